@@ -1,0 +1,100 @@
+# make run     build the example agent and talk to it (the main job)
+# make test    build and run every test
+# make all     build without running
+# make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
+# make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
+# make bench   instructions per call, beside cJSON
+# make figures write size and speed into README.md
+# make format  lay out the sources; format-check only looks
+# make install PREFIX=/usr/local: the header
+# make clean
+#
+# What is missing is installed by tests/need where that may be done.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+STD    ?= c99
+CFLAGS ?= -O2 -g
+WERROR ?= -Werror
+WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+          -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+          -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wvla \
+          -Wundef -Wformat=2 -Wdouble-promotion $(WERROR)
+
+# V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
+# header of its own in front.
+COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
+HUSH    = $(if $(V),,@echo "  $@";)
+TLS     = -lmbedtls -lmbedx509 -lmbedcrypto
+
+# Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
+tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e%,$(tests))
+programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
+port       = $(patsubst %.c,$(BUILD)/%.o,$(wildcard port/*.c))
+sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] \
+                        tests/*.[ch] tests/*.cpp tests/*/*.[ch])
+
+# The agent finds the stand-in model and its certificate beside itself.
+main = $(programs) $(BUILD)/standin.crt
+
+all: $(main) $(tests) $(BUILD)/probe
+
+run: $(main)
+	@$(BUILD)/agent
+
+test: all
+	@tests/need python3 || true
+	@tests/run $(tests) tests/conformance.py
+
+# For tests/matrix: only the tests, with NO_PORT only those without TLS.
+unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
+unit: $(unit_tests) $(if $(NO_PORT),,$(main))
+	@tests/run $(unit_tests)
+
+matrix: $(BUILD)/deps
+	@tests/matrix
+size: $(BUILD)/deps
+	@tests/need python3
+	@tests/measure/size.py
+bench: $(BUILD)/deps
+	@tests/need libcjson-dev valgrind python3
+	@tests/measure/bench.py
+
+figures: size bench
+	@tests/measure/figures.py
+
+$(BUILD)/probe $(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c
+	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(LDLIBS)
+$(port_tests): $(BUILD)/%: tests/%.c $(port)
+	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(programs): $(BUILD)/%: examples/%.c $(port)
+	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(BUILD)/%.o: %.c
+	$(HUSH) $(COMPILE) -c $< -o $@
+
+# The certificate of the stand-in model, and of the servers in tests.
+$(BUILD)/standin.crt: $(BUILD)/mkcert
+	@$< $@ $(BUILD)/standin.key
+$(BUILD)/mkcert: tests/mkcert.c
+	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
+
+$(programs) $(tests) $(port) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps
+$(BUILD)/deps:
+	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
+	@mkdir -p $(BUILD)/port && touch $@
+deps: $(BUILD)/deps
+
+format:
+	clang-format -i $(sources)
+format-check:
+	@tests/need clang-format
+	clang-format --dry-run --Werror $(sources)
+
+install:
+	install -D -m 644 toolcall.h $(DESTDIR)$(PREFIX)/include/toolcall.h
+clean:
+	rm -rf $(BUILD)
+
+-include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
+.PHONY: all run test unit matrix size bench figures deps format format-check install clean

@@ -1,0 +1,943 @@
+/*
+ * agent.c - a chat agent for the terminal, in the order one would write it
+ *
+ *     agent                          a request per line, until the input ends
+ *     agent how hot is the CPU       one request
+ *
+ *     --provider NAME    openai, anthropic or ollama
+ *     --model NAME       --base-url URL      --ca FILE (trusted certificates)
+ *     --no-stream        wait for whole answers
+ *     --yes              approve every call that asks
+ *     --standin NAME     the stand-in model, speaking as provider NAME does
+ *     --plain-http       allow http:// to other machines
+ *
+ * Without options the environment decides: OPENAI_API_KEY, ANTHROPIC_API_KEY
+ * or OLLAMA_HOST; also OPENAI_BASE_URL, OPENAI_MODEL and so on. Where none is
+ * set, the stand-in answers: a program beside this one, no real model.
+ *
+ * Read on: the tools, the terminal, the provider, main. That is all it takes.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "port/port.h"
+
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --------------------------------------------------------------------------
+ * 1. The tools: a table that the model gets to see, and a function for each.
+ *
+ * The schema says what arguments there are. What reaches a function has been
+ * checked against it, so the functions check nothing again.
+ */
+
+typedef int tool_function(tcall_ctx *cx, tcall_json args, tcall_writer *out);
+static tool_function get_time, get_system_status, get_temperature, read_gpio,
+    write_gpio, convert_unit;
+
+#define GPIO_LINES 28
+static bool simulated_lines[GPIO_LINES];
+
+#define UNIT                      \
+    TCALL_JSON({                  \
+        "type" : "string",        \
+        "enum" : [                \
+            "millimetre",         \
+            "centimetre",         \
+            "metre",              \
+            "kilometre",          \
+            "inch",               \
+            "foot",               \
+            "yard",               \
+            "mile",               \
+            "gram",               \
+            "kilogram",           \
+            "ounce",              \
+            "pound",              \
+            "millilitre",         \
+            "litre",              \
+            "gallon",             \
+            "metre_per_second",   \
+            "kilometre_per_hour", \
+            "mile_per_hour",      \
+            "knot",               \
+            "celsius",            \
+            "fahrenheit",         \
+            "kelvin"              \
+        ]                         \
+    })
+
+static const tcall_tool tools[] = {
+    {
+        .name = "get_time",
+        .description = "Date and time, local or at an offset from UTC.",
+        .parameters = TCALL_JSON({
+            "type" : "object",
+            "properties" : {
+                "utc_offset" : {
+                    "type" : "number",
+                    "minimum" : -12,
+                    "maximum" : 14,
+                    "description" : "Hours east of UTC. Leave out: local time."
+                }
+            },
+            "additionalProperties" : false
+        }),
+        .run = get_time,
+        .permissions = TCALL_READ,
+    },
+    {
+        .name = "get_system_status",
+        .description = "Load, free memory and uptime of this machine.",
+        .parameters = TCALL_JSON({
+            "type" : "object",
+            "properties" : {},
+            "additionalProperties" : false
+        }),
+        .run = get_system_status,
+        .permissions = TCALL_READ,
+    },
+    {
+        .name = "get_temperature",
+        .description = "How warm this machine's processor is.",
+        .parameters = TCALL_JSON({
+            "type" : "object",
+            "properties" : {
+                "unit" : {
+                    "type" : "string",
+                    "enum" : [ "celsius", "fahrenheit" ],
+                    "default" : "celsius"
+                }
+            },
+            "additionalProperties" : false
+        }),
+        .run = get_temperature,
+        .permissions = TCALL_READ,
+    },
+    {
+        .name = "read_gpio",
+        .description = "Read whether a GPIO line is on or off.",
+        .parameters = TCALL_JSON({
+            "type" : "object",
+            "properties" :
+                {"pin" : {"type" : "integer", "minimum" : 0, "maximum" : 27}},
+            "required" : ["pin"],
+            "additionalProperties" : false
+        }),
+        .run = read_gpio,
+        .user = simulated_lines,
+        .permissions = TCALL_READ,
+    },
+    {
+        .name = "write_gpio",
+        .description = "Switch a GPIO line on or off.",
+        .parameters = TCALL_JSON({
+            "type" : "object",
+            "properties" : {
+                "pin" : {"type" : "integer", "minimum" : 0, "maximum" : 27},
+                "on" : {"type" : "boolean"}
+            },
+            "required" : [ "pin", "on" ],
+            "additionalProperties" : false
+        }),
+        .run = write_gpio,
+        .user = simulated_lines,
+        .permissions = TCALL_ACTUATE,
+        .confirm = true, /* somebody is asked before it runs: approve() */
+    },
+    {
+        .name = "convert_unit",
+        .description = "Convert a value between units of length, mass, volume, "
+                       "speed or temperature.",
+        .parameters = "{\"type\":\"object\",\"properties\":{"
+                      "\"value\":{\"type\":\"number\"},"
+                      "\"from\":" UNIT ",\"to\":" UNIT "},"
+                      "\"required\":[\"value\",\"from\",\"to\"],"
+                      "\"additionalProperties\":false}",
+        .run = convert_unit,
+        .permissions = TCALL_READ,
+    },
+};
+
+/* A tool writes its result as JSON (or text) and returns TCALL_OK. */
+static int get_time(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    tcall_json offset = tcall_json_get(args, "utc_offset");
+    long minutes = tcall_json_fixed(offset, 2, 0) * 60 / 100;
+    time_t now = time(NULL) + (offset.tok ? minutes * 60 : 0);
+    struct tm *t = offset.tok ? gmtime(&now) : localtime(&now);
+    char text[64];
+
+    (void)cx;
+    strftime(text, sizeof text, "%A, %Y-%m-%d %H:%M:%S", t);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "time");
+    tcall_write_string(out, text);
+    tcall_write_key(out, "zone");
+    if (offset.tok)
+        snprintf(text, sizeof text, "UTC%+03ld:%02ld", minutes / 60,
+                 labs(minutes % 60));
+    else
+        strftime(text, sizeof text, "local, UTC%z", t);
+    tcall_write_string(out, text);
+    return tcall_write_close(out, '}');
+}
+
+/* The first line of a file that begins with prefix, without it. */
+static bool read_line(const char *path, const char *prefix, char *out, int cap)
+{
+    FILE *f = fopen(path, "r");
+    bool found = false;
+
+    while (f && !found && fgets(out, cap, f))
+        found = strncmp(out, prefix, strlen(prefix)) == 0;
+    if (f)
+        fclose(f);
+    if (found) {
+        memmove(out, out + strlen(prefix), strlen(out + strlen(prefix)) + 1);
+        out[strcspn(out, "\n")] = '\0';
+    }
+    return found;
+}
+
+static long read_number(const char *path, const char *prefix, long fallback)
+{
+    char line[128];
+
+    return read_line(path, prefix, line, sizeof line) ? strtol(line, NULL, 10)
+                                                      : fallback;
+}
+
+static int get_system_status(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    long up = read_number("/proc/uptime", "", -1);
+    char text[128];
+
+    (void)cx, (void)args;
+    if (up < 0) {
+        /* What is written before an error is the reason that the model sees. */
+        tcall_write_text(out, "there is no /proc on this system");
+        return TCALL_E_FAILED;
+    }
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "load");
+    read_line("/proc/loadavg", "", text, sizeof text);
+    tcall_write_str(out, (tcall_str){text, strcspn(text, " ")});
+    tcall_write_key(out, "memory_total_mb");
+    tcall_write_int(out, read_number("/proc/meminfo", "MemTotal:", 0) / 1024);
+    tcall_write_key(out, "memory_free_mb");
+    tcall_write_int(out,
+                    read_number("/proc/meminfo", "MemAvailable:", 0) / 1024);
+    tcall_write_key(out, "uptime");
+    snprintf(text, sizeof text, "%ld days %ld hours %ld minutes", up / 86400,
+             up / 3600 % 24, up / 60 % 60);
+    tcall_write_string(out, text);
+    return tcall_write_close(out, '}');
+}
+
+/* Numbers with a fraction need no floating point: 42.50 is (4250, 2). */
+static int get_temperature(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    const char *unit =
+        tcall_json_string(tcall_json_get(args, "unit"), "celsius");
+    long milli =
+        read_number("/sys/class/thermal/thermal_zone0/temp", "", -300000);
+    bool simulated = milli == -300000;
+
+    (void)cx;
+    if (simulated)
+        milli = 41000 + (long)(time(NULL) % 60) * 100;
+    if (strcmp(unit, "fahrenheit") == 0)
+        milli = milli * 9 / 5 + 32000;
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "temperature");
+    tcall_write_fixed(out, milli / 10, 2);
+    tcall_write_key(out, "unit");
+    tcall_write_string(out, unit);
+    tcall_write_key(out, "simulated");
+    tcall_write_bool(out, simulated);
+    return tcall_write_close(out, '}');
+}
+
+/* A line that was exported to /sys is real; the others are simulated. */
+static FILE *open_line(int pin, const char *mode)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/sys/class/gpio/gpio%d/value", pin);
+    return access(path, F_OK) == 0 ? fopen(path, mode) : NULL;
+}
+
+static bool line_is_real(int pin)
+{
+    FILE *f = open_line(pin, "r");
+
+    if (f)
+        fclose(f);
+    return f != NULL;
+}
+
+static int say_line(tcall_writer *out, int pin, bool on, bool simulated)
+{
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "pin");
+    tcall_write_int(out, pin);
+    tcall_write_key(out, "on");
+    tcall_write_bool(out, on);
+    tcall_write_key(out, "simulated");
+    tcall_write_bool(out, simulated);
+    return tcall_write_close(out, '}');
+}
+
+static int read_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    const bool *lines = tcall_user(cx); /* .user of the tool */
+    int pin = tcall_json_int(tcall_json_get(args, "pin"), 0);
+    bool on = lines[pin];
+    FILE *f = open_line(pin, "r");
+
+    if (f) {
+        on = fgetc(f) == '1';
+        fclose(f);
+    }
+    return say_line(out, pin, on, !f);
+}
+
+static int write_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    bool *lines = tcall_user(cx);
+    int pin = tcall_json_int(tcall_json_get(args, "pin"), 0);
+    bool on = tcall_json_bool(tcall_json_get(args, "on"), false);
+    bool real = line_is_real(pin), done = true;
+    FILE *f = real ? open_line(pin, "w") : NULL;
+
+    if (f) {
+        done = fputc(on ? '1' : '0', f) != EOF;
+        done = fclose(f) == 0 && done;
+    }
+    if (real && !(f && done)) {
+        tcall_write_text(out, "the line is not an output, or not ours");
+        return TCALL_E_FAILED;
+    }
+    lines[pin] = on;
+    return say_line(out, pin, on, !real);
+}
+
+static const struct unit {
+    const char *name;
+    char kind;
+    double scale, zero; /* in the kind's own unit: value * scale + zero */
+} units[] = {
+    {"millimetre", 'l', 0.001, 0},
+    {"centimetre", 'l', 0.01, 0},
+    {"metre", 'l', 1, 0},
+    {"kilometre", 'l', 1000, 0},
+    {"inch", 'l', 0.0254, 0},
+    {"foot", 'l', 0.3048, 0},
+    {"yard", 'l', 0.9144, 0},
+    {"mile", 'l', 1609.344, 0},
+    {"gram", 'm', 1, 0},
+    {"kilogram", 'm', 1000, 0},
+    {"ounce", 'm', 28.349523125, 0},
+    {"pound", 'm', 453.59237, 0},
+    {"millilitre", 'v', 1, 0},
+    {"litre", 'v', 1000, 0},
+    {"gallon", 'v', 3785.411784, 0},
+    {"metre_per_second", 's', 1, 0},
+    {"kilometre_per_hour", 's', 1 / 3.6, 0},
+    {"mile_per_hour", 's', 0.44704, 0},
+    {"knot", 's', 1852 / 3600.0, 0},
+    {"celsius", 't', 1, 273.15},
+    {"fahrenheit", 't', 5 / 9.0, 273.15 - 32 * 5 / 9.0},
+    {"kelvin", 't', 1, 0},
+};
+
+static const struct unit *unit_of(tcall_json args, const char *key)
+{
+    const char *name = tcall_json_string(tcall_json_get(args, key), "");
+    size_t i = 0;
+
+    while (i + 1 < TCALL_COUNT(units) && strcmp(units[i].name, name) != 0)
+        i++;
+    return &units[i];
+}
+
+static int convert_unit(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    const struct unit *from = unit_of(args, "from"), *to = unit_of(args, "to");
+    double value = tcall_json_double(tcall_json_get(args, "value"), 0);
+    double result = (value * from->scale + from->zero - to->zero) / to->scale;
+    char text[64];
+
+    (void)cx;
+    if (from->kind != to->kind || !isfinite(result)) {
+        snprintf(text, sizeof text, "%s cannot be converted to %s", from->name,
+                 to->name);
+        tcall_write_text(out, text);
+        return TCALL_E_FAILED;
+    }
+    if (fabs(result) < 1e-9) /* what rounding left over */
+        result = 0;
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "value");
+    snprintf(text, sizeof text, "%.7g", result);
+    tcall_write_verbatim(out, tcall_str_of(text));
+    tcall_write_key(out, "unit");
+    tcall_write_string(out, to->name);
+    return tcall_write_close(out, '}');
+}
+
+/* --------------------------------------------------------------------------
+ * 2. The terminal: shows what happens, and asks for approval.
+ *
+ * The library reports through one callback, on_event. It prints nothing.
+ */
+
+typedef struct terminal {
+    bool asks;   /* somebody sits there */
+    bool colour; /* and sees colours */
+    bool yes;    /* --yes */
+    bool middle; /* in the middle of a line of the model's text */
+    int tools_sent;
+} terminal;
+
+/* What others wrote may hold control characters: those stay out. */
+static int print_bytes(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        bool plain = (c >= 0x20 && c != 0x7f) || c == '\n' || c == '\t';
+        putchar(plain ? c : '?');
+    }
+    return (int)len;
+}
+
+static void print_str(tcall_str text)
+{
+    print_bytes(NULL, text.ptr, text.len);
+}
+
+/* A line about what happens begins with a word for it. */
+static void begin_line(terminal *t, const char *word)
+{
+    if (t->middle)
+        putchar('\n');
+    t->middle = false;
+    printf("%s  %-9s", t->colour ? "\033[2m" : "", word);
+}
+
+static void end_line(const terminal *t)
+{
+    puts(t->colour ? "\033[0m" : "");
+    fflush(stdout);
+}
+
+/* A writer that goes to the terminal through a small buffer. */
+static tcall_writer to_terminal(char *buf, size_t cap)
+{
+    tcall_writer w;
+
+    tcall_writer_init(&w, buf, cap);
+    tcall_writer_sink(&w, print_bytes, NULL);
+    return w;
+}
+
+/* The arguments as they were checked: these, no others, will be run. */
+static void print_arguments(const tcall_call *call)
+{
+    char buf[64];
+    tcall_writer w = to_terminal(buf, sizeof buf);
+
+    tcall_write_json(&w, call->args);
+    tcall_writer_flush(&w);
+}
+
+/* How the check of a call's arguments went. */
+static void show_check(terminal *t, const tcall_call *call)
+{
+    char buf[64];
+    tcall_writer w = to_terminal(buf, sizeof buf);
+
+    begin_line(t, call->error < 0 ? "refused" : "checked");
+    if (call->error < 0) {
+        printf("%s: %s {", tcall_error_code(call->error),
+               tcall_error_text(call->error));
+        tcall_write_errors(call, &w);
+        tcall_writer_flush(&w);
+        putchar('}');
+    } else if (call->fixes || call->coercions) {
+        printf("valid as ");
+        print_arguments(call);
+        for (int i = 0; i < TCALL_FIX_COUNT; i++)
+            if (call->fixes >> i & 1)
+                printf(", fixed %s", tcall_fix_name(i));
+        if (call->coercions)
+            printf(", %d values converted", call->coercions);
+    } else {
+        printf("valid");
+    }
+    end_line(t);
+}
+
+static void show_call(terminal *t, const tcall_call *call)
+{
+    begin_line(t, "call");
+    print_str(call->name);
+    putchar(' ');
+    print_str(call->arguments);
+    end_line(t);
+}
+
+static void show_result(terminal *t, const tcall_event *e)
+{
+    begin_line(t, e->error < 0 ? "failed" : "result");
+    print_str(e->text);
+    printf(" (%lu ms)", (unsigned long)e->call->run_ms);
+    end_line(t);
+}
+
+static void show_event(void *user, const tcall_event *e)
+{
+    terminal *t = user;
+
+    switch (e->kind) {
+    case TCALL_EVENT_REQUEST:
+        begin_line(t, "request");
+        printf("%lu bytes, tools sent: %d of %d", (unsigned long)e->bytes,
+               t->tools_sent, (int)TCALL_COUNT(tools));
+        end_line(t);
+        break;
+    case TCALL_EVENT_TEXT:
+        print_str(e->text);
+        t->middle = true;
+        fflush(stdout);
+        break;
+    case TCALL_EVENT_ANSWER:
+        begin_line(t, "answer");
+        printf("%lu bytes", (unsigned long)e->bytes);
+        end_line(t);
+        break;
+    case TCALL_EVENT_HYDRATED:
+        show_call(t, e->call);
+        show_check(t, e->call);
+        break;
+    case TCALL_EVENT_APPROVAL:
+        begin_line(t, e->verdict == TCALL_ALLOW ? "approved" : "denied");
+        print_str(e->call->name);
+        end_line(t);
+        break;
+    case TCALL_EVENT_END: show_result(t, e); break;
+    default: break;
+    }
+}
+
+/* Asked before a tool with .confirm runs. Real lines need a person's yes;
+ * simulated ones only where there is a person. */
+static tcall_verdict approve(void *user, const tcall_call *call)
+{
+    terminal *t = user;
+    int pin = tcall_json_int(tcall_json_get(call->args, "pin"), -1);
+    char line[16];
+
+    if (t->yes)
+        return TCALL_ALLOW;
+    if (!t->asks)
+        return line_is_real(pin) ? TCALL_DENY : TCALL_ALLOW;
+    begin_line(t, "approve?");
+    print_str(call->name);
+    putchar(' ');
+    print_arguments(call);
+    printf(" [y/N] ");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin))
+        return TCALL_DENY;
+    return line[0] == 'y' || line[0] == 'Y' ? TCALL_ALLOW : TCALL_DENY;
+}
+
+/* --------------------------------------------------------------------------
+ * 3. The provider: which one, where, and with what key
+ */
+
+typedef struct backend {
+    const char *name;
+    const tcall_provider *provider;
+    const char *key, *url, *model; /* environment variables */
+    const char *default_url, *default_model;
+    const char *standin_base; /* what the stand-in's address lacks */
+    const char *path;         /* below the base URL; NULL: the provider's */
+} backend;
+
+static const backend backends[] = {
+    {"openai", &tcall_openai, "OPENAI_API_KEY", "OPENAI_BASE_URL",
+     "OPENAI_MODEL", "https://api.openai.com/v1", "gpt-5.4", "/v1",
+     "/chat/completions"},
+    {"anthropic", &tcall_anthropic, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
+     "ANTHROPIC_MODEL", "https://api.anthropic.com", "claude-opus-5-5", "",
+     NULL},
+    {"ollama", &tcall_ollama, "OLLAMA_API_KEY", "OLLAMA_HOST", "OLLAMA_MODEL",
+     "http://127.0.0.1:11434", "qwen3", "", NULL},
+};
+
+typedef struct options {
+    const char *provider, *model, *base_url, *ca, *standin;
+    bool whole, yes, plain_http;
+    char request[4096]; /* the words of the command line */
+} options;
+
+static const backend *backend_named(const char *name)
+{
+    for (size_t i = 0; i < TCALL_COUNT(backends); i++)
+        if (name && strcmp(backends[i].name, name) == 0)
+            return &backends[i];
+    return NULL;
+}
+
+static const char *from_environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* NULL: nothing is set, so the stand-in has to do. */
+static const backend *backend_of_environment(void)
+{
+    if (from_environment("OPENAI_API_KEY"))
+        return backend_named("openai");
+    if (from_environment("ANTHROPIC_API_KEY"))
+        return backend_named("anthropic");
+    if (from_environment("OLLAMA_HOST") || from_environment("OLLAMA_API_KEY"))
+        return backend_named("ollama");
+    return NULL;
+}
+
+/* OLLAMA_HOST may be just "host" or "host:port", and 0.0.0.0, where a server
+ * listens, is no place to connect to. */
+static void complete_url(char *out, size_t cap, const char *url,
+                         const backend *b)
+{
+    bool bare = strstr(url, "://") == NULL;
+    bool any = bare && strncmp(url, "0.0.0.0", 7) == 0;
+    const char *port = b->provider == &tcall_ollama ? ":11434" : "";
+
+    snprintf(out, cap, "%s%s%s%s", bare ? "http://" : "",
+             any ? "127.0.0.1" : "", any ? url + 7 : url,
+             bare && !strchr(url, ':') ? port : "");
+    while (*out && out[strlen(out) - 1] == '/')
+        out[strlen(out) - 1] = '\0';
+}
+
+/* A program beside this one. */
+static void beside(char *out, size_t cap, const char *name)
+{
+    ssize_t n = readlink("/proc/self/exe", out, cap - 1);
+    char *slash;
+
+    out[n > 0 ? n : 0] = '\0';
+    slash = strrchr(out, '/');
+    n = slash ? slash + 1 - out : 0;
+    snprintf(out + n, cap - (size_t)n, "%s", name);
+}
+
+typedef struct standin {
+    pid_t pid;
+    int input; /* the stand-in ends when this is closed */
+    char url[64];
+    char ca[512];
+} standin;
+
+/* Starts the stand-in; it prints its address as one line. */
+static bool standin_start(standin *s)
+{
+    char program[512], key[512];
+    int in[2], out[2];
+    FILE *f;
+
+    beside(program, sizeof program, "standin");
+    beside(s->ca, sizeof s->ca, "standin.crt");
+    beside(key, sizeof key, "standin.key");
+    if (pipe(in) != 0 || pipe(out) != 0 || (s->pid = fork()) < 0)
+        return false;
+    if (s->pid == 0) {
+        dup2(in[0], STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        close(in[0]), close(in[1]), close(out[0]), close(out[1]);
+        execl(program, program, "--cert", s->ca, "--key", key, (char *)NULL);
+        fprintf(stderr, "agent: cannot run %s: build it with make\n", program);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    s->input = in[1];
+    f = fdopen(out[0], "r");
+    if (!f || !fgets(s->url, sizeof s->url, f))
+        s->url[0] = '\0';
+    if (f)
+        fclose(f);
+    s->url[strcspn(s->url, "\n")] = '\0';
+    return s->url[0] != '\0';
+}
+
+static void standin_stop(standin *s)
+{
+    if (s->pid <= 0)
+        return;
+    close(s->input);
+    waitpid(s->pid, NULL, 0);
+}
+
+/* --------------------------------------------------------------------------
+ * 4. main: one tcall, one agent, one port, and all memory there is
+ */
+
+static char memory[64 * 1024];
+static char report[2048];
+static tcall tc;
+static tcall_agent agent;
+static tport port;
+static bool port_started;
+static standin child;
+static terminal term;
+
+static uint32_t now_ms(void *user)
+{
+    (void)user;
+    return tport_posix_now_ms();
+}
+
+static bool fail(const char *what, const char *detail)
+{
+    fprintf(stderr, "agent: %s%s%s\n", what, *detail ? ": " : "", detail);
+    return false;
+}
+
+static bool start_tools(void)
+{
+    tcall_desc d = {0};
+    tcall_writer faults;
+
+    tcall_writer_init(&faults, report, sizeof report - 1);
+    d.block = memory;
+    d.block_size = sizeof memory;
+    d.tools = tools;
+    d.tool_count = TCALL_COUNT(tools);
+    d.allow = TCALL_READ | TCALL_ACTUATE;
+    d.approve = approve;
+    d.on_event = show_event;
+    d.now_ms = now_ms;
+    d.report = &faults;
+    d.user = &term;
+    for (size_t i = 0; i < TCALL_COUNT(tools); i++)
+        term.tools_sent += !(tcall_needs(&tools[i]) & ~(unsigned)d.allow);
+    return tcall_init(&tc, &d) == TCALL_OK ||
+           fail("the tools cannot be used", report);
+}
+
+static bool start_port(const char *url, const options *o, const char *ca)
+{
+    tport_desc d = {0};
+
+    d.url = url;
+    d.ca_file = ca;
+    d.insecure_plain_http = o->plain_http;
+    port_started = true;
+    return tport_init(&port, &d) == TCALL_OK ||
+           fail("cannot use this server (see --help)", tport_error(&port));
+}
+
+static bool start_agent(const backend *b, const char *model, const char *key,
+                        bool stream)
+{
+    tcall_agent_desc d = {0};
+    int r;
+
+    d.tc = &tc;
+    d.provider = b->provider;
+    d.transport = tport_transport(&port);
+    d.model = model;
+    d.key = key;
+    d.path = b->path;
+    d.system = "You are an agent on a small Linux machine. Use the tools when "
+               "they help, and answer in a few words.";
+    d.stream = stream;
+    r = tcall_agent_init(&agent, &d);
+    return r == TCALL_OK || fail("cannot start", tcall_error_text(r));
+}
+
+/* Everything, in this order: tools, provider, port, agent. */
+static bool start(const options *o)
+{
+    const char *wish = o->standin ? o->standin : o->provider;
+    const backend *b = wish ? backend_named(wish) : backend_of_environment();
+    const char *url = o->base_url, *key, *model = o->model, *ca = o->ca;
+    bool real = !o->standin && (b || url);
+    static char full[512];
+
+    if (wish && !b)
+        return fail("no such provider (openai, anthropic, ollama)", wish);
+    if (!b)
+        b = &backends[0];
+    if (!start_tools())
+        return false;
+    if (real) {
+        url = url ? url : from_environment(b->url);
+        key = from_environment(b->key);
+        model = model ? model : from_environment(b->model);
+        model = model ? model : b->default_model;
+        complete_url(full, sizeof full, url ? url : b->default_url, b);
+    } else {
+        if (!standin_start(&child))
+            return fail("the stand-in did not start", "");
+        key = "none";
+        model = "stand-in";
+        ca = ca ? ca : child.ca;
+        snprintf(full, sizeof full, "%s%s", child.url, b->standin_base);
+        puts("The stand-in answers, no real language model. For a real one "
+             "set OPENAI_API_KEY,\nANTHROPIC_API_KEY or OLLAMA_HOST "
+             "(see --help).");
+    }
+    printf("%s at %s, %s\n", model, full, b->name);
+    return start_port(full, o, ca) && start_agent(b, model, key, !o->whole);
+}
+
+/* Why a turn ended badly, in words. */
+static void show_error(int error)
+{
+    const char *said = agent.answer.message;
+    bool network = error <= TCALL_E_RESOLVE && error >= TCALL_E_PROTOCOL;
+
+    if (term.middle)
+        putchar('\n');
+    term.middle = false;
+    fflush(stdout);
+    fprintf(stderr, "error: %s", tcall_error_text(error));
+    if (network && *tport_error(&port))
+        fprintf(stderr, ": %s", tport_error(&port));
+    else if (*said)
+        fprintf(stderr, ": %s", said);
+    if (agent.response.status >= 300)
+        fprintf(stderr, " (HTTP status %d)", agent.response.status);
+    if (agent.response.retry_after_ms > 0)
+        fprintf(stderr, ", try again in %ld s",
+                (agent.response.retry_after_ms + 999) / 1000);
+    if (error == TCALL_E_MEMORY)
+        fprintf(stderr, ": %lu bytes would do", (unsigned long)tc.block.need);
+    fputc('\n', stderr);
+}
+
+static bool turn(const char *text)
+{
+    int r = tcall_agent_run(&agent, tcall_str_of(text));
+
+    if (term.middle)
+        putchar('\n');
+    term.middle = false;
+    if (r < 0)
+        show_error(r);
+    fflush(stdout);
+    return r == TCALL_OK;
+}
+
+/* A request for each line of input. */
+static bool chat(void)
+{
+    static char line[4096];
+    bool ok = true;
+
+    for (;;) {
+        if (term.asks)
+            printf("> ");
+        fflush(stdout);
+        if (!fgets(line, sizeof line, stdin))
+            break;
+        line[strcspn(line, "\r\n")] = '\0';
+        if (!term.asks && *line)
+            printf("> %s\n", line);
+        if (*line)
+            ok = turn(line) && ok;
+    }
+    if (term.asks)
+        putchar('\n');
+    return ok;
+}
+
+static const char help[] =
+    "agent [OPTION...] [REQUEST]: a model that calls C functions\n"
+    "  --provider NAME   openai, anthropic, ollama (default: by environment)\n"
+    "  --model NAME      default: OPENAI_MODEL, ANTHROPIC_MODEL, OLLAMA_MODEL\n"
+    "  --base-url URL    default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL,\n"
+    "                    OLLAMA_HOST\n"
+    "  --ca FILE         trusted certificates (default: the system's)\n"
+    "  --no-stream       wait for whole answers\n"
+    "  --yes             approve every call that asks\n"
+    "  --standin NAME    the stand-in model, as provider NAME\n"
+    "  --plain-http      allow http:// to other machines: all can read it\n"
+    "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n";
+
+static bool read_options(options *o, int argc, char **argv)
+{
+    const struct {
+        const char *name;
+        const char **value;
+        bool *flag;
+    } known[] = {
+        {"--provider", &o->provider, NULL},
+        {"--model", &o->model, NULL},
+        {"--base-url", &o->base_url, NULL},
+        {"--ca", &o->ca, NULL},
+        {"--standin", &o->standin, NULL},
+        {"--no-stream", NULL, &o->whole},
+        {"--yes", NULL, &o->yes},
+        {"--plain-http", NULL, &o->plain_http},
+    };
+
+    for (int i = 1; i < argc; i++) {
+        size_t k = 0, n = strlen(o->request);
+        while (k < TCALL_COUNT(known) && strcmp(known[k].name, argv[i]) != 0)
+            k++;
+        if (k < TCALL_COUNT(known) && known[k].flag)
+            *known[k].flag = true;
+        else if (k < TCALL_COUNT(known) && i + 1 < argc)
+            *known[k].value = argv[++i];
+        else if (strncmp(argv[i], "--", 2) == 0)
+            return false;
+        else
+            snprintf(o->request + n, sizeof o->request - n, "%s%s",
+                     n ? " " : "", argv[i]);
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static options o;
+    bool ok;
+
+    if (!read_options(&o, argc, argv)) {
+        fputs(help, stdout);
+        return 2;
+    }
+    term.asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    term.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    term.yes = o.yes;
+
+    ok = start(&o);
+    if (ok) {
+        ok = *o.request ? turn(o.request) : chat();
+        printf("The block's peak use: %lu of %lu bytes.\n",
+               (unsigned long)tcall_peak(&tc), (unsigned long)sizeof memory);
+    }
+    if (port_started)
+        tport_free(&port);
+    standin_stop(&child);
+    return ok ? 0 : 1;
+}

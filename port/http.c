@@ -1,0 +1,881 @@
+/* http.c - see http.h */
+#include "port/http.h"
+
+#include <string.h>
+
+/* Phases of sending. The probe asks a reused connection for bytes: there must
+ * be none, and no end, or it is stale. */
+enum { IDLE, PROBE, CONNECT, HEAD, BODY, FLUSH, SENT };
+
+/* States of receiving. */
+enum {
+    STATUS,     /* "HTTP/1.1 200" */
+    REASON,     /* the rest of that line */
+    STATUS_LF,  /* its LF */
+    LINE,       /* first byte of a header line */
+    NAME,       /* header name up to the colon */
+    SPACE,      /* blanks after the colon */
+    VALUE,      /* header value up to CR */
+    LINE_LF,    /* its LF */
+    LAST_LF,    /* LF of the empty line */
+    SIZE_FIRST, /* first digit of a chunk's size */
+    SIZE,       /* its other digits */
+    EXTENSION,  /* the rest of that line */
+    SIZE_LF,    /* its LF */
+    DATA,       /* bytes of a body or chunk of known length */
+    DATA_CR,    /* CR after a chunk */
+    DATA_LF,    /* LF after a chunk */
+    UNTIL_END,  /* bytes of a body that the stream's end ends */
+    DONE
+};
+
+/* ---- characters and small texts ---- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* RFC 9110: the characters of methods and header names. */
+static bool is_token(char c)
+{
+    char l = lower(c);
+
+    return (l >= 'a' && l <= 'z') || is_digit(c) ||
+           (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* What may stand in a header's value, a reason or a chunk's extension. */
+static bool is_text(char c)
+{
+    unsigned char u = (unsigned char)c;
+
+    return (u >= 0x20 && u != 0x7f) || c == '\t';
+}
+
+static bool all(const char *s, bool (*good)(char))
+{
+    for (; *s; s++)
+        if (!good(*s))
+            return false;
+    return true;
+}
+
+static bool is_visible(char c)
+{
+    return c > 0x20 && c < 0x7f;
+}
+
+/* Is a, in any case, equal to b, which is lower case? */
+static bool same(const char *a, const char *b)
+{
+    while (*a && lower(*a) == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+/* ---- errors ---- */
+
+static int complain(tport_http *h, int error, const char *why)
+{
+    h->why = why;
+    return error;
+}
+
+static int bad(tport_http *h, const char *why)
+{
+    return complain(h, TCALL_E_PROTOCOL, why);
+}
+
+/* Every error but AGAIN ends the exchange, and with it the connection. */
+static int settle(tport_http *h, int r)
+{
+    if (r < 0 && r != TCALL_E_AGAIN) {
+        h->error = r;
+        h->keep = false;
+    }
+    return r;
+}
+
+const char *tport_http_why(const tport_http *h)
+{
+    if (h->why)
+        return h->why;
+    return h->stream.why ? or_empty(h->stream.why(h->stream.user)) : "";
+}
+
+/* ---- the stream ---- */
+
+static void hang_up(tport_http *h)
+{
+    h->stream.close(h->stream.user);
+    h->linked = false;
+}
+
+static int pull(tport_http *h, char *to, size_t cap)
+{
+    int n = h->stream.read(h->stream.user, to, tport_clamp(cap));
+
+    if (n > 0) {
+        h->moved += (uint32_t)n;
+        h->answered = true;
+    }
+    return n;
+}
+
+static int push(tport_http *h, const char *from, size_t len)
+{
+    int n = h->stream.write(h->stream.user, from, tport_clamp(len));
+
+    if (n > 0)
+        h->moved += (uint32_t)n;
+    return n;
+}
+
+/* Write out buf. */
+static int flush(tport_http *h)
+{
+    while (h->pos < h->len) {
+        int n = push(h, h->buf + h->pos, (size_t)(h->len - h->pos));
+        if (n < 0)
+            return n;
+        h->pos = (uint16_t)(h->pos + n);
+    }
+    h->pos = h->len = 0;
+    return 0;
+}
+
+/* The connection broke with error r before the answer was complete. Arrange
+ * for a retry and answer 0, or answer the error. It is the only retry, because
+ * a new connection is not a reused one. */
+static int broke(tport_http *h, int r)
+{
+    if (r != TCALL_E_CLOSED || !h->reused || h->answered)
+        return r;
+    if (h->sent > 0) {
+        h->res->retry_after_ms = 0;
+        return r;
+    }
+    h->phase = CONNECT;
+    hang_up(h);
+    return 0;
+}
+
+/* ---- sending ---- */
+
+/* Headers that are written here; twice they would contradict each other. */
+static const char *const ours[] = {
+    "host",           "user-agent",        "accept-encoding",
+    "content-length", "transfer-encoding", "connection",
+};
+
+static bool is_ours(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (same(name, ours[i]))
+            return true;
+    return false;
+}
+
+static bool is_sendable(const tcall_header *x)
+{
+    return x->name && *x->name && all(x->name, is_token) && !is_ours(x->name) &&
+           all(or_empty(x->value), is_text) &&
+           all(or_empty(x->secret), is_text);
+}
+
+static int check_request(tport_http *h, const tcall_request *req)
+{
+    size_t i;
+
+    if (!req->method || !*req->method || !all(req->method, is_token))
+        return complain(h, TCALL_E_USAGE, "the method is not one");
+    if (!req->path || req->path[0] != '/' || !all(req->path, is_visible))
+        return complain(h, TCALL_E_USAGE, "the path is not one");
+    for (i = 0; i < req->header_count; i++)
+        if (!is_sendable(&req->headers[i]))
+            return complain(h, TCALL_E_USAGE, "a header cannot be sent");
+    return 0;
+}
+
+/* Write n as digits to the end of to[cap] and return where they begin. */
+static const char *digits(char *to, size_t cap, size_t n)
+{
+    char *p = to + cap;
+
+    *--p = '\0';
+    do
+        *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    return p;
+}
+
+/* The head of a request is a row of pieces; NULL ends it. number is memory
+ * for the one piece that is not written anywhere. */
+static const char *piece(const tport_http *h, char *number, size_t cap)
+{
+    const tcall_request *q = h->req;
+    size_t i = h->piece;
+    bool bare = q->body_len == 0 && (strcmp(q->method, "GET") == 0 ||
+                                     strcmp(q->method, "HEAD") == 0);
+
+    switch (i) {
+    case 0: return q->method;
+    case 1: return " ";
+    case 2: return h->base;
+    case 3: return q->path;
+    case 4: return " HTTP/1.1\r\nHost: ";
+    case 5: return h->authority;
+    case 6:
+        return "\r\nUser-Agent: " TPORT_HTTP_AGENT
+               "\r\nAccept-Encoding: identity\r\n";
+    case 7: return bare ? "" : "Content-Length: ";
+    case 8: return bare ? "" : digits(number, cap, q->body_len);
+    case 9: return bare ? "" : "\r\n";
+    }
+    i -= 10;
+    if (i < q->header_count * 5) {
+        const tcall_header *x = &q->headers[i / 5];
+        switch (i % 5) {
+        case 0: return x->name;
+        case 1: return ": ";
+        case 2: return or_empty(x->value);
+        case 3: return or_empty(x->secret);
+        default: return "\r\n";
+        }
+    }
+    return i == q->header_count * 5 ? "\r\n" : NULL;
+}
+
+/* Append to buf what fits and answer how much that was. */
+static size_t append(tport_http *h, const char *s, size_t n)
+{
+    size_t room = sizeof h->buf - h->len;
+
+    if (n > room)
+        n = room;
+    memcpy(h->buf + h->len, s, n);
+    h->len = (uint16_t)(h->len + n);
+    return n;
+}
+
+static int send_head(tport_http *h)
+{
+    char number[24];
+    const char *s;
+    int r;
+
+    while ((s = piece(h, number, sizeof number)) != NULL) {
+        h->piece_at += append(h, s + h->piece_at, strlen(s + h->piece_at));
+        if (s[h->piece_at]) {
+            if ((r = flush(h)) < 0)
+                return r;
+        } else {
+            h->piece++;
+            h->piece_at = 0;
+        }
+    }
+    return flush(h);
+}
+
+static int probe(tport_http *h)
+{
+    char c;
+
+    if (h->stream.read(h->stream.user, &c, 1) != TCALL_E_AGAIN)
+        hang_up(h);
+    return 0;
+}
+
+static int link_up(tport_http *h)
+{
+    int r = h->linked ? 0 : h->stream.connect(h->stream.user);
+
+    if (r < 0)
+        return r;
+    h->reused = h->linked;
+    h->linked = true;
+    h->piece = 0;
+    h->piece_at = 0;
+    h->pos = h->len = 0;
+    return 0;
+}
+
+/* Carry sending on up to the phase that is asked for. */
+static int advance(tport_http *h, uint8_t to)
+{
+    while (h->phase < to) {
+        int r = 0;
+        switch (h->phase) {
+        case PROBE: r = probe(h); break;
+        case CONNECT: r = link_up(h); break;
+        case HEAD: r = send_head(h); break;
+        case FLUSH: r = flush(h); break;
+        }
+        if (r == 0) {
+            h->phase++;
+            continue;
+        }
+        /* A server may answer and close before it has read all: look. */
+        if (r == TCALL_E_CLOSED && h->phase == FLUSH) {
+            h->deaf = true;
+            h->pos = h->len = 0;
+            continue;
+        }
+        r = h->phase == HEAD ? broke(h, r) : r;
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
+{
+    h->req = req;
+    h->res = res;
+    res->status = 0;
+    res->retry_after_ms = -1;
+    h->phase = PROBE;
+    if (!h->linked)
+        h->phase = CONNECT;
+    h->at = STATUS;
+    h->interim = 0;
+    h->deaf = h->answered = h->trailer = h->retry_in_ms = false;
+    h->has_length = h->chunked = false;
+    h->keep = true;
+    h->sent = 0;
+    h->body = h->line = h->head = 0;
+    h->headers = h->text_len = 0;
+}
+
+int tport_http_open(tport_http *h, const tcall_request *req,
+                    tcall_response *res)
+{
+    if (h->error)
+        return h->error;
+    if (h->phase == IDLE) {
+        int r;
+        h->why = NULL;
+        if ((r = check_request(h, req)) < 0)
+            return settle(h, r);
+        begin(h, req, res);
+    }
+    return settle(h, advance(h, BODY));
+}
+
+static int write_some(tport_http *h, const char *bytes, size_t len)
+{
+    int r;
+
+    if (h->len == 0 && len >= sizeof h->buf)
+        return push(h, bytes, len);
+    if (h->len == sizeof h->buf && (r = flush(h)) < 0)
+        return r;
+    return (int)append(h, bytes, len);
+}
+
+int tport_http_write(tport_http *h, const char *bytes, size_t len)
+{
+    int n;
+
+    if (h->error)
+        return h->error;
+    if (h->phase != BODY || len > h->req->body_len - h->sent)
+        return settle(
+            h, complain(h, TCALL_E_USAGE, "more body than was announced"));
+    len = tport_clamp(len);
+    n = h->deaf ? (int)len : write_some(h, bytes, len);
+    if (n == TCALL_E_CLOSED) {
+        /* The server may have answered before it closed: let read see. */
+        h->deaf = true;
+        h->pos = h->len = 0;
+        n = (int)len;
+    }
+    if (n > 0)
+        h->sent += (size_t)n;
+    return settle(h, n);
+}
+
+/* ---- receiving: header lines ---- */
+
+/* Fields that matter here; the order is that of the names below. */
+enum { LENGTH, CODING, ENCODING, CONNECTION, RETRY, RETRY_MS, OTHER };
+
+static const char *const names[] = {
+    "content-length", "transfer-encoding", "content-encoding",
+    "connection",     "retry-after",       "retry-after-ms",
+};
+
+static void text_add(tport_http *h, char c)
+{
+    if (h->text_len < sizeof h->text - 1)
+        h->text[h->text_len] = lower(c);
+    if (h->text_len < sizeof h->text)
+        h->text_len++;
+}
+
+/* Terminate the text and say whether all of it is there. */
+static bool text_end(tport_http *h)
+{
+    bool whole = h->text_len < sizeof h->text;
+    size_t n = whole ? h->text_len : sizeof h->text - 1;
+
+    while (n && (h->text[n - 1] == ' ' || h->text[n - 1] == '\t'))
+        n--;
+    h->text[n] = '\0';
+    h->text_len = 0;
+    return whole;
+}
+
+static void name_end(tport_http *h)
+{
+    h->field = 0;
+    if (text_end(h) && !h->trailer)
+        while (h->field < OTHER && strcmp(names[h->field], h->text) != 0)
+            h->field++;
+    else
+        h->field = OTHER;
+}
+
+static int set_length(tport_http *h)
+{
+    const char *s = h->text;
+    uint32_t n = 0;
+
+    if (h->has_length)
+        return bad(h, "Content-Length stands twice");
+    if (!*s || !all(s, is_digit))
+        return bad(h, "Content-Length is not a number");
+    for (; *s; s++) {
+        uint32_t d = (uint32_t)(*s - '0');
+        if (n > (UINT32_MAX - d) / 10)
+            return bad(h, "Content-Length is too large");
+        n = n * 10 + d;
+    }
+    h->has_length = true;
+    h->left = n;
+    return 0;
+}
+
+/* Seconds or milliseconds, perhaps with a fraction, of which only the fact
+ * that there is one is kept. Anything else, dates too, is no advice. */
+static long wait_ms(const char *s, long unit)
+{
+    const long most = 0x7fffffff;
+    long n = 0;
+
+    if (!is_digit(*s))
+        return -1;
+    for (; is_digit(*s); s++)
+        n = n > most / 10 - 1 ? most / 10 : n * 10 + (*s - '0');
+    if (*s == '.') {
+        n++;
+        for (s++; is_digit(*s); s++)
+            continue;
+    }
+    if (*s)
+        return -1;
+    return n > most / unit ? most : n * unit;
+}
+
+static void set_retry(tport_http *h, bool in_ms)
+{
+    long ms = wait_ms(h->text, in_ms ? 1 : 1000);
+
+    if (ms < 0 || (h->retry_in_ms && !in_ms))
+        return;
+    h->res->retry_after_ms = ms;
+    h->retry_in_ms = in_ms;
+}
+
+static int value_end(tport_http *h)
+{
+    bool whole = text_end(h);
+
+    switch (h->field) {
+    case LENGTH:
+        return whole ? set_length(h) : bad(h, "Content-Length is too large");
+    case CODING:
+        if (!whole || h->chunked || strcmp(h->text, "chunked") != 0)
+            return bad(h, "a transfer coding other than chunked");
+        h->chunked = true;
+        break;
+    case ENCODING:
+        if (!whole || strcmp(h->text, "identity") != 0)
+            return bad(h, "a content encoding that was not asked for");
+        break;
+    case CONNECTION:
+        if (!whole || strcmp(h->text, "keep-alive") != 0)
+            h->keep = false;
+        break;
+    case RETRY:
+    case RETRY_MS:
+        if (whole)
+            set_retry(h, h->field == RETRY_MS);
+        break;
+    }
+    return 0;
+}
+
+/* ---- receiving: the parser ---- */
+
+static int status_byte(tport_http *h, char c)
+{
+    static const char form[] = "HTTP/1.v ddd";
+    char want = form[h->text_len];
+    int digit = c - '0';
+
+    if (want == 'v') {
+        if (digit != 0 && digit != 1)
+            return bad(h, "an HTTP version other than 1.0 and 1.1");
+        h->keep = digit == 1;
+    } else if (want == 'd') {
+        if (!is_digit(c))
+            return bad(h, "the status is not a number");
+        h->left = h->left * 10 + (uint32_t)digit;
+    } else if (c != want) {
+        return bad(h, "this is not an HTTP answer");
+    }
+    if (h->text_len++ == 0)
+        h->left = 0;
+    if (form[h->text_len])
+        return 0;
+    h->text_len = 0;
+    if (h->left < 100 || h->left > 599 || h->left == 101)
+        return bad(h, "an impossible status");
+    h->res->status = (int)h->left;
+    if (h->left < 200) {
+        h->res->status = 0;
+        h->interim++;
+    }
+    h->at = REASON;
+    return 0;
+}
+
+static int chunk_digit(tport_http *h, char c)
+{
+    uint32_t d =
+        is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)(lower(c) - 'a' + 10);
+
+    if (h->left > UINT32_MAX >> 4)
+        return bad(h, "a chunk's size is too large");
+    h->left = h->left << 4 | d;
+    h->at = SIZE;
+    return 0;
+}
+
+static bool is_hex(char c)
+{
+    char l = lower(c);
+
+    return is_digit(c) || (l >= 'a' && l <= 'f');
+}
+
+/* An interim answer ended: the next one starts from nothing. */
+static int restart(tport_http *h)
+{
+    if (h->interim > TPORT_HTTP_MAX_INTERIM)
+        return complain(h, TCALL_E_LIMIT, "too many interim answers");
+    h->has_length = h->chunked = h->retry_in_ms = false;
+    h->res->retry_after_ms = -1;
+    h->at = STATUS;
+    return 0;
+}
+
+/* The head ended: how long is the body? */
+static int head_end(tport_http *h)
+{
+    int status = h->res->status;
+
+    if (h->chunked && h->has_length)
+        return bad(h, "Content-Length beside Transfer-Encoding");
+    if (status == 0)
+        return restart(h);
+    if (status == 204 || status == 304 || strcmp(h->req->method, "HEAD") == 0) {
+        if (status == 204 && (h->chunked || h->has_length))
+            h->keep = false; /* a body may follow that must not be there */
+        h->at = DONE;
+    } else if (h->chunked) {
+        h->at = SIZE_FIRST;
+    } else if (h->has_length) {
+        h->at = h->left ? DATA : DONE;
+    } else {
+        h->keep = false;
+        h->at = UNTIL_END;
+    }
+    return 0;
+}
+
+/* Lines are counted against three limits. */
+static int count(tport_http *h)
+{
+    if (++h->line > TPORT_HTTP_MAX_LINE)
+        return complain(h, TCALL_E_LIMIT, "a line is too long");
+    if (h->at <= LAST_LF && ++h->head > TPORT_HTTP_MAX_HEAD)
+        return complain(h, TCALL_E_LIMIT, "the head is too long");
+    if (h->at == LINE && ++h->headers > TPORT_HTTP_MAX_HEADERS)
+        return complain(h, TCALL_E_LIMIT, "too many headers");
+    return 0;
+}
+
+/* One byte of anything but a body. */
+static int parse(tport_http *h, char c)
+{
+    int r = count(h);
+
+    if (r < 0)
+        return r;
+    switch (h->at) {
+    case STATUS: return status_byte(h, c);
+    case REASON:
+        /* The first byte is the one that ends the status. */
+        if (c == '\r')
+            h->at = STATUS_LF;
+        else if (!is_text(c) || (h->text_len == 0 && c != ' '))
+            return bad(h, "the status line is broken");
+        h->text_len = c != '\r';
+        return 0;
+    case LINE:
+        if (c == '\r') {
+            h->at = LAST_LF;
+            return 0;
+        }
+        h->at = NAME;
+        /* fall through */
+    case NAME:
+        if (c == ':' && h->text_len) {
+            name_end(h);
+            h->at = SPACE;
+        } else if (is_token(c)) {
+            text_add(h, c);
+        } else {
+            return bad(h, "a header's name is broken");
+        }
+        return 0;
+    case SPACE:
+        if (c == ' ' || c == '\t')
+            return 0;
+        h->at = VALUE;
+        /* fall through */
+    case VALUE:
+        if (c == '\r') {
+            h->at = LINE_LF;
+            return value_end(h);
+        }
+        if (!is_text(c))
+            return bad(h, "a header's value is broken");
+        text_add(h, c);
+        return 0;
+    case SIZE_FIRST:
+        if (!is_hex(c))
+            return bad(h, "a chunk has no size");
+        h->left = 0;
+        return chunk_digit(h, c);
+    case SIZE:
+        if (is_hex(c))
+            return chunk_digit(h, c);
+        if (c != ';' && c != '\r')
+            return bad(h, "a chunk's size is broken");
+        h->at = c == ';' ? EXTENSION : SIZE_LF;
+        return 0;
+    case EXTENSION:
+        if (c == '\r')
+            h->at = SIZE_LF;
+        else if (!is_text(c))
+            return bad(h, "a chunk's extension is broken");
+        return 0;
+    case DATA_CR:
+        h->at = DATA_LF;
+        return c == '\r' ? 0 : bad(h, "a chunk is longer than its size");
+    default: break;
+    }
+    /* What is left are the states that wait for LF. */
+    if (c != '\n')
+        return bad(h, "CR without LF");
+    h->line = 0;
+    switch (h->at) {
+    case STATUS_LF:
+    case LINE_LF: h->at = LINE; return 0;
+    case SIZE_LF:
+        h->trailer = h->left == 0;
+        h->at = h->left ? DATA : LINE;
+        return 0;
+    case DATA_LF: h->at = SIZE_FIRST; return 0;
+    default: break;
+    }
+    if (!h->trailer)
+        return head_end(h);
+    h->at = DONE;
+    return 0;
+}
+
+/* ---- receiving: bytes ---- */
+
+static int ended(tport_http *h, int r)
+{
+    if (r == 0)
+        r = TCALL_E_CLOSED;
+    if (r == TCALL_E_AGAIN)
+        return r;
+    r = broke(h, r);
+    if (r == TCALL_E_CLOSED)
+        h->why = !h->answered ? "the connection ended before the answer"
+                 : h->at < SIZE_FIRST && !h->trailer
+                     ? "the connection ended inside the answer's head"
+                     : "the connection ended inside the answer's body";
+    return r;
+}
+
+/* Fill buf with bytes to parse. */
+static int fill(tport_http *h)
+{
+    int n = pull(h, h->buf, sizeof h->buf);
+
+    if (n <= 0)
+        return ended(h, n);
+    h->pos = 0;
+    h->len = (uint16_t)n;
+    return 0;
+}
+
+static int count_body(tport_http *h, int n)
+{
+    if (h->max_body && (uint32_t)n > h->max_body - h->body)
+        return complain(h, TCALL_E_LIMIT, "the body is too long");
+    h->body += (uint32_t)n;
+    if (h->at == UNTIL_END)
+        return n;
+    h->left -= (uint32_t)n;
+    if (h->left == 0)
+        h->at = h->chunked ? DATA_CR : DONE;
+    return n;
+}
+
+/* Bytes of the body: those in buf first, then straight from the stream. */
+static int take(tport_http *h, char *bytes, size_t cap)
+{
+    int n;
+
+    if (h->at == DATA && cap > h->left)
+        cap = h->left;
+    cap = tport_clamp(cap);
+    if (h->pos < h->len) {
+        n = h->len - h->pos;
+        n = (size_t)n < cap ? n : (int)cap;
+        memcpy(bytes, h->buf + h->pos, (size_t)n);
+        h->pos = (uint16_t)(h->pos + n);
+        return count_body(h, n);
+    }
+    n = pull(h, bytes, cap);
+    if (n > 0)
+        return count_body(h, n);
+    if (n == 0 && h->at == UNTIL_END) {
+        h->at = DONE;
+        return 0;
+    }
+    return ended(h, n);
+}
+
+static int read_some(tport_http *h, char *bytes, size_t cap)
+{
+    int r = 0;
+
+    while (h->at != DONE && r == 0) {
+        if ((r = advance(h, SENT)) < 0)
+            break;
+        if (h->at == DATA || h->at == UNTIL_END)
+            r = take(h, bytes, cap);
+        else if (h->pos < h->len)
+            r = parse(h, h->buf[h->pos++]);
+        else
+            r = fill(h);
+    }
+    return r;
+}
+
+int tport_http_read(tport_http *h, char *bytes, size_t cap)
+{
+    if (h->error)
+        return h->error;
+    if (h->phase < BODY || h->sent < h->req->body_len || cap == 0)
+        return settle(h, complain(h, TCALL_E_USAGE,
+                                  "read before the request was complete"));
+    if (h->phase == BODY)
+        h->phase = FLUSH;
+    return settle(h, read_some(h, bytes, cap));
+}
+
+/* ---- the exchange ends ---- */
+
+void tport_http_close(tport_http *h)
+{
+    bool clean = h->keep && !h->error && h->at == DONE && h->phase == SENT &&
+                 !h->deaf && h->pos == h->len;
+
+    if (!clean)
+        hang_up(h);
+    h->phase = IDLE;
+    h->error = 0;
+    h->pos = h->len = 0;
+    memset(h->buf, 0, sizeof h->buf); /* there was a key in it */
+}
+
+void tport_http_drop(tport_http *h)
+{
+    tport_http_close(h);
+    hang_up(h);
+}
+
+void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
+                     const char *base)
+{
+    memset(h, 0, sizeof *h);
+    h->stream = stream;
+    h->authority = authority;
+    h->base = base;
+}
+
+/* ---- the door ---- */
+
+static int door_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    return tport_http_open((tport_http *)user, req, res);
+}
+
+static int door_write(void *user, const char *bytes, size_t len)
+{
+    return tport_http_write((tport_http *)user, bytes, len);
+}
+
+static int door_read(void *user, char *bytes, size_t cap)
+{
+    return tport_http_read((tport_http *)user, bytes, cap);
+}
+
+static void door_close(void *user)
+{
+    tport_http_close((tport_http *)user);
+}
+
+tcall_transport tport_http_transport(tport_http *h)
+{
+    tcall_transport t = {door_open,  door_write, door_read,
+                         door_close, NULL,       NULL};
+
+    t.user = h;
+    return t;
+}

@@ -1,0 +1,131 @@
+/*
+ * http.h - an HTTP/1.1 client over any byte stream
+ *
+ *     tport_http http;
+ *     tport_http_init(&http, stream, "api.example.com", "");
+ *     tcall_transport t = tport_http_transport(&http);
+ *
+ * One exchange at a time over one connection, which is kept for the next
+ * exchange when the server allows it. Nothing is held but the struct itself:
+ * the request goes straight through, the answer comes straight out.
+ *
+ * It is strict: what RFC 9112 calls an error is refused, and of what the RFC
+ * tolerates also lines that end in LF alone, Content-Length given twice or
+ * beside Transfer-Encoding, codings other than chunked, content encodings
+ * other than identity, and blanks around a chunk's size. Redirects are not
+ * followed. A body that ends early is TCALL_E_CLOSED, never an end.
+ */
+#ifndef TPORT_HTTP_H
+#define TPORT_HTTP_H
+
+#include "port/stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes of one read of heads and chunk sizes, and of one write. */
+#ifndef TPORT_HTTP_BUFFER
+#define TPORT_HTTP_BUFFER 512
+#endif
+
+/* Limits on what a server may send around its body; TCALL_E_LIMIT. */
+#ifndef TPORT_HTTP_MAX_LINE
+#define TPORT_HTTP_MAX_LINE 8192
+#endif
+#ifndef TPORT_HTTP_MAX_HEAD
+#define TPORT_HTTP_MAX_HEAD 32768 /* all lines together, interim ones too */
+#endif
+#ifndef TPORT_HTTP_MAX_HEADERS
+#define TPORT_HTTP_MAX_HEADERS 100
+#endif
+#ifndef TPORT_HTTP_MAX_INTERIM
+#define TPORT_HTTP_MAX_INTERIM 16 /* answers 1xx before the real one */
+#endif
+
+/* Some services turn away clients that do not name themselves. */
+#ifndef TPORT_HTTP_AGENT
+#define TPORT_HTTP_AGENT "toolcall.h/" TOOLCALL_VERSION
+#endif
+
+typedef struct tport_http {
+    /* May be changed between exchanges. */
+    uint32_t max_body; /* bytes of an answer's body; 0: no limit */
+
+    /* Bytes moved either way since init; wraps. For a caller's idle limit. */
+    uint32_t moved;
+
+    /* The rest is private. */
+    tport_stream stream;
+    const char *authority; /* value of Host */
+    const char *base;      /* written before each path */
+    const tcall_request *req;
+    tcall_response *res;
+    const char *why;
+    int error;         /* sticky until close */
+    uint8_t phase;     /* of sending */
+    uint8_t at;        /* of receiving: state of the parser */
+    uint8_t field;     /* the header being read */
+    uint8_t interim;   /* answers 1xx so far */
+    bool linked;       /* the stream is connected */
+    bool reused;       /* ... and served an exchange before */
+    bool deaf;         /* the server takes no more bytes of the request */
+    bool answered;     /* a byte of the answer arrived */
+    bool keep;         /* the connection may serve another exchange */
+    bool has_length;   /* Content-Length was seen */
+    bool chunked;      /* Transfer-Encoding was seen */
+    bool trailer;      /* the header lines are those after the last chunk */
+    bool retry_in_ms;  /* retry-after-ms was seen: it beats retry-after */
+    uint16_t piece;    /* of the request's head, being written */
+    uint16_t headers;  /* lines of header so far */
+    size_t piece_at;   /* bytes of that piece already written */
+    size_t sent;       /* bytes of the request's body accepted */
+    uint32_t left;     /* bytes of the body, or of the chunk, still to come */
+    uint32_t body;     /* bytes of the body so far */
+    uint32_t line;     /* bytes of the present line */
+    uint32_t head;     /* bytes of all lines */
+    uint16_t text_len; /* may exceed what fits in text */
+    char text[40];     /* name or value of the present header, lower case */
+    uint16_t pos, len; /* buf[pos..len) is still to be written or parsed */
+    char buf[TPORT_HTTP_BUFFER];
+} tport_http;
+
+/* authority is "host" or "host:port"; base is "" or a path such as "/proxy"
+ * that is put before each request's path. Both must stay valid. */
+void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
+                     const char *base);
+
+/* The four functions of an exchange keep the contract of tcall_transport and
+ * answer TCALL_E_AGAIN whenever the stream does; then call again.
+ *
+ * open: TCALL_E_USAGE, before a byte is sent, when a header cannot be sent
+ *   as it is (CR, LF, NUL, ...), or is one that is written here: Host,
+ *   User-Agent, Accept-Encoding, Content-Length, Transfer-Encoding,
+ *   Connection.
+ * read: TCALL_E_CLOSED when the connection ended before the answer did.
+ *
+ * When a reused connection turns out to be dead and nothing of the answer has
+ * come, the request is sent once more over a new one. That needs no help
+ * until bytes of the body were accepted: they are gone. Then the error is
+ * TCALL_E_CLOSED with res->status 0 and res->retry_after_ms 0, which
+ * says: the same request may be opened again at once. */
+int tport_http_open(tport_http *h, const tcall_request *req,
+                    tcall_response *res);
+int tport_http_write(tport_http *h, const char *bytes, size_t len);
+int tport_http_read(tport_http *h, char *bytes, size_t cap);
+void tport_http_close(tport_http *h);
+
+/* Close the connection as well. */
+void tport_http_drop(tport_http *h);
+
+/* What the last error was about, for a developer. Holds no header's value. */
+const char *tport_http_why(const tport_http *h);
+
+/* The door of toolcall.h. It refers to h, which must not move. It has no
+ * clock, so no time limits, and answers TCALL_E_AGAIN: see port.h for more. */
+tcall_transport tport_http_transport(tport_http *h);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TPORT_HTTP_H */

@@ -1,0 +1,318 @@
+/* port.c - see port.h */
+#include "port/port.h"
+
+#include <string.h>
+
+static int refuse(tport *p, const char *a, const char *b)
+{
+    const char *parts[3];
+
+    parts[0] = a;
+    parts[1] = b;
+    parts[2] = NULL;
+    tport_say(p->why, sizeof p->why, parts);
+    return TCALL_E_USAGE;
+}
+
+/* ---- the URL ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_host(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+           c == '-' || c == '.' || c == '_';
+}
+
+static bool is_address6(char c)
+{
+    return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || is_digit(c) ||
+           c == ':' || c == '.';
+}
+
+static bool is_path(char c)
+{
+    return c > ' ' && c < 0x7f && c != '?' && c != '#' && c != '\\';
+}
+
+static size_t span(const char *s, bool (*good)(char))
+{
+    size_t n = 0;
+
+    while (s[n] && good(s[n]))
+        n++;
+    return n;
+}
+
+/* Copy s[0..n) as a text; false when it does not fit or is empty. */
+static bool copy(char *to, size_t cap, const char *s, size_t n)
+{
+    if (n == 0 || n >= cap)
+        return false;
+    memcpy(to, s, n);
+    to[n] = '\0';
+    return true;
+}
+
+/* s is after the colon; answers the number of digits, 0 when it is wrong. */
+static size_t read_number(tport *p, const char *s)
+{
+    size_t n = span(s, is_digit), i;
+    uint32_t v = 0;
+
+    for (i = 0; i < n && v < 65536; i++)
+        v = v * 10 + (uint32_t)(s[i] - '0');
+    p->number = (uint16_t)v;
+    return v > 0 && v < 65536 ? n : 0;
+}
+
+/* host, [host6], host:port or [host6]:port; answers its length or 0. */
+static size_t read_authority(tport *p, const char *s)
+{
+    size_t six = s[0] == '[', n, digits;
+
+    n = span(s + six, six ? is_address6 : is_host);
+    if (!copy(p->host, sizeof p->host, s + six, n))
+        return 0;
+    n += six;
+    if (six && s[n++] != ']')
+        return 0;
+    if (s[n] == ':') {
+        digits = read_number(p, s + n + 1);
+        if (digits == 0)
+            return 0;
+        n += 1 + digits;
+    }
+    return copy(p->authority, sizeof p->authority, s, n) ? n : 0;
+}
+
+static int read_url(tport *p, const char *url)
+{
+    const char *s = url ? url : "";
+    size_t n;
+
+    if (strncmp(s, "https://", 8) == 0) {
+        p->has_tls = true;
+        p->number = 443;
+        s += 8;
+    } else if (strncmp(s, "http://", 7) == 0) {
+        p->number = 80;
+        s += 7;
+    } else {
+        return refuse(p, "the URL must begin with https:// or http://", "");
+    }
+    n = read_authority(p, s);
+    if (n == 0 || (s[n] && s[n] != '/'))
+        return refuse(p, "the URL must go on with HOST or HOST:PORT", "");
+    s += n;
+    n = span(s, is_path);
+    if (s[n])
+        return refuse(p, "the URL's path has a character that it can't have",
+                      "");
+    while (n && s[n - 1] == '/')
+        n--;
+    if (n && !copy(p->base, sizeof p->base, s, n))
+        return refuse(p, "the URL's path is too long", "");
+    return 0;
+}
+
+/* Four numbers, the first 127: names may begin with 127 as well. */
+static bool is_loopback4(const char *s)
+{
+    int dots;
+
+    if (strncmp(s, "127.", 4) != 0)
+        return false;
+    for (dots = 0; dots < 3; dots++) {
+        size_t n;
+        s = strchr(s, '.');
+        if (!s)
+            return false;
+        n = span(++s, is_digit);
+        if (n == 0 || n > 3 || (s[n] && s[n] != '.'))
+            return false;
+    }
+    return !strchr(s, '.');
+}
+
+static bool is_loopback(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           is_loopback4(host);
+}
+
+/* ---- time ---- */
+
+static int time_out(tport *p, const char *why)
+{
+    (void)refuse(p, p->host, why);
+    return TCALL_E_TIMEOUT;
+}
+
+/* Looked at before each step: bytes that keep coming don't stop this clock. */
+static int check_total(tport *p)
+{
+    if (tport_posix_now_ms() - p->began >= p->total_ms)
+        return time_out(p, ": the exchange took too long");
+    return 0;
+}
+
+/* The machine can't go on right now. 0: try again. The idle limit is looked
+ * at only here, so that a caller who pauses is not taken for a dead server. */
+static int stall(tport *p)
+{
+    uint32_t now = tport_posix_now_ms(), total, idle;
+
+    if (p->moved != p->http.moved) {
+        p->moved = p->http.moved;
+        p->moved_at = now;
+    }
+    total = now - p->began;
+    idle = now - p->moved_at;
+    if (idle >= p->idle_ms)
+        return time_out(p, ": nothing was heard for too long");
+    if (p->nonblocking)
+        return TCALL_E_AGAIN;
+    total = total < p->total_ms ? p->total_ms - total : 0;
+    idle = p->idle_ms - idle;
+    p->stream.wait(p->stream.user, total < idle ? total : idle);
+    return 0;
+}
+
+/* ---- the transport ---- */
+
+/* After an error the text is kept, because close makes HTTP forget it. */
+static int note(tport *p, int r)
+{
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_TIMEOUT)
+        (void)refuse(p, tport_http_why(&p->http), "");
+    return r;
+}
+
+static int port_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    tport *p = (tport *)user;
+    int r;
+
+    if (!p->open) {
+        p->open = true;
+        p->began = p->moved_at = tport_posix_now_ms();
+        p->why[0] = '\0';
+    }
+    do {
+        if ((r = check_total(p)) == 0)
+            r = tport_http_open(&p->http, req, res);
+    } while (r == TCALL_E_AGAIN && (r = stall(p)) == 0);
+    return note(p, r);
+}
+
+static int port_write(void *user, const char *bytes, size_t len)
+{
+    tport *p = (tport *)user;
+    int r;
+
+    do {
+        if ((r = check_total(p)) == 0)
+            r = tport_http_write(&p->http, bytes, len);
+    } while (r == TCALL_E_AGAIN && (r = stall(p)) == 0);
+    return note(p, r);
+}
+
+static int port_read(void *user, char *bytes, size_t cap)
+{
+    tport *p = (tport *)user;
+    int r;
+
+    do {
+        if ((r = check_total(p)) == 0)
+            r = tport_http_read(&p->http, bytes, cap);
+    } while (r == TCALL_E_AGAIN && (r = stall(p)) == 0);
+    return note(p, r);
+}
+
+static void port_close(void *user)
+{
+    tport *p = (tport *)user;
+
+    tport_http_close(&p->http);
+    p->open = false;
+}
+
+static uint32_t port_now_ms(void *user)
+{
+    (void)user;
+    return tport_posix_now_ms();
+}
+
+tcall_transport tport_transport(tport *p)
+{
+    tcall_transport t = {port_open,  port_write,  port_read,
+                         port_close, port_now_ms, NULL};
+
+    t.user = p;
+    return t;
+}
+
+/* ---- setting up ---- */
+
+static int init_tls(tport *p, const tport_desc *d)
+{
+    tport_tls_desc t;
+    int r;
+
+    memset(&t, 0, sizeof t);
+    t.host = p->host;
+    t.ca_pem = d->ca_pem;
+    t.ca_file = d->ca_file;
+    r = tport_tls_init(&p->tls, &t, p->stream);
+    if (r < 0)
+        (void)refuse(p, tport_tls_why(&p->tls), "");
+    p->stream = tport_tls_stream(&p->tls);
+    return r;
+}
+
+int tport_init(tport *p, const tport_desc *d)
+{
+    int r;
+
+    memset(p, 0, sizeof *p);
+    tport_posix_init(&p->socket, p->host, 0);
+    p->total_ms = d->total_ms ? d->total_ms : 600000;
+    p->idle_ms = d->idle_ms ? d->idle_ms : 300000;
+    p->nonblocking = d->nonblocking;
+    r = read_url(p, d->url);
+    if (r == 0 && !p->has_tls && !d->insecure_plain_http &&
+        !is_loopback(p->host))
+        r = refuse(p, p->host,
+                   ": plain http:// is only allowed to this machine itself; "
+                   "use https://, or set insecure_plain_http");
+    if (r < 0) {
+        p->has_tls = false; /* not yet initialised */
+        return r;
+    }
+    p->socket.port = p->number;
+    p->stream = tport_posix_stream(&p->socket);
+    if (p->has_tls && (r = init_tls(p, d)) < 0)
+        return r;
+    tport_http_init(&p->http, p->stream, p->authority, p->base);
+    p->http.max_body = d->max_body;
+    return 0;
+}
+
+const char *tport_error(const tport *p)
+{
+    return p->why;
+}
+
+void tport_free(tport *p)
+{
+    if (p->http.stream.close)
+        tport_http_drop(&p->http);
+    if (p->has_tls)
+        tport_tls_free(&p->tls);
+    memset(p, 0, sizeof *p);
+    p->socket.fd = -1;
+}

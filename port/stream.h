@@ -1,0 +1,61 @@
+/*
+ * stream.h - a byte stream: what sockets, TLS and a test's script share
+ *
+ * The layers of port/ are stacked on this one interface. TLS is a stream that
+ * is given a stream; HTTP is given any stream. A chip's network stack joins
+ * in by filling this struct.
+ */
+#ifndef TPORT_STREAM_H
+#define TPORT_STREAM_H
+
+#include "toolcall.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* None of these may block, save that connect may wait for the resolver of
+ * names. TCALL_E_AGAIN means that nothing could be done right now. After any
+ * other error only close is called; after close, connect may start anew. */
+typedef struct tport_stream {
+    /* 0: connected (also when it was already). Call again after AGAIN. */
+    int (*connect)(void *user);
+    /* > 0: bytes stored; 0: the peer ended the stream in the orderly way that
+     * this kind of stream has; TCALL_E_CLOSED: it ended in any other way. */
+    int (*read)(void *user, char *bytes, size_t cap);
+    /* > 0: so many of the len > 0 bytes were accepted. */
+    int (*write)(void *user, const char *bytes, size_t len);
+    /* In any state, also twice. */
+    void (*close)(void *user);
+    /* Sleep until the call that answered AGAIN is worth repeating, or ms have
+     * passed, or sooner. May be NULL for streams that are only polled. */
+    void (*wait)(void *user, uint32_t ms);
+    /* What the last error was about, for a developer; "" when unknown. */
+    const char *(*why)(void *user);
+    void *user;
+} tport_stream;
+
+/* Lengths travel as int results, which are 16 bits wide on some chips. */
+static inline size_t tport_clamp(size_t len)
+{
+    return len > 0x7fff ? (size_t)0x7fff : len;
+}
+
+/* Write parts one after the other to the text to[cap], cut where it ends.
+ * The last part is NULL. cap > 0. */
+static inline void tport_say(char *to, size_t cap, const char *const *parts)
+{
+    size_t n = 0;
+
+    for (; *parts; parts++) {
+        const char *s = *parts;
+        while (*s && n + 1 < cap)
+            to[n++] = *s++;
+    }
+    to[n] = '\0';
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TPORT_STREAM_H */

@@ -1,0 +1,450 @@
+/* tls.c - see tls.h */
+#include "port/tls.h"
+
+#include <mbedtls/error.h>
+#include <mbedtls/net_sockets.h> /* error numbers */
+#include <mbedtls/pem.h>
+#include <string.h>
+
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
+#include <psa/crypto.h>
+#define TPORT_PSA_ 1
+#endif
+
+/* ---- errors ---- */
+
+static int fail(tport_tls *t, int error, const char *a, const char *b,
+                const char *c)
+{
+    const char *parts[4];
+
+    parts[0] = a;
+    parts[1] = b;
+    parts[2] = c;
+    parts[3] = NULL;
+    tport_say(t->why, sizeof t->why, parts);
+    return error;
+}
+
+/* Write mbedTLS's own words for the error, or its number. */
+static int fail_tls(tport_tls *t, int e)
+{
+    char text[100];
+#ifdef MBEDTLS_ERROR_C
+    mbedtls_strerror(e, text, sizeof text);
+#else
+    static const char hex[] = "0123456789ABCDEF";
+    unsigned n = (unsigned)-e, i;
+    memcpy(text, "error -0x0000", 14);
+    for (i = 0; i < 4; i++)
+        text[12 - i] = hex[n >> 4 * i & 15];
+#endif
+    return fail(t, TCALL_E_TLS, t->host, ": TLS failed: ", text);
+}
+
+/* What mbedTLS found in a certificate, in words. */
+static const struct {
+    uint32_t flag;
+    const char *text;
+} faults[] = {
+    {MBEDTLS_X509_BADCERT_CN_MISMATCH, "it was issued for another host"},
+    {MBEDTLS_X509_BADCERT_EXPIRED, "it has expired, or the clock is wrong"},
+    {MBEDTLS_X509_BADCERT_FUTURE, "it is not valid yet: is the clock set?"},
+    {MBEDTLS_X509_BADCERT_NOT_TRUSTED, "it is not signed by a trusted CA"},
+    {MBEDTLS_X509_BADCERT_REVOKED, "it was revoked"},
+    {MBEDTLS_X509_BADCERT_BAD_MD | MBEDTLS_X509_BADCERT_BAD_PK |
+         MBEDTLS_X509_BADCERT_BAD_KEY,
+     "its algorithm or key is too weak"},
+};
+
+static int fail_certificate(tport_tls *t, uint32_t flags)
+{
+    const char *parts[4 + 2 * (sizeof faults / sizeof *faults)];
+    size_t n = 0, i;
+
+    parts[n++] = "certificate of ";
+    parts[n++] = t->host;
+    parts[n++] = ": ";
+    for (i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (flags & faults[i].flag) {
+            if (n > 3)
+                parts[n++] = "; ";
+            parts[n++] = faults[i].text;
+        }
+    if (n == 3)
+        parts[n++] = "it cannot be used";
+    parts[n] = NULL;
+    tport_say(t->why, sizeof t->why, parts);
+    return TCALL_E_CERTIFICATE;
+}
+
+static bool is_memory(int e)
+{
+    return e == MBEDTLS_ERR_SSL_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_X509_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_PK_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_PEM_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_ASN1_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_MPI_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_ECP_ALLOC_FAILED ||
+           e == MBEDTLS_ERR_MD_ALLOC_FAILED;
+}
+
+/* Turn an error of mbedTLS into one of ours. */
+static int translate(tport_tls *t, int e)
+{
+    uint32_t flags;
+
+    if (e == MBEDTLS_ERR_SSL_WANT_READ || e == MBEDTLS_ERR_SSL_WANT_WRITE)
+        return TCALL_E_AGAIN;
+    if (t->lower_error) /* lower knows better */
+        return fail(t, t->lower_error, "", "", "");
+    if (t->ended)
+        return fail(t, TCALL_E_CLOSED, t->host,
+                    ": the connection ended without close_notify", "");
+    if (is_memory(e))
+        return fail(t, TCALL_E_MEMORY, "TLS: out of memory", "", "");
+    flags = t->up ? 0 : mbedtls_ssl_get_verify_result(&t->ssl);
+    if (e == MBEDTLS_ERR_X509_CERT_VERIFY_FAILED ||
+        (flags != 0 && flags != (uint32_t)-1))
+        return fail_certificate(t, flags);
+    return fail_tls(t, e);
+}
+
+const char *tport_tls_why(const tport_tls *t)
+{
+    if (t->why[0] || !t->lower.why)
+        return t->why;
+    return t->lower.why(t->lower.user);
+}
+
+/* ---- the stream below, as mbedTLS wants it ---- */
+
+static int below_send(void *user, const unsigned char *bytes, size_t len)
+{
+    tport_tls *t = (tport_tls *)user;
+    int n = t->lower.write(t->lower.user, (const char *)bytes, len);
+
+    if (n == TCALL_E_AGAIN)
+        return MBEDTLS_ERR_SSL_WANT_WRITE;
+    if (n < 0) {
+        t->lower_error = n;
+        return MBEDTLS_ERR_NET_SEND_FAILED;
+    }
+    return n;
+}
+
+static int below_read(void *user, unsigned char *bytes, size_t cap)
+{
+    tport_tls *t = (tport_tls *)user;
+    int n = t->lower.read(t->lower.user, (char *)bytes, cap);
+
+    if (n == TCALL_E_AGAIN)
+        return MBEDTLS_ERR_SSL_WANT_READ;
+    if (n < 0) {
+        t->lower_error = n;
+        return MBEDTLS_ERR_NET_RECV_FAILED;
+    }
+    t->ended = n == 0;
+    return n;
+}
+
+/* ---- connecting ---- */
+
+static void forget_session(tport_tls *t)
+{
+    mbedtls_ssl_session_free(&t->session);
+    mbedtls_ssl_session_init(&t->session);
+    t->has_session = false;
+}
+
+static void keep_session(tport_tls *t)
+{
+    forget_session(t);
+    t->has_session = mbedtls_ssl_get_session(&t->ssl, &t->session) == 0;
+}
+
+static int start(tport_tls *t)
+{
+    int e = mbedtls_ssl_session_reset(&t->ssl);
+
+    t->ended = t->up = false;
+    t->lower_error = 0;
+    t->unflushed = 0;
+    t->why[0] = '\0';
+    /* Without this call mbedTLS would take any host's certificate. */
+    if (e == 0)
+        e = mbedtls_ssl_set_hostname(&t->ssl, t->host);
+    /* A session that cannot be offered costs a whole handshake, no more. */
+    if (e == 0 && t->has_session)
+        (void)mbedtls_ssl_set_session(&t->ssl, &t->session);
+    if (e != 0)
+        return translate(t, e);
+    t->started = true;
+    return 0;
+}
+
+static bool is_ticket(int e)
+{
+#ifdef MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET
+    return e == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET;
+#else
+    (void)e;
+    return false;
+#endif
+}
+
+static int tls_connect(void *user)
+{
+    tport_tls *t = (tport_tls *)user;
+    uint32_t flags;
+    int r;
+
+    if (t->up)
+        return 0;
+    if (!t->started) {
+        t->why[0] = '\0';
+        r = t->lower.connect(t->lower.user);
+        if (r == 0)
+            r = start(t);
+        if (r != 0)
+            return r;
+    }
+    do
+        r = mbedtls_ssl_handshake(&t->ssl);
+    while (is_ticket(r));
+    if (r != 0) {
+        r = translate(t, r);
+        if (r != TCALL_E_AGAIN)
+            forget_session(t);
+        return r;
+    }
+    /* mbedTLS has refused already what was not right: belt and braces. */
+    flags = mbedtls_ssl_get_verify_result(&t->ssl);
+    if (flags != 0)
+        return fail_certificate(t, flags);
+    t->up = true;
+    keep_session(t);
+    return 0;
+}
+
+/* ---- bytes ---- */
+
+/* mbedTLS says "again" after it has taken the bytes, and wants to be given
+ * the same ones then. We say they were accepted and do the rest here. */
+static int finish_record(tport_tls *t)
+{
+    int r;
+
+    if (t->unflushed == 0)
+        return 0;
+    r = mbedtls_ssl_write(&t->ssl, (const unsigned char *)"", t->unflushed);
+    if (r < 0)
+        r = translate(t, r);
+    if (r != TCALL_E_AGAIN)
+        t->unflushed = 0;
+    return r < 0 ? r : 0;
+}
+
+static int tls_write(void *user, const char *bytes, size_t len)
+{
+    tport_tls *t = (tport_tls *)user;
+    int most, r = finish_record(t);
+
+    if (r < 0)
+        return r;
+    most = mbedtls_ssl_get_max_out_record_payload(&t->ssl);
+    if (most > 0 && len > (size_t)most)
+        len = (size_t)most;
+    len = tport_clamp(len);
+    r = mbedtls_ssl_write(&t->ssl, (const unsigned char *)bytes, len);
+    if (r == MBEDTLS_ERR_SSL_WANT_WRITE) {
+        t->unflushed = len;
+        return (int)len;
+    }
+    return r >= 0 ? r : translate(t, r);
+}
+
+static int tls_read(void *user, char *bytes, size_t cap)
+{
+    tport_tls *t = (tport_tls *)user;
+    int r = finish_record(t);
+
+    /* What a peer said before it stopped to listen can still be read. */
+    if (r < 0 && r != TCALL_E_CLOSED)
+        return r;
+    /* 0 is an empty record, which says nothing, or an end from below. */
+    do {
+        r = mbedtls_ssl_read(&t->ssl, (unsigned char *)bytes, tport_clamp(cap));
+        if (is_ticket(r))
+            keep_session(t);
+    } while ((r == 0 && !t->ended) || is_ticket(r));
+    if (r > 0)
+        return r;
+    return r == MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY ? 0 : translate(t, r);
+}
+
+static void tls_close(void *user)
+{
+    tport_tls *t = (tport_tls *)user;
+
+    /* Say good-bye if that is possible at once; nobody waits for it. */
+    if (t->up && !t->lower_error && finish_record(t) == 0)
+        (void)mbedtls_ssl_close_notify(&t->ssl);
+    t->lower.close(t->lower.user);
+    t->started = t->up = false;
+}
+
+static void tls_wait(void *user, uint32_t ms)
+{
+    tport_tls *t = (tport_tls *)user;
+
+    if (t->lower.wait)
+        t->lower.wait(t->lower.user, ms);
+}
+
+static const char *tls_why(void *user)
+{
+    return tport_tls_why((const tport_tls *)user);
+}
+
+tport_stream tport_tls_stream(tport_tls *t)
+{
+    tport_stream r = {tls_connect, tls_read, tls_write, tls_close,
+                      tls_wait,    tls_why,  NULL};
+
+    r.user = t;
+    return r;
+}
+
+/* ---- setting up ---- */
+
+#ifdef MBEDTLS_FS_IO
+/* Where Debian, Fedora, openSUSE, Alpine and the BSDs keep theirs. */
+static const char *const bundles[] = {
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+};
+
+static int load_files(tport_tls *t, const char *file)
+{
+    size_t i, n = sizeof bundles / sizeof *bundles;
+    int e = -1;
+
+    if (file)
+        return mbedtls_x509_crt_parse_file(&t->ca, file);
+    for (i = 0; e < 0 && i < n && !is_memory(e); i++)
+        e = mbedtls_x509_crt_parse_file(&t->ca, bundles[i]);
+    return e;
+}
+#else
+static int load_files(tport_tls *t, const char *file)
+{
+    (void)t;
+    (void)file;
+    return -1;
+}
+#endif
+
+static int load_ca(tport_tls *t, const tport_tls_desc *d)
+{
+    int e = d->ca_pem ? mbedtls_x509_crt_parse(&t->ca,
+                                               (const unsigned char *)d->ca_pem,
+                                               strlen(d->ca_pem) + 1)
+                      : load_files(t, d->ca_file);
+
+    if (is_memory(e))
+        return translate(t, e);
+    /* > 0: so many could not be read; old bundles hold exotic ones. */
+    if (e >= 0 && t->ca.raw.p)
+        return 0;
+    return fail(t, TCALL_E_CERTIFICATE, "no CA certificate found in ",
+                d->ca_pem    ? "the text that was given"
+                : d->ca_file ? d->ca_file
+                             : "the usual places",
+                "");
+}
+
+static int seed(tport_tls *t)
+{
+    int e = mbedtls_ctr_drbg_seed(&t->random, mbedtls_entropy_func, &t->entropy,
+                                  (const unsigned char *)"toolcall.h", 10);
+#ifdef TPORT_PSA_
+    /* TLS 1.3 of mbedTLS 3 computes with it. Harmless when done already. */
+    if (e == 0 && psa_crypto_init() != PSA_SUCCESS)
+        e = -1;
+#endif
+    return e == 0 ? 0
+                  : fail(t, TCALL_E_TLS, "TLS: there is no entropy", "", "");
+}
+
+static void require_tls12(mbedtls_ssl_config *conf)
+{
+#if MBEDTLS_VERSION_NUMBER >= 0x03020000
+    mbedtls_ssl_conf_min_tls_version(conf, MBEDTLS_SSL_VERSION_TLS1_2);
+#else
+    mbedtls_ssl_conf_min_version(conf, MBEDTLS_SSL_MAJOR_VERSION_3,
+                                 MBEDTLS_SSL_MINOR_VERSION_3);
+#endif
+}
+
+static int configure(tport_tls *t)
+{
+    mbedtls_ssl_config *conf = &t->conf;
+    int e = mbedtls_ssl_config_defaults(conf, MBEDTLS_SSL_IS_CLIENT,
+                                        MBEDTLS_SSL_TRANSPORT_STREAM,
+                                        MBEDTLS_SSL_PRESET_DEFAULT);
+
+    if (e != 0)
+        return translate(t, e);
+    require_tls12(conf);
+    mbedtls_ssl_conf_authmode(conf, MBEDTLS_SSL_VERIFY_REQUIRED);
+    mbedtls_ssl_conf_ca_chain(conf, &t->ca, NULL);
+    mbedtls_ssl_conf_rng(conf, mbedtls_ctr_drbg_random, &t->random);
+#if defined(MBEDTLS_SSL_SESSION_TICKETS) && \
+    defined(MBEDTLS_SSL_PROTO_TLS1_3) && MBEDTLS_VERSION_NUMBER >= 0x03060100
+    mbedtls_ssl_conf_tls13_enable_signal_new_session_tickets(
+        conf, MBEDTLS_SSL_TLS1_3_SIGNAL_NEW_SESSION_TICKETS_ENABLED);
+#endif
+    e = mbedtls_ssl_setup(&t->ssl, conf);
+    if (e != 0)
+        return translate(t, e);
+    mbedtls_ssl_set_bio(&t->ssl, t, below_send, below_read, NULL);
+    return 0;
+}
+
+int tport_tls_init(tport_tls *t, const tport_tls_desc *d, tport_stream lower)
+{
+    int r;
+
+    memset(t, 0, sizeof *t);
+    t->lower = lower;
+    t->host = d->host ? d->host : "";
+    mbedtls_ssl_init(&t->ssl);
+    mbedtls_ssl_config_init(&t->conf);
+    mbedtls_ssl_session_init(&t->session);
+    mbedtls_x509_crt_init(&t->ca);
+    mbedtls_entropy_init(&t->entropy);
+    mbedtls_ctr_drbg_init(&t->random);
+    if (!t->host[0])
+        return fail(t, TCALL_E_USAGE, "TLS needs the name of the host", "", "");
+    if ((r = seed(t)) != 0 || (r = load_ca(t, d)) != 0)
+        return r;
+    return configure(t);
+}
+
+void tport_tls_free(tport_tls *t)
+{
+    if (t->lower.close)
+        tls_close(t);
+    mbedtls_ssl_free(&t->ssl);
+    mbedtls_ssl_config_free(&t->conf);
+    mbedtls_ssl_session_free(&t->session);
+    mbedtls_x509_crt_free(&t->ca);
+    mbedtls_ctr_drbg_free(&t->random);
+    mbedtls_entropy_free(&t->entropy);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,17 @@
+/* The least a test needs: CHECK counts, check_sum prints and gives main its
+ * value. */
+#include <stdio.h>
+#include <stdlib.h>
+
+static int check_passed, check_failed;
+
+#define CHECK(what)                                                            \
+    ((what) ? (void)check_passed++                                             \
+            : (void)(check_failed++,                                           \
+                     printf("%s:%d: %s\n", __FILE__, __LINE__, #what)))
+
+static int check_sum(const char *name)
+{
+    printf("%s: %d passed, %d failed\n", name, check_passed, check_failed);
+    return check_failed ? 1 : 0;
+}

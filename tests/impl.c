@@ -1,0 +1,3 @@
+/* The library alone, as one object file: for tests/matrix and tests/measure. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"

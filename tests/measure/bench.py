@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""How many instructions a call takes, beside the same flow with cJSON.
+
+The flow: the answer of an OpenAI-compatible server is read, the call in it is
+found, its arguments are parsed and checked, the tool runs, the message with
+its result is written. bench_cjson.c checks three fields by hand, bench_ours.c
+checks all of the tool's schema. Both must write the same message.
+
+Instructions are counted by callgrind: they do not depend on what else the
+machine does. The workload is made here; where the project's shared data is at
+hand its documents are measured too. Last come arguments from 1 KB to 1 MB and
+10 to 10,000 keys: the cost of a byte must stay the same.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+OUT = ROOT / "build" / "bench"
+DATA = ROOT.parent / "shared" / "data" / "perf"
+
+RATIO_BAR = 0.5   # ours / cJSON
+LINEAR_BAR = 1.5  # dearest byte / cheapest byte, from LINEAR_FROM bytes on
+LINEAR_FROM = 10000
+
+
+# ---------------------------------------------------------------- workload
+
+def text(*limits):
+    schema = {"type": "string"}
+    schema.update(zip(("minLength", "maxLength"), limits))
+    return schema
+
+
+def whole(low, high):
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+def choice(*names):
+    return {"type": "string", "enum": list(names)}
+
+
+def record(required, **properties):
+    return {"type": "object", "properties": properties,
+            "required": required.split(), "additionalProperties": False}
+
+
+WEATHER = record("city", city=text(1), days=whole(1, 7),
+                 unit=choice("celsius", "fahrenheit", "kelvin"))
+REMINDER = record(
+    "title when", title=text(1, 80), tz=text(),
+    when=record("date time", date=text(10, 10), time=text(5, 5), tz=text()),
+    priority=choice("low", "normal", "high"),
+    tags={"type": "array", "items": text(0, 16), "maxItems": 8},
+    repeat=record("every unit", every=whole(1, 99),
+                  unit=choice("day", "week", "month")),
+    notify={"type": "boolean"}, lead_minutes=whole(0, 1440))
+INVOICE = record(
+    "invoice_id currency customer lines", invoice_id=text(14, 14),
+    currency=choice("EUR", "USD", "GBP"),
+    customer=record("name", name=text(),
+                    vat={"type": ["string", "null"]},
+                    address=record("city", street=text(), city=text(),
+                                   zip=text(5, 5))),
+    lines={"type": "array", "minItems": 1, "maxItems": 100, "items": record(
+        "sku qty unit_price", sku=text(10, 10), desc=text(0, 80),
+        qty={"type": "integer", "minimum": 1},
+        unit_price={"type": "number", "minimum": 0},
+        tax={"type": "number", "minimum": 0, "maximum": 1},
+        category=choice("goods", "service", "shipping"),
+        taxable={"type": "boolean"})},
+    notes=text(0, 500), due_days=whole(0, 365), send={"type": "boolean"})
+
+OSLO = {"city": "Oslo", "unit": "celsius", "days": 3}
+CALL_MUM = {
+    "title": "Call mum on her day", "tags": ["family", "phone"],
+    "when": {"date": "2026-12-24", "time": "17:30", "tz": "Europe/Oslo"},
+    "priority": "high", "repeat": {"every": 1, "unit": "week"},
+    "notify": True, "lead_minutes": 30}
+BILL = {
+    "invoice_id": "INV-2026-00042", "currency": "EUR", "customer": {
+        "name": "Müller & Sons", "vat": None, "address": {
+            "street": "12 Harbour Road", "city": "Bergen", "zip": "50031"}},
+    "lines": [{"sku": f"SKU-{i:06}", "desc": "part number %d of the set" % i,
+               "qty": i % 9 + 1, "unit_price": 10.25 * i + 0.5, "tax": 0.25,
+               "category": ("goods", "service", "shipping")[i % 3],
+               "taxable": i % 2 == 0} for i in range(24)],
+    "notes": "Please pay \"soon\".\nThank you!", "due_days": 30, "send": True}
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def answer(name, arguments, content=None):
+    """An answer with one call, as such servers write it."""
+    return compact({
+        "id": "chatcmpl-7f0c2b9d4e81a6355", "object": "chat.completion",
+        "created": 1790000000, "model": "bench-1", "choices": [{
+            "index": 0, "message": {
+                "role": "assistant", "content": content, "refusal": None,
+                "annotations": [], "tool_calls": [{
+                    "id": "call_5tGxQv0a8ZkM2RwYc1Lb", "type": "function",
+                    "function": {"name": name, "arguments": arguments}}]},
+            "logprobs": None, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 390, "completion_tokens": 61,
+                  "total_tokens": 451,
+                  "prompt_tokens_details": {"cached_tokens": 0}},
+        "service_tier": "default", "system_fingerprint": "fp_0123456789"})
+
+
+def flows():
+    """(title, tool, answer, schema) of each flow that cJSON does too."""
+    prose = "Let me write that invoice for you, one line after the other. "
+    for title, tool, arguments, schema, content in [
+            ("weather", "get_weather", OSLO, WEATHER, None),
+            ("reminder", "create_reminder", CALL_MUM, REMINDER, None),
+            ("invoice", "create_invoice", BILL, INVOICE, prose * 40)]:
+        yield title, tool, answer(tool, compact(arguments), content), schema
+    if not DATA.is_dir():
+        print(f"{DATA} is absent: its documents were SKIPPED")
+        return
+    for title, tool, file, doc in [
+            ("data: weather", "get_weather", "r_openai_1call_weather", "d1"),
+            ("data: reminder", "create_reminder", "r_openai_1call", "d2"),
+            ("data: invoice", "create_invoice", "r_openai_8k", "d4")]:
+        yield (title, tool, (DATA / f"{file}.json").read_text(),
+               json.loads((DATA / f"{doc}.schema.json").read_text()))
+
+
+def series():
+    """(title, [(label, arguments, schema)]) of growing arguments."""
+    anything = {"type": "object", "additionalProperties": {"type": "integer"}}
+    yield "keys of one object", [
+        (f"{n} keys", compact({f"k{i:05}": i % 10 for i in range(n)}),
+         anything) for n in (10, 100, 1000, 3000, 10000)]
+    row = {"sku": "SKU-000017", "qty": 3, "unit_price": 12.5, "note": "abc"}
+    rows = record("lines", lines={"type": "array", "items": record(
+        "sku qty", sku=text(10, 10), qty=whole(1, 9),
+        unit_price={"type": "number", "minimum": 0}, note=text(0, 20))})
+    size = len(compact(row)) + 1
+    yield "bytes, many small values", [
+        (label, compact({"lines": [row] * (n // size)}), rows)
+        for label, n in SIZES]
+    yield "bytes, one long string", [
+        (label, compact({"text": "line of text\n" * (n // 14)}),
+         record("text", text=text())) for label, n in SIZES]
+
+
+SIZES = [("1 KB", 1 << 10), ("10 KB", 10 << 10), ("32 KB", 32 << 10),
+         ("100 KB", 100 << 10), ("320 KB", 320 << 10), ("1 MB", 1 << 20)]
+
+
+# ------------------------------------------------------------- measurement
+
+def build(name, *libs):
+    program = OUT / name
+    subprocess.run(
+        [os.environ.get("CC", "cc"), "-std=c99", "-O2", "-I.", "-o", program,
+         HERE / f"{name}.c", *libs], cwd=ROOT, check=True)
+    return program
+
+
+def count(program, *args):
+    """Instructions in region(), and what the program printed."""
+    p = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--collect-atstart=no",
+         "--toggle-collect=region", "--callgrind-out-file=/dev/null",
+         program, *args], text=True, capture_output=True,
+        env=dict(os.environ, LD_BIND_NOW="1"))
+    found = re.search(r"Collected : (\d+)", p.stderr)
+    if p.returncode or not found:
+        return None, (p.stdout + p.stderr).strip()
+    return int(found.group(1)), p.stdout
+
+
+class Case:
+    def __init__(self, pool, ours, title, tool, body, schema):
+        stem = re.sub(r"\W+", "_", title)
+        self.answer = OUT / f"{stem}.answer.json"
+        self.answer.write_text(body)
+        schema_file = OUT / f"{stem}.schema.json"
+        schema_file.write_text(compact(schema))
+        self.result = pool.submit(count, ours, self.answer, tool, schema_file)
+
+
+def main():
+    OUT.mkdir(parents=True, exist_ok=True)
+    cjson, ours = build("bench_cjson", "-lcjson"), build("bench_ours")
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    passed, faults = 0, []
+
+    def gate(good, what):
+        nonlocal passed
+        passed += bool(good)
+        if not good:
+            faults.append(what)
+
+    pairs = [(title, Case(pool, ours, title, *rest))
+             for title, *rest in flows()]
+    theirs = [pool.submit(count, cjson, case.answer) for _, case in pairs]
+    print(f"{'instructions per call':28}{'toolcall':>12}{'cJSON':>12}"
+          f"{'ratio':>8}   (<= {RATIO_BAR})")
+    rows = ["| instructions, answer to checked call to message "
+            "| toolcall.h | cJSON, three fields checked | |",
+            "|---|--:|--:|--:|"]
+    for (title, case), other in zip(pairs, theirs):
+        (a, said), (b, expected) = case.result.result(), other.result()
+        if a is None or b is None or said != expected:
+            gate(False, f"{title}: {said!r} instead of {expected!r}")
+            continue
+        print(f"  {title:26}{a:12,}{b:12,}{a / b:8.2f}")
+        if not title.startswith("data:"):
+            rows.append(f"| {title}, {case.answer.stat().st_size:,} bytes "
+                        f"| {a:,} | {b:,} | {a / b:.2f} |")
+        gate(a <= RATIO_BAR * b, f"{title}: {a / b:.2f} of cJSON's")
+
+    todo = [(title, [(label, len(arguments.encode()), Case(
+        pool, ours, f"{title} {label}", "bulk", answer("bulk", arguments),
+        schema)) for label, arguments, schema in points])
+        for title, points in series()]
+    for title, points in todo:
+        print(f"\n{title:28}{'bytes':>12}{'toolcall':>14}{'a byte':>10}")
+        costs = []
+        for label, size, case in points:
+            n, said = case.result.result()
+            if n is None:
+                gate(False, f"{title}, {label}: {said[-300:]}")
+                continue
+            print(f"  {label:26}{size:12,}{n:14,}{n / size:10.1f}")
+            if size >= LINEAR_FROM:
+                costs.append(n / size)
+        spread = max(costs) / min(costs) if costs else 0
+        gate(0 < spread <= LINEAR_BAR,
+             f"{title}: a byte costs {spread:.2f} times as much")
+
+    (OUT / "figures.md").write_text("\n".join(rows) + "\n")
+    for fault in faults:
+        print("FAILED", fault)
+    print(f"bench: {passed} passed, {len(faults)} failed")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+/* The whole: an agent with one provider, over a transport that is not there. */
+#include "fw_tool.h"
+
+static int net_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    (void)user;
+    (void)req;
+    res->status = 200;
+    return TCALL_OK;
+}
+
+static int net_write(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return (int)len;
+}
+
+static int net_read(void *user, char *bytes, size_t cap)
+{
+    (void)user;
+    (void)bytes;
+    (void)cap;
+    return 0;
+}
+
+static void net_close(void *user)
+{
+    (void)user;
+}
+
+static char block[8192];
+
+int main(void)
+{
+    static tcall tc;
+    static tcall_agent agent;
+    const tcall_desc desc = {
+        .block = block,
+        .block_size = sizeof block,
+        .tools = tools,
+        .tool_count = TCALL_COUNT(tools),
+        .allow = TCALL_WRITE,
+    };
+    const tcall_agent_desc agent_desc = {
+        .tc = &tc,
+        .provider = &tcall_openai,
+        .model = "some-model",
+        .key = "secret",
+        .transport = {.open = net_open,
+                      .write = net_write,
+                      .read = net_read,
+                      .close = net_close},
+    };
+
+    if (tcall_init(&tc, &desc) < 0 || tcall_agent_init(&agent, &agent_desc) < 0)
+        return 1;
+    return tcall_agent_run(&agent, tcall_str_of("turn the light on"));
+}

@@ -1,0 +1,419 @@
+#!/usr/bin/env python3
+"""What toolcall.h costs on a microcontroller: flash, static RAM, stack.
+
+Flash is that of whole images, linked at -Os with the C library in them:
+
+    empty   start-up code only
+    core    read a JSON text, check it against its schema, run one tool
+    agent   the same with one provider, conversation memory and the agent loop
+
+The bytes of an image are shared out among the chapters of the header by the
+place where each function or table is defined. Stack is the deepest path below
+each public function, from GCC's call graph and frame sizes.
+
+Fails where a figure is above its bar, where the library has static RAM, and
+where an image holds a heap, printf, strtod or floating point in software.
+With --functions each function and table is listed.
+"""
+import collections
+import fnmatch
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+OUT = ROOT / "build" / "size"
+
+TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
+    "M0+": ("arm-none-eabi", "-mcpu=cortex-m0plus -mthumb", 0, 0x20000000),
+    "M4": ("arm-none-eabi", "-mcpu=cortex-m4 -mthumb", 0, 0x20000000),
+    "RV32IMC": ("riscv64-unknown-elf", "-march=rv32imc -mabi=ilp32",
+                0x80000000, 0x80200000),
+}
+IMAGES = ["empty", "core", "agent"]
+BARS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
+
+BANNED = re.compile(
+    r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
+    r"|strto(d|f|ld)|atof|__aeabi_[dfu]?[idfu]\w*2[df]|__aeabi_[df][a-z0-9]+"
+    r"|__(add|sub|mul|div|neg|eq|ne|lt|le|gt|ge|cmp|unord|extend|trunc|fix|"
+    r"fixuns|float|floatun|floatuns)\w*[sd]f\w*")
+
+# Stack taken below a function of the C library or of libgcc: more than any
+# that we call needs.
+LIBC_STACK = 32
+
+# How deep each recursion gets; one name of its cycle is enough.
+RECURSION = {"tcall_bind_object_": 6}  # TCALL_BIND_DEPTH + 2
+
+# What is called through which pointer: functions of the library, or none for
+# what its user supplies, whose stack is the user's to count.
+POINTERS = {
+    "s.on": ["tcall_reader_on_", "tcall_mend_out_"],
+    "w.sink": ["tcall_agent_sink_"],
+    "f.read": ["tcall_field_*"],
+    "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
+                       "tcall_ollama_write_"],
+    "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
+    "transport.*": [], "tool.run": [],
+}
+
+# Below these functions a pointer leads to fewer. The outermost decides, but
+# for the private ones: they are callbacks, below which there are no others.
+BELOW = [
+    ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
+    ("tcall_args_*", "s.on", ["tcall_mend_out_"]),
+    ("tcall_reader_feed", "s.on", ["tcall_reader_on_"]),
+    ("tcall_mend_out_", "s.on", []), ("tcall_reader_on_", "s.on", []),
+]
+
+
+def run(cmd):
+    p = subprocess.run(cmd, cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT)
+    if p.returncode:
+        sys.exit(" ".join(map(str, cmd)) + "\n" + p.stdout)
+    return p.stdout
+
+
+# ---------------------------------------------------------------- chapters
+
+class Header:
+    """Knows in which chapter of the implementation a name is defined."""
+
+    def __init__(self, path):
+        text = path.read_text()
+        start = text.find("#ifdef TOOLCALL_IMPLEMENTATION")
+        self.text = text[start if start >= 0 else 0:]
+        marks = re.finditer(r"^ \* >>(\w+)", self.text, re.M)
+        self.marks = [(m.start(), m.group(1)) for m in marks]
+        self.names = list(dict.fromkeys(name for _, name in self.marks))
+
+    def place(self, symbol):
+        name = re.escape(symbol)
+        found = (re.search(rf"^\w[^\n;=]*\b{name}\(", self.text, re.M) or
+                 re.search(rf"\b{name}\b", self.text))
+        return found.start() if found else -1
+
+    def chapter(self, symbol):
+        if symbol.startswith("jsmn_"):
+            return "jsmn"
+        found = "texts, tables"
+        place = self.place(symbol) if symbol else -1
+        for pos, chapter in self.marks:
+            if pos < place:
+                found = chapter
+        return found
+
+
+def symbol_of(section):
+    """.rodata.tcall_lint_.str1.4 -> tcall_lint_"""
+    name = re.sub(r"^\.(text|rodata|srodata|data|sdata)\.?"
+                  r"(startup\.|unlikely\.|rel\.ro\.)?(local\.)?", "", section)
+    name = re.sub(r"\.(str|cst)\d[.\d]*$|^(str|cst)\d[.\d]*$", "", name)
+    return re.sub(r"\.(constprop|isra|part|cold|lto_priv|\d+).*$", "", name)
+
+
+# ------------------------------------------------------------------ images
+
+class Target:
+    def __init__(self, name):
+        self.name = name
+        self.prefix, self.isa, self.flash, self.ram = TARGETS[name]
+        self.dir = OUT / name
+
+    def tool(self, name):
+        return f"{self.prefix}-{name}"
+
+    def gcc(self, *args):
+        return run([self.tool("gcc"), *self.isa.split(),
+                    "--specs=picolibc.specs", *map(str, args)])
+
+    def compile(self, source, *more):
+        obj = self.dir / (source.stem + ".o")
+        self.gcc("-std=c99", "-Os", "-ffunction-sections", "-fdata-sections",
+                 "-Wall", "-Wextra", "-Werror",
+                 *os.environ.get("CFLAGS", "").split(), "-I.", "-isystem",
+                 OUT / "include", *more, "-c", source, "-o", obj)
+        return obj
+
+    def link(self, image, objects):
+        elf = self.dir / f"{image}.elf"
+        places = dict(__flash=self.flash, __flash_size=1 << 20,
+                      __ram=self.ram, __ram_size=1 << 18, __stack_size=4096)
+        self.gcc(*objects, "--crt0=minimal", "-Tpicolibc.ld",
+                 "-Wl,--gc-sections", f"-Wl,-Map={elf}.map",
+                 *(f"-Wl,--defsym={k}={v}" for k, v in places.items()),
+                 "-o", elf)
+        return elf
+
+    def sections(self, file):
+        for line in run([self.tool("size"), "-A", str(file)]).splitlines():
+            m = re.match(r"(\.\S+|COMMON)\s+(\d+)", line)
+            if m:
+                yield m.group(1), int(m.group(2))
+
+    def symbols(self, elf):
+        lines = run([self.tool("nm"), "--defined-only", str(elf)])
+        return {line.split()[-1] for line in lines.splitlines() if line}
+
+
+FLASH = re.compile(r"\.(init|fini|text|rodata|srodata|data|sdata|tdata|"
+                   r"ARM\.ex|eh_frame|preinit_array|init_array|fini_array)")
+RAM = re.compile(r"\.(data|sdata|bss|sbss|tdata|tbss)|COMMON")
+
+
+def flash_of(target, elf):
+    return sum(n for name, n in target.sections(elf) if FLASH.match(name))
+
+
+def shares(elf, header):
+    """Bytes of flash in an image by chapter and by symbol, from the map."""
+    text = pathlib.Path(f"{elf}.map").read_text()
+    text = text.split("Linker script and memory map", 1)[1]
+    text = re.sub(r"\n (\.\S+)\n\s+0x", r"\n \1 0x", text)
+    sums, symbols = collections.Counter(), collections.Counter()
+    for m in re.finditer(r"^ (\.\S+)\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S+)$",
+                         text, re.M):
+        section, size, file = m.group(1), int(m.group(2), 16), m.group(3)
+        if not size or not FLASH.match(section):
+            continue
+        if file.endswith("impl.o"):
+            symbol = symbol_of(section)
+            sums[header.chapter(symbol)] += size
+            symbols[header.chapter(symbol), symbol] += size
+        elif "/fw_" in file:
+            sums["the program"] += size
+        else:
+            sums["libc, start-up"] += size
+    return sums, symbols
+
+
+# ------------------------------------------------------------------- stack
+
+class Stack:
+    def __init__(self, ci, public):
+        text = ci.read_text()
+        self.public = public
+        self.frame, self.calls, self.problems = {}, {}, []
+        short = lambda title: re.sub(r"\.(constprop|isra|part|cold).*", "",
+                                     title.split(":")[-1])
+        for m in re.finditer(r'node: { title: "([^"]+)" label: "([^"]*)"',
+                             text):
+            name, size = short(m.group(1)), re.search(
+                r"(\d+) bytes \(([\w,]+)\)", m.group(2))
+            if size:
+                self.frame[name] = max(int(size.group(1)),
+                                       self.frame.get(name, 0))
+                if size.group(2) == "dynamic":
+                    self.problems.append(f"{name} has a frame without bound")
+        for m in re.finditer(r'sourcename: "([^"]+)" targetname: "([^"]+)"'
+                             r'(?: label: "([^"]*)")?', text):
+            name, callee = short(m.group(1)), short(m.group(2))
+            callees = self.calls.setdefault(name, set())
+            if callee == "__indirect_call":
+                callees.update(self.pointers(m.group(3)))
+            else:
+                callees.add(callee)
+        self.cycles = self.find_cycles()
+        self.memo = {}
+
+    def pointers(self, place):
+        """What is called at FILE:LINE:COLUMN, as names of POINTERS."""
+        file, number, _ = (place or "").rsplit(":", 2)
+        text = (ROOT / file).read_text().splitlines()[int(number) - 1]
+        for pointer in re.findall(r"(\w+(?:->|\.)\w+)\(", text) or [text]:
+            pointer = pointer.replace("->", ".").strip()
+            rule = next((r for r in POINTERS
+                         if fnmatch.fnmatch(pointer, r)), None)
+            if rule:
+                yield rule
+            else:
+                self.problems.append(f"{place}: what does {pointer} call? "
+                                     "add it to POINTERS")
+
+    def targets(self, pointer, context):
+        names = dict(context).get(pointer, POINTERS[pointer])
+        return {name for pattern in names
+                for name in fnmatch.filter(self.frame, pattern)}
+
+    def find_cycles(self):
+        """Name -> the set of functions it is mutually recursive with."""
+        reach = {}
+        for name in self.calls:
+            seen, todo = set(), [name]
+            while todo:
+                for callee in self.calls.get(todo.pop(), ()):
+                    if callee not in seen:
+                        seen.add(callee)
+                        todo.append(callee)
+            reach[name] = seen
+        return {name: frozenset(other for other in reach[name]
+                                if name in reach.get(other, ()))
+                for name in reach if name in reach[name]}
+
+    def worst(self, name, context=()):
+        """Bytes of stack that name and all that it calls need."""
+        if name in POINTERS:
+            return max((self.worst(target, context)
+                        for target in self.targets(name, context)), default=0)
+        if name not in self.frame:
+            return LIBC_STACK
+        for function, pointer, names in BELOW:
+            if fnmatch.fnmatch(name, function) and (
+                    pointer not in dict(context) or name[-1] == "_"):
+                context = tuple({**dict(context), pointer: tuple(names)}.items())
+        if (name, context) not in self.memo:
+            group = self.cycles.get(name, frozenset([name]))
+            below = {callee for member in group
+                     for callee in self.calls.get(member, ())} - group
+            self.memo[name, context] = (
+                self.turns(group) * sum(self.frame.get(m, 0) for m in group) +
+                max((self.worst(b, context) for b in below), default=0))
+        return self.memo[name, context]
+
+    def turns(self, group):
+        if len(group) == 1 and not any(m in self.cycles for m in group):
+            return 1
+        known = [RECURSION[m] for m in group if m in RECURSION]
+        if not known:
+            names = ", ".join(sorted(group))
+            problem = f"how deep does {names} recurse? add it to RECURSION"
+            if problem not in self.problems:
+                self.problems.append(problem)
+        return max(known, default=1)
+
+    def table(self):
+        return {name: self.worst(name) for name in self.frame
+                if name in self.public}
+
+
+# ------------------------------------------------------------------ report
+
+def line(title, cells, width=24):
+    print(f"{title:{width}}" + "".join(f"{c:>10}" for c in cells))
+
+
+def markdown(names, flash, ram, stack):
+    """For README.md, see figures.py."""
+    def row(title, cells):
+        return f"| {title} | " + " | ".join(f"{c:,}" for c in cells) + " |"
+    deepest = [max(stack[n].values(), default=0) for n in names]
+    rows = [
+        "| bytes, `gcc -Os`, C library included | " +
+        " | ".join(f"Cortex-{n}" if n[0] == "M" else n for n in names) + " |",
+        "|---" + "|--:" * len(names) + "|"]
+    titles = {"core": "flash: read, check and run one call",
+              "agent": "flash: the same with provider, chat and agent"}
+    rows += [row(titles[i], [flash[i, n] for n in names])
+             for i in titles if (i, names[0]) in flash]
+    rows += [row("static RAM", [ram[n] for n in names]),
+             row("stack, deepest of all functions", deepest)]
+    (OUT / "figures.md").write_text("\n".join(rows) + "\n")
+
+
+def main():
+    passed, faults = 0, []
+
+    def gate(good, what):
+        nonlocal passed
+        passed += bool(good)
+        if not good:
+            faults.append(what)
+
+    header = Header(ROOT / "toolcall.h")
+    (OUT / "include").mkdir(parents=True, exist_ok=True)
+    jsmn = next((p for p in [ROOT / "jsmn.h", *map(pathlib.Path, (
+        "/usr/include/jsmn.h", "/usr/local/include/jsmn.h"))] if p.exists()))
+    shutil.copy(jsmn, OUT / "include" / "jsmn.h")
+
+    targets, skipped = [], []
+    for name in TARGETS:
+        target = Target(name)
+        package = f"{target.prefix}"
+        found = subprocess.run(
+            [ROOT / "tests" / "need", f"gcc-{package}", f"picolibc-{package}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        (targets if found.returncode == 0 else skipped).append(target)
+    if not targets:
+        sys.exit("no cross compiler is installed, nothing was measured: "
+                 "apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi")
+
+    flash, ram, parts, symbols, stack = {}, {}, {}, {}, {}
+    for t in targets:
+        t.dir.mkdir(parents=True, exist_ok=True)
+        impl = t.compile(ROOT / "tests" / "impl.c", "-fcallgraph-info=su,da")
+        ram[t.name] = sum(n for s, n in t.sections(impl) if RAM.match(s))
+        gate(ram[t.name] == 0, f"{t.name}: {ram[t.name]} bytes of static RAM")
+        for image in IMAGES:
+            if not (HERE / f"fw_{image}.c").exists():
+                continue
+            program = t.compile(HERE / f"fw_{image}.c")
+            elf = t.link(image, [program] + [impl] * (image != "empty"))
+            flash[image, t.name] = size = flash_of(t, elf)
+            parts[image, t.name], symbols[image, t.name] = shares(elf,
+                                                                  header)
+            bar = BARS.get((image, t.name))
+            if bar:
+                gate(size <= bar, f"{t.name}: {image} {size} is above {bar}")
+            bad = sorted(filter(BANNED.fullmatch, t.symbols(elf)))
+            gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
+        nm = run([t.tool("nm"), "-g", "--defined-only", str(impl)])
+        public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
+        found = Stack(impl.with_suffix(".ci"), public)
+        stack[t.name] = found.table()
+        gate(not found.problems, "\n".join(
+            [f"{t.name}: the stack is not bounded"] + found.problems))
+
+    names = [t.name for t in targets]
+    for image in IMAGES[1:]:
+        if (image, names[0]) not in parts:
+            continue
+        line(f"{image}: flash by chapter", names)
+        rows = header.names + ["jsmn", "texts, tables", "the program",
+                               "libc, start-up"]
+        for row in rows:
+            cells = [parts[image, n][row] for n in names]
+            if any(cells):
+                line("  " + row, cells)
+            if "--functions" in sys.argv:
+                both = [k for k in sorted(set().union(
+                    *(symbols[image, n] for n in names)), key=lambda k:
+                    -symbols[image, names[-2]][k]) if k[0] == row]
+                for key in both:
+                    line("    " + (key[1] or "(texts)"),
+                         [symbols[image, n][key] for n in names], 40)
+        print()
+
+    line("worst stack below", names, 32)
+    for name in sorted(set().union(*stack.values()), key=header.place):
+        line("  " + name, [stack[n].get(name, "-") for n in names], 32)
+    print()
+
+    line("whole image, bytes", names)
+    for image in IMAGES:
+        if (image, names[0]) in flash:
+            bar = BARS.get((image, "M4"))
+            line(f"  {image}", [flash[image, n] for n in names] +
+                 ([f"  (M4 <= {bar})"] if bar else []))
+    line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
+    line("  deepest stack", [max(stack[n].values(), default=0)
+                             for n in names])
+    for t in skipped:
+        print(f"{t.name} was SKIPPED: install gcc-{t.prefix} and "
+              f"picolibc-{t.prefix}")
+    for fault in faults:
+        print("FAILED", fault)
+    if not skipped:
+        markdown(names, flash, ram, stack)
+    more = f", {len(skipped)} skipped" if skipped else ""
+    print(f"size: {passed} passed, {len(faults)} failed{more}")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

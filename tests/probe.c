@@ -1,0 +1,65 @@
+/*
+ * probe - opens the library to any script: JSON Lines in, JSON Lines out.
+ *
+ *     probe json FILE...                     accept or reject, strict RFC 8259
+ *     probe args                             {"input","schema"?,"mode"?}
+ *     probe schema                           {"schema","data","draft"?}
+ *     probe read PROVIDER [--split N] [--block BYTES]    {"body","stream"?}
+ *     probe write PROVIDER                   {"tools","messages","options"}
+ *     probe call TOOLS.json                  {"name","arguments"}
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+#include "probe_lines.h"
+#include "probe_args.h"
+#include "probe_schema.h"
+#include "probe_read.h"
+#include "probe_write.h"
+#include "probe_call.h"
+
+static int probe_json(int count, char **files)
+{
+    int i;
+    for (i = 0; i < count; i++) {
+        char piece[4096];
+        tcall_scan scan;
+        size_t n;
+        FILE *f = fopen(files[i], "rb");
+        if (!f) {
+            perror(files[i]);
+            return 2;
+        }
+        tcall_scan_init(&scan, NULL, NULL, NULL);
+        while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+            tcall_scan_feed(&scan, piece, n);
+        fclose(f);
+        printf("%s %s\n", tcall_scan_end(&scan) < 0 ? "reject" : "accept",
+               files[i]);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb = argc > 1 ? argv[1] : "";
+    if (strcmp(verb, "json") == 0)
+        return probe_json(argc - 2, argv + 2);
+    if (strcmp(verb, "args") == 0)
+        return probe_args(stdin, stdout);
+    if (strcmp(verb, "schema") == 0)
+        return probe_schema(stdin, stdout);
+    if (strcmp(verb, "read") == 0 && argc > 2)
+        return probe_read(argc - 2, argv + 2, stdin, stdout);
+    if (strcmp(verb, "write") == 0 && argc > 2)
+        return probe_write(argc - 2, argv + 2, stdin, stdout);
+    if (strcmp(verb, "call") == 0 && argc > 2)
+        return probe_call(argv[2], stdin, stdout);
+    fprintf(stderr, "usage: probe json FILE... | args | schema | "
+                    "read PROVIDER [--split N] [--block BYTES] | "
+                    "write PROVIDER | call TOOLS.json\n");
+    return 2;
+}

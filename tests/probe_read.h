@@ -1,0 +1,140 @@
+/* probe read: bodies of answers, whole or in pieces, to calls. */
+
+static const tcall_provider *probe_provider(const char *name)
+{
+    static const tcall_provider *const all[] = {
+        &tcall_openai, &tcall_anthropic, &tcall_ollama};
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    fprintf(stderr, "probe: no provider \"%s\"\n", name);
+    exit(2);
+}
+
+static void probe_read_error(tcall_writer *w, const tcall_block *b, int error,
+                             const char *message)
+{
+    tcall_write_key(w, "error");
+    tcall_write_quote(w);
+    tcall_write_text(w, tcall_error_code(error));
+    tcall_write_text(w, ": ");
+    tcall_write_text(w, *message ? message : tcall_error_text(error));
+    if (error == TCALL_E_MEMORY) {
+        char need[64];
+        snprintf(need, sizeof need, ", %lu bytes are needed",
+                 (unsigned long)b->need);
+        tcall_write_text(w, need);
+    }
+    tcall_write_unquote(w);
+}
+
+static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
+                              const tcall_answer *a)
+{
+    tcall_item item;
+    tcall_str text = tcall_str_of("");
+    size_t at = 0;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "calls");
+    tcall_write_open(w, '[');
+    while (tcall_chat_next(chat, &at, &item)) {
+        if (item.kind == TCALL_ITEM_TEXT)
+            text = item.text;
+        if (item.kind != TCALL_ITEM_CALL)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "id");
+        /* Only what the provider sent: an id that was made up is not shown. */
+        tcall_write_str(w, item.made ? tcall_str_of("") : item.id);
+        tcall_write_key(w, "name");
+        tcall_write_str(w, item.name);
+        tcall_write_key(w, "arguments");
+        tcall_write_str(w, item.text);
+        if (item.error)
+            probe_read_error(w, chat->block, item.error, "");
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "text");
+    tcall_write_str(w, text);
+    tcall_write_key(w, "stop");
+    tcall_write_string(w, a->stop_text);
+    tcall_write_key(w, "usage");
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "input");
+    tcall_write_int(w, a->input_tokens < 0 ? 0 : a->input_tokens);
+    tcall_write_key(w, "output");
+    tcall_write_int(w, a->output_tokens < 0 ? 0 : a->output_tokens);
+    tcall_write_close(w, '}');
+    if (a->error)
+        probe_read_error(w, chat->block, a->error, a->message);
+    tcall_write_close(w, '}');
+    tcall_write_bytes(w, "\n", 1);
+}
+
+static int probe_read_out(void *user, const char *bytes, size_t len)
+{
+    return (int)fwrite(bytes, 1, len, (FILE *)user);
+}
+
+/* The reader itself lies in the block, as an agent has it, at its end. */
+static void probe_read_body(const tcall_provider *provider, tcall_str body,
+                            size_t split, size_t size, FILE *out)
+{
+    char piece[512];
+    char *memory = (char *)malloc(size + 1);
+    tcall_block block, none;
+    tcall_reader small, *r = &small;
+    tcall_chat chat;
+    tcall_writer w;
+    size_t at, n;
+    tcall_block_init(&block, memory, size);
+    tcall_block_init(&none, NULL, 0);
+    r = (tcall_reader *)tcall_block_take_(&block, sizeof *r);
+    tcall_chat_init(&chat, r ? &block : &none);
+    tcall_reader_init(r ? r : &small, provider, &chat, NULL, NULL);
+    for (r = r ? r : &small, at = 0; at < body.len; at += n) {
+        /* A copy of its own for each piece: reading beyond it is seen. */
+        n = split && split < body.len - at ? split : body.len - at;
+        if (split) {
+            char *copy = (char *)malloc(n);
+            memcpy(copy, body.ptr + at, n);
+            tcall_reader_feed(r, copy, n);
+            free(copy);
+        } else {
+            tcall_reader_feed(r, body.ptr + at, n);
+        }
+    }
+    tcall_reader_end(r);
+    if (r == &small && none.need < block.need)
+        none.need = block.need;
+    tcall_writer_init(&w, piece, sizeof piece);
+    tcall_writer_sink(&w, probe_read_out, out);
+    probe_read_answer(&w, &chat, &r->answer);
+    tcall_writer_flush(&w);
+    free(memory);
+}
+
+static int probe_read(int argc, char **argv, FILE *in, FILE *out)
+{
+    const tcall_provider *provider = probe_provider(argv[0]);
+    size_t split = 0, size = (size_t)8 << 20, len;
+    char *line;
+    int i;
+    for (i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--split") == 0)
+            split = strtoul(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--block") == 0)
+            size = strtoul(argv[i + 1], NULL, 10);
+    }
+    while ((line = probe_line(in, &len)) != NULL) {
+        tcall_tok *tokens;
+        tcall_json v = probe_parse(line, len, &tokens);
+        probe_read_body(provider, tcall_json_str(tcall_json_get(v, "body")),
+                        split, size, out);
+        free(tokens);
+        free(line);
+    }
+    return 0;
+}

@@ -1,0 +1,91 @@
+/* probe schema: {"schema","data","draft"?} in; the verdict, or why the schema
+ * was refused, out. */
+
+/* One compile, as large as it takes. */
+static int probe_compile(tcall_schema *s, tcall_str text, tcall_draft draft,
+                         void **mem)
+{
+    int r = tcall_schema_compile(s, text, NULL, 0, draft);
+    *mem = malloc(s->need + 1);
+    if (r == TCALL_E_MEMORY)
+        r = tcall_schema_compile(s, text, *mem, s->need, draft);
+    return r;
+}
+
+/* Text of a schema and its value: one line of output. */
+static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
+                          tcall_draft draft)
+{
+    enum { FRAMES = 1 << 16 };
+    tcall_schema s;
+    tcall_fault faults[16];
+    tcall_check check;
+    void *program, *frames = malloc(FRAMES);
+    int r = probe_compile(&s, text, draft, &program);
+    memset(&check, 0, sizeof check);
+    check.memory = frames;
+    check.size = FRAMES;
+    check.faults = faults;
+    check.fault_cap = sizeof faults / sizeof *faults;
+    tcall_write_open(w, '{');
+    if (r >= 0)
+        r = tcall_schema_check(&s, data, &check);
+    if (r == TCALL_OK || r == TCALL_E_INVALID) {
+        tcall_write_key(w, "valid");
+        tcall_write_bool(w, r == TCALL_OK);
+    }
+    if (r == TCALL_E_INVALID) {
+        tcall_write_key(w, "errors");
+        tcall_write_faults(w, &s, data, &check);
+    } else if (r != TCALL_OK) {
+        tcall_write_key(w, "refused");
+        tcall_write_quote(w);
+        if (r == TCALL_E_SCHEMA)
+            tcall_write_refusal(w, &s);
+        else
+            tcall_write_text(w, tcall_error_text(r));
+        tcall_write_unquote(w);
+    }
+    tcall_write_close(w, '}');
+    free(program);
+    free(frames);
+}
+
+static void probe_schema_line(char *line, size_t len, FILE *out)
+{
+    static const char *const drafts[] = {"draft2020-12", "draft2019-09",
+                                         "draft7", "draft6", "draft4"};
+    tcall_tok *tokens;
+    tcall_json v = probe_parse(line, len, &tokens);
+    const char *name = tcall_json_string(tcall_json_get(v, "draft"), "");
+    char *text = probe_text(tcall_json_get(v, "schema")), *answer;
+    tcall_writer w;
+    int draft = 4, pass;
+    while (draft > 0 && strcmp(name, drafts[draft]) != 0)
+        draft--;
+    for (pass = 0, answer = NULL;; pass++) {
+        tcall_writer_init(&w, answer, pass ? w.len : 0);
+        probe_verdict(&w, tcall_str_of(text), tcall_json_get(v, "data"),
+                      (tcall_draft)draft);
+        if (pass)
+            break;
+        answer = (char *)malloc(w.len + 1);
+    }
+    fwrite(answer, 1, w.fill, out);
+    fputc('\n', out);
+    free(answer);
+    free(text);
+    free(tokens);
+}
+
+static int probe_schema(FILE *in, FILE *out)
+{
+    char *line;
+    size_t len;
+    while ((line = probe_line(in, &len)) != NULL) {
+        if (len)
+            probe_schema_line(line, len, out);
+        free(line);
+    }
+    return 0;
+}

@@ -1,0 +1,338 @@
+/* The agent over a transport that plays scripted answers: whole turns, limits,
+ * pauses at every byte, and blocks of every size. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+#include "check.h"
+
+static int runs;
+
+static int add(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    runs++;
+    return tcall_write_int(out,
+                           tcall_json_int(tcall_json_get(args, "a"), 0) +
+                               tcall_json_int(tcall_json_get(args, "b"), 0));
+}
+
+static tcall_tool tools[1];
+
+static void set_tools(void)
+{
+    tools[0].name = "add";
+    tools[0].description = "Add two integers.";
+    tools[0].parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : [ "a", "b" ],
+        "properties" : {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
+    });
+    tools[0].run = add;
+    tools[0].permissions = TCALL_READ;
+}
+
+/* The scripted server. */
+typedef struct script {
+    const char *const *answers;
+    int status;
+    int round;
+    size_t read_at;
+    size_t piece; /* bytes given at once */
+    bool pauses;  /* answers again before everything it does */
+    bool paused;
+    int opened, closed;
+    size_t wanted, got;
+    char sent[8192]; /* the last request */
+    uint32_t clock, tick;
+} script;
+
+static bool pause_now(script *s)
+{
+    s->paused = s->pauses && !s->paused;
+    return s->paused;
+}
+
+static int open_(void *user, const tcall_request *req, tcall_response *res)
+{
+    script *s = (script *)user;
+    if (pause_now(s))
+        return TCALL_E_AGAIN;
+    s->opened++;
+    s->wanted = req->body_len;
+    s->got = s->read_at = 0;
+    res->status = s->status;
+    return TCALL_OK;
+}
+
+static int write_(void *user, const char *bytes, size_t len)
+{
+    script *s = (script *)user;
+    if (pause_now(s))
+        return TCALL_E_AGAIN;
+    len = len < s->piece ? len : s->piece;
+    if (s->got + len < sizeof s->sent)
+        memcpy(s->sent + s->got, bytes, len);
+    s->got += len;
+    if (s->got < sizeof s->sent)
+        s->sent[s->got] = 0;
+    return (int)len;
+}
+
+static int read_(void *user, char *bytes, size_t cap)
+{
+    script *s = (script *)user;
+    const char *answer = s->answers[s->round] ? s->answers[s->round] : "";
+    size_t n = strlen(answer) - s->read_at;
+    if (pause_now(s))
+        return TCALL_E_AGAIN;
+    n = n < s->piece ? n : s->piece;
+    n = n < cap ? n : cap;
+    memcpy(bytes, answer + s->read_at, n);
+    s->read_at += n;
+    return (int)n;
+}
+
+static void close_(void *user)
+{
+    script *s = (script *)user;
+    s->closed++;
+    s->round++;
+}
+
+static uint32_t now_(void *user)
+{
+    script *s = (script *)user;
+    return s->clock += s->tick;
+}
+
+#define CALL(id, args)                                                         \
+    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"add\"," \
+    "\"arguments\":\"" args "\"}}"
+#define CALLS(calls)                                                           \
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","          \
+    "\"content\":null,\"tool_calls\":[" calls "]},"                            \
+    "\"finish_reason\":\"tool_calls\"}],"                                      \
+    "\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":8}}"
+#define TEXT(text)                                                             \
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","          \
+    "\"content\":\"" text "\"},\"finish_reason\":\"stop\"}]}"
+
+#define ADD_2_3 CALL("c1", "{\\\"a\\\":2,\\\"b\\\":3}")
+#define ADD_BAD CALL("c2", "{\\\"a\\\":\\\"x\\\"}")
+#define ADD_CUT CALL("c3", "{\\\"a\\\":2,\\\"b\\\":3")
+
+static const char *const two_rounds[] = {CALLS(ADD_2_3 "," ADD_BAD),
+                                         TEXT("It is 5."), NULL};
+static const char *const cut_call[] = {CALLS(ADD_CUT), TEXT("Sorry."), NULL};
+static const char *const words[] = {TEXT("Hello."), TEXT("Bye."), NULL};
+static const char *const forever[] = {CALLS(ADD_2_3), CALLS(ADD_2_3),
+                                      CALLS(ADD_2_3), CALLS(ADD_2_3), NULL};
+static const char *const broken[] = {"{\"choices\":[{\"message\":{\"cont",
+                                     NULL};
+static const char *const refused[] = {
+    "{\"error\":{\"message\":\"bad key\",\"type\":\"x\"}}", NULL};
+
+static char block[16384];
+
+static int begin(tcall *tc, tcall_agent *a, script *s,
+                 const char *const *answers, size_t size)
+{
+    tcall_desc d;
+    tcall_agent_desc ad;
+    int r;
+    set_tools();
+    memset(&d, 0, sizeof d);
+    d.block = block;
+    d.block_size = size;
+    d.tools = tools;
+    d.tool_count = 1;
+    d.allow = TCALL_READ;
+    memset(s, 0, sizeof *s);
+    s->answers = answers;
+    s->status = 200;
+    s->piece = 100;
+    memset(&ad, 0, sizeof ad);
+    ad.tc = tc;
+    ad.provider = &tcall_openai;
+    ad.model = "m";
+    ad.io_size = 64;
+    ad.max_rounds = 4;
+    ad.transport.open = open_;
+    ad.transport.write = write_;
+    ad.transport.read = read_;
+    ad.transport.close = close_;
+    ad.transport.now_ms = now_;
+    ad.transport.user = s;
+    runs = 0;
+    r = tcall_init(tc, &d);
+    return r < 0 ? r : tcall_agent_init(a, &ad);
+}
+
+static bool is(tcall_str s, const char *text)
+{
+    return tcall_str_eq(s, tcall_str_of(text));
+}
+
+static bool body_has(const script *s, const char *text)
+{
+    return strstr(s->sent, text) != NULL;
+}
+
+static int items(const tcall_agent *a, int kind)
+{
+    tcall_item item;
+    size_t at = 0;
+    int n = 0;
+    while (tcall_chat_next(&a->chat, &at, &item))
+        n += item.kind == kind;
+    return n;
+}
+
+static void test_turn(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, two_rounds, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK);
+    CHECK(is(tcall_agent_text(&a), "It is 5."));
+    CHECK(runs == 1 && s.opened == 2 && s.closed == 2);
+    CHECK(s.wanted == s.got);
+    CHECK(body_has(&s, "\"tool_call_id\":\"c1\""));
+    CHECK(body_has(&s, "\"tool_call_id\":\"c2\""));
+    CHECK(body_has(&s, "success"));
+    CHECK(items(&a, TCALL_ITEM_CALL) == 2 && items(&a, TCALL_ITEM_RESULT) == 2);
+    CHECK(tc.block.high == 0);
+    CHECK(tcall_peak(&tc) > 0 && tcall_peak(&tc) < sizeof block);
+
+    CHECK(begin(&tc, &a, &s, cut_call, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK);
+    CHECK(runs == 0 && is(tcall_agent_text(&a), "Sorry."));
+}
+
+static void test_pauses(void)
+{
+    size_t piece;
+    for (piece = 1; piece < 90; piece += 7) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        CHECK(begin(&tc, &a, &s, two_rounds, sizeof block) == TCALL_OK);
+        s.pauses = true;
+        s.piece = piece;
+        CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK);
+        CHECK(is(tcall_agent_text(&a), "It is 5.") && runs == 1);
+        CHECK(s.wanted == s.got && s.opened == 2);
+    }
+}
+
+static void test_ask(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    tcall_call call;
+    int r;
+    CHECK(begin(&tc, &a, &s, two_rounds, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_ask(&a, tcall_str_of("2+3?")) == 2);
+    CHECK(runs == 0 && s.opened == 1);
+    CHECK(tcall_agent_say(&a, tcall_str_of("no")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_call(&a, 0, &call) == TCALL_OK);
+    CHECK(tcall_json_int(tcall_json_get(call.args, "b"), 0) == 3);
+    CHECK(tcall_agent_result(&a, &call, tcall_str_of("5"), false) == TCALL_OK);
+    tcall_release(&tc, &call);
+    CHECK(tcall_agent_call(&a, 1, &call) == TCALL_E_INVALID);
+    CHECK(tcall_agent_result(&a, &call, tcall_str_of("bad"), true) ==
+          TCALL_OK);
+    tcall_release(&tc, &call);
+    CHECK(tcall_agent_call(&a, 2, &call) == TCALL_E_USAGE);
+    do
+        r = tcall_agent_step(&a);
+    while (r == TCALL_E_AGAIN);
+    CHECK(r == TCALL_OK && is(tcall_agent_text(&a), "It is 5."));
+}
+
+static void test_limits(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, forever, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_E_LIMIT);
+    CHECK(s.opened == 4 && body_has(&s, "\"tool_choice\":\"none\""));
+    CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
+
+    CHECK(begin(&tc, &a, &s, forever, sizeof block) == TCALL_OK);
+    a.desc.max_ms = 50;
+    s.tick = 10;
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_E_TIMEOUT);
+    CHECK(s.opened == s.closed && tc.block.high == 0);
+    CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
+
+    CHECK(begin(&tc, &a, &s, forever, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_say(&a, tcall_str_of("2+3?")) == TCALL_OK);
+    CHECK(tcall_agent_step(&a) == TCALL_E_AGAIN);
+    tcall_agent_cancel(&a);
+    CHECK(tcall_agent_step(&a) == TCALL_E_CANCELLED);
+    CHECK(s.opened == 1 && s.closed == 1 && items(&a, TCALL_ITEM_USER) == 0);
+}
+
+static void test_errors(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, broken, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) < 0);
+    CHECK(s.closed == 1 && runs == 0 && items(&a, TCALL_ITEM_TEXT) == 0);
+    CHECK(begin(&tc, &a, &s, refused, sizeof block) == TCALL_OK);
+    s.status = 401;
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) == TCALL_E_AUTH);
+    CHECK(strcmp(a.answer.message, "bad key") == 0);
+    CHECK(begin(&tc, &a, &s, words, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) == TCALL_OK);
+    CHECK(is(tcall_agent_text(&a), "Hello."));
+    CHECK(tcall_agent_run(&a, tcall_str_of("bye")) == TCALL_OK);
+    CHECK(is(tcall_agent_text(&a), "Bye."));
+    CHECK(items(&a, TCALL_ITEM_USER) == 2);
+}
+
+/* History is dropped by whole turns, and every size of block is survived. */
+static void test_memory(void)
+{
+    size_t size, works = 0;
+    for (size = 0; size < 4096; size += 3) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        int r = begin(&tc, &a, &s, two_rounds, size), turn;
+        memset(block + size, 0x5A, 64);
+        if (r == TCALL_OK)
+            r = tcall_agent_run(&a, tcall_str_of("2+3?"));
+        CHECK(r == TCALL_OK ? is(tcall_agent_text(&a), "It is 5.") ||
+                                  a.answer.text_cut
+                            : r == TCALL_E_MEMORY && tc.block.need + 16 > size);
+        works += r == TCALL_OK;
+        for (turn = 0; r == TCALL_OK && turn < 20; turn++) {
+            s.round = 0;
+            r = tcall_agent_run(&a, tcall_str_of("and 2+3 once more?"));
+            CHECK(r == TCALL_OK || r == TCALL_E_MEMORY);
+            CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
+        }
+        for (turn = 0; turn < 64; turn++)
+            if (block[size + (size_t)turn] != 0x5A)
+                break;
+        CHECK(turn == 64);
+    }
+    CHECK(works > 500);
+}
+
+int main(void)
+{
+    test_turn();
+    test_pauses();
+    test_ask();
+    test_limits();
+    test_errors();
+    test_memory();
+    return check_sum("test_agent");
+}

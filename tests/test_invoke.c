@@ -1,0 +1,434 @@
+/* Definitions, hydrate and invoke: what may run, what may not, and what the
+ * model is told. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+#include "check.h"
+
+static int runs; /* of any tool */
+static char events[512];
+static tcall_verdict verdict;
+
+static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    runs++;
+    tcall_write_text(out, tcall_json_bool(tcall_json_get(args, "on"), false)
+                              ? "led on, level "
+                              : "led off, level ");
+    return tcall_write_int(out,
+                           tcall_json_int(tcall_json_get(args, "level"), 50));
+}
+
+static int fails(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    (void)args;
+    runs++;
+    tcall_write_text(out, "the \"relay\" is stuck");
+    return TCALL_E_FAILED;
+}
+
+static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    int *left = (int *)tcall_user(cx);
+    (void)args;
+    tcall_progress(cx, tcall_str_of("tick"));
+    tcall_write_text(out, "half");
+    if ((*left)-- > 0)
+        return TCALL_E_AGAIN;
+    return tcall_write_text(out, " done");
+}
+
+static int floods(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    int i;
+    (void)cx;
+    (void)args;
+    for (i = 0; i < 10000; i++)
+        tcall_write_text(out, "\xC3\xA9");
+    return TCALL_OK;
+}
+
+static int slow_left;
+
+#define LED                                                                    \
+    TCALL_JSON({                                                               \
+        "type" : "object",                                                     \
+        "required" : ["on"],                                                   \
+        "properties" : {                                                       \
+            "on" : {"type" : "boolean"},                                       \
+            "level" : {"type" : "integer", "minimum" : 0, "maximum" : 100},    \
+            "mode" : {"enum" : [ "steady", "blink" ]}                          \
+        },                                                                     \
+        "additionalProperties" : false                                         \
+    })
+
+#define NOTHING TCALL_JSON({"type" : "object", "properties" : {}})
+
+enum { LED_TOOL, FAILS, SLOW, FLOODS, OPEN, CONFIRM, LOOSE };
+
+static tcall_tool tools[7];
+
+static void set_tools(void)
+{
+    memset(tools, 0, sizeof tools);
+    tools[LED_TOOL].name = "set_led";
+    tools[LED_TOOL].description = "Switch the LED.";
+    tools[LED_TOOL].parameters = LED;
+    tools[LED_TOOL].run = set_led;
+    tools[LED_TOOL].permissions = TCALL_WRITE;
+    tools[FAILS].name = "fails";
+    tools[FAILS].parameters = NOTHING;
+    tools[FAILS].run = fails;
+    tools[FAILS].permissions = TCALL_READ;
+    tools[SLOW].name = "slow";
+    tools[SLOW].parameters = NOTHING;
+    tools[SLOW].run = slow;
+    tools[SLOW].permissions = TCALL_READ;
+    tools[SLOW].user = &slow_left;
+    tools[FLOODS].name = "floods";
+    tools[FLOODS].parameters = NOTHING;
+    tools[FLOODS].run = floods;
+    tools[FLOODS].permissions = TCALL_READ;
+    tools[OPEN].name = "undeclared";
+    tools[OPEN].parameters = NOTHING;
+    tools[OPEN].run = fails;
+    tools[CONFIRM].name = "confirm";
+    tools[CONFIRM].parameters = NOTHING;
+    tools[CONFIRM].run = set_led;
+    tools[CONFIRM].permissions = TCALL_READ;
+    tools[CONFIRM].confirm = true;
+    tools[LOOSE].name = "loose";
+    tools[LOOSE].allow_no_schema = true;
+    tools[LOOSE].run = set_led;
+    tools[LOOSE].permissions = TCALL_WRITE;
+}
+
+static void note(void *user, const tcall_event *event)
+{
+    static const char letters[] = "HRASOETQW";
+    size_t n = strlen(events);
+    (void)user;
+    if (n + 1 < sizeof events)
+        events[n] = letters[event->kind];
+}
+
+static tcall_verdict answer(void *user, const tcall_call *call)
+{
+    (void)user;
+    (void)call;
+    return verdict;
+}
+
+static char block[32768], report[4096], result[1024];
+static tcall_writer out;
+
+static int start(tcall *tc, tcall_desc *desc)
+{
+    static tcall_writer faults;
+    tcall_writer_init(&faults, report, sizeof report - 1);
+    memset(report, 0, sizeof report);
+    memset(events, 0, sizeof events);
+    if (!desc->block) {
+        desc->block = block;
+        desc->block_size = sizeof block;
+    }
+    if (!desc->tools) {
+        set_tools();
+        desc->tools = tools;
+        desc->tool_count = TCALL_COUNT(tools);
+    }
+    desc->on_event = note;
+    desc->report = &faults;
+    runs = 0;
+    return tcall_init(tc, desc);
+}
+
+/* One call through everything; its result is in result. */
+static int call_tool(tcall *tc, tcall_call *call, const char *name,
+                     const char *arguments)
+{
+    int r;
+    memset(call, 0, sizeof *call);
+    call->id = tcall_str_of("id1");
+    call->name = tcall_str_of(name);
+    call->arguments = tcall_str_of(arguments);
+    call->provider = "test";
+    tcall_writer_init(&out, result, sizeof result - 1);
+    memset(result, 0, sizeof result);
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, &out);
+    tcall_release(tc, call);
+    return r;
+}
+
+static bool says(const char *text)
+{
+    return strstr(result, text) != NULL;
+}
+
+static void test_definitions(void)
+{
+    static tcall_tool bad[8];
+    tcall tc;
+    tcall_desc desc;
+    memset(&desc, 0, sizeof desc);
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(report[0] == 0);
+    CHECK(tcall_find(&tc, tcall_str_of("slow")) == &tools[SLOW]);
+    CHECK(tcall_find(&tc, tcall_str_of("slo")) == NULL);
+
+    memset(bad, 0, sizeof bad);
+    bad[0].name = "no_schema";
+    bad[1].name = "9 lives";
+    bad[2].name = "twice";
+    bad[3].name = "twice";
+    bad[4].name = "broken";
+    bad[5].name = "remote";
+    bad[6].name = "dict";
+    bad[7].name = "future";
+    bad[1].parameters = bad[2].parameters = bad[3].parameters = NOTHING;
+    bad[4].parameters = "{\"type\":";
+    bad[5].parameters = "{\"$ref\":\"https://example.com/s.json\"}";
+    bad[6].parameters = "{\"type\":\"dict\"}";
+    bad[7].parameters = "{\"unevaluatedProperties\":false}";
+    desc.tools = bad;
+    desc.tool_count = 8;
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
+    CHECK(strstr(report, "no_schema: has no schema"));
+    CHECK(strstr(report, "9 lives: the name"));
+    CHECK(strstr(report, "twice: another tool has this name"));
+    CHECK(strstr(report, "broken: parameters"));
+    CHECK(strstr(report, "remote: parameters"));
+    CHECK(strstr(report, "dict: parameters"));
+    CHECK(strstr(report, "future: parameters"));
+    CHECK(strstr(report, "no run function"));
+    CHECK(tcall_find(&tc, tcall_str_of("twice")) == NULL);
+}
+
+static void test_arguments(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    int lazy;
+    for (lazy = 0; lazy < 2; lazy++) {
+        memset(&desc, 0, sizeof desc);
+        desc.allow = TCALL_WRITE;
+        desc.lazy = lazy;
+        CHECK(start(&tc, &desc) == TCALL_OK);
+
+        CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
+        CHECK(says("led on, level 50") && runs == 1);
+        CHECK(call.validated && call.fixes == 0 && call.coercions == 0);
+        CHECK(strcmp(events, "HSE") == 0);
+
+        CHECK(call_tool(&tc, &call, "set_led",
+                        "{'on': 'true', level: \"7\", \"mode\": null,}") ==
+              TCALL_OK);
+        CHECK(says("led on, level 7") && runs == 2);
+        CHECK(call.fixes != 0 && call.coercions == 3);
+
+        CHECK(call_tool(&tc, &call, "set_led", "{\"level\":101,\"x\":1}") ==
+              TCALL_E_INVALID);
+        CHECK(runs == 2 && says("\"success\":false") && says("validation"));
+        CHECK(says("/level") && says("maximum") && says("required") &&
+              says("additionalProperties"));
+
+        CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
+        CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==
+              TCALL_E_TRUNCATED);
+        CHECK(call_tool(&tc, &call, "set_led",
+                        "{\"on\":true,\"on\":false}") == TCALL_E_DUPLICATE);
+        CHECK(call_tool(&tc, &call, "set_led", "[]") == TCALL_E_NOT_OBJECT);
+        CHECK(call_tool(&tc, &call, "set_led", "") == TCALL_E_INVALID);
+        CHECK(runs == 2);
+        CHECK(call_tool(&tc, &call, "nobody", "{}") == TCALL_E_UNKNOWN);
+        CHECK(says("available") && says("set_led") && !says("fails"));
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_WRITE;
+    desc.no_coercion = true;
+    desc.strict_arguments = true;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":\"true\"}") ==
+          TCALL_E_INVALID);
+    CHECK(call_tool(&tc, &call, "set_led", "{'on':true}") < 0);
+    CHECK(runs == 0);
+}
+
+static void test_permissions(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
+    CHECK(says("permission") && runs == 0);
+    desc.allow = TCALL_EVERYTHING & ~TCALL_ACTUATE;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "undeclared", "{}") == TCALL_E_DENIED);
+    CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_E_DENIED);
+    CHECK(call_tool(&tc, &call, "loose", "{}") == TCALL_E_DENIED);
+    CHECK(runs == 0);
+    desc.approve = answer;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    verdict = (tcall_verdict)77;
+    CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_E_DENIED);
+    CHECK(runs == 0);
+    verdict = TCALL_ALLOW;
+    CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_OK && runs == 1);
+    CHECK(call_tool(&tc, &call, "loose", "{\"a\":1}") == TCALL_OK);
+    CHECK(!call.validated && runs == 2);
+    tools[LOOSE].no_schema_mode = TCALL_NO_SCHEMA_FULL;
+    verdict = TCALL_DENY;
+    CHECK(call_tool(&tc, &call, "loose", "{\"a\":1}") == TCALL_OK);
+    verdict = TCALL_LATER;
+    CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_E_APPROVAL);
+    CHECK(runs == 3 && result[0] == 0);
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("confirm");
+    call.arguments = tcall_str_of("{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_USAGE); /* not hydrated */
+    CHECK(runs == 3);
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("confirm");
+    call.arguments = tcall_str_of("{}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_APPROVAL && runs == 3);
+    call.approved = true;
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 4);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_USAGE && runs == 4);
+    tcall_release(&tc, &call);
+}
+
+static void test_outcomes(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_READ;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "fails", "{}") == TCALL_E_FAILED);
+    CHECK(says("the \\\"relay\\\" is stuck") && says("\"user\""));
+    CHECK(call_tool(&tc, &call, "floods", "{}") == TCALL_OK);
+    CHECK(says("output cut") && strlen(result) < sizeof result);
+    slow_left = 2;
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("slow");
+    call.arguments = tcall_str_of("");
+    tcall_writer_init(&out, result, sizeof result);
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN && out.fill == 0);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    CHECK(out.fill == 9 && memcmp(result, "half done", 9) == 0);
+    tcall_release(&tc, &call);
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("slow");
+    call.arguments = tcall_str_of("{}");
+    call.cut = true;
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CUT);
+}
+
+static int mend(void *user, const tcall_call *call, tcall_writer *w)
+{
+    (void)call;
+    return tcall_write_text(w, (const char *)user);
+}
+
+static void test_repair(void)
+{
+    static char led[] = "{\"on\":true}", still[] = "{\"on\":3}";
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_WRITE;
+    desc.repair = mend;
+    desc.user = led;
+    desc.approve = answer;
+    verdict = TCALL_ALLOW;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") == TCALL_OK);
+    CHECK(call.repaired && runs == 1 && says("led on") && tc.repairs == 1);
+    CHECK(tcall_str_eq(call.original, tcall_str_of("{\"on\":true")));
+    CHECK(strcmp(events, "RHASE") == 0);
+    verdict = TCALL_DENY; /* repaired arguments are untrusted */
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":1}") == TCALL_E_DENIED);
+    CHECK(runs == 1 && tc.repairs == 2);
+    desc.user = still;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":1}") == TCALL_E_INVALID);
+    CHECK(runs == 0 && tc.repairs == 1); /* one try, no more */
+}
+
+static void test_provenance(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_WRITE;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    memset(&call, 0, sizeof call);
+    call.id = tcall_str_of("call_1");
+    call.name = tcall_str_of("set_led");
+    call.arguments = tcall_str_of("{'on': \"true\"}");
+    call.provider = "openai";
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    memset(result, 0, sizeof result);
+    CHECK(tcall_write_provenance(&tc, &call, &out) == TCALL_OK);
+    CHECK(says("\"provider\":\"openai\"") && says("\"call_id\":\"call_1\""));
+    CHECK(says("{'on': \\\"true\\\"}") && says("single-quote"));
+    CHECK(says("\"validated\":true") && says("\"repaired\":false"));
+    CHECK(says("\"coercions\":[{\"path\":\"/on\"") && says("builtin"));
+    CHECK(strchr(result, '\n') == NULL);
+    tcall_release(&tc, &call);
+}
+
+/* Any size of block: the right outcome or an error that says what it needs,
+ * and no byte outside is touched (the sanitizers see to that). */
+static void test_block_sweep(void)
+{
+    size_t size, works = 0;
+    for (size = 0; size < 6000; size++) {
+        char *exact = (char *)malloc(size ? size : 1);
+        tcall tc;
+        tcall_desc desc;
+        tcall_call call;
+        int r;
+        memset(&desc, 0, sizeof desc);
+        desc.allow = TCALL_WRITE;
+        desc.block = exact;
+        desc.block_size = size;
+        r = start(&tc, &desc);
+        if (r == TCALL_OK) {
+            r = call_tool(&tc, &call, "set_led",
+                          "{'on': 'true', level: \"7\", \"mode\": null,}");
+            works += r == TCALL_OK;
+            CHECK(r == TCALL_OK ? says("led on, level 7")
+                                : r == TCALL_E_MEMORY && runs == 0);
+        }
+        if (r != TCALL_OK && (r != TCALL_E_MEMORY || tc.block.need <= size - 16))
+            CHECK(r == TCALL_E_MEMORY && tc.block.need + 16 > size);
+        free(exact);
+    }
+    CHECK(works > 3000);
+}
+
+int main(void)
+{
+    test_definitions();
+    test_arguments();
+    test_permissions();
+    test_outcomes();
+    test_repair();
+    test_provenance();
+    test_block_sweep();
+    return check_sum("test_invoke");
+}

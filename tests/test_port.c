@@ -1,0 +1,1801 @@
+/*
+ * test_port.c - HTTP, TLS and sockets of port/, without leaving this machine
+ *
+ * HTTP talks to a script in memory, TLS to a server of mbedTLS in memory, and
+ * the whole to a forked server on 127.0.0.1. Certificates are made here.
+ */
+#if !defined(_POSIX_C_SOURCE) && !defined(__APPLE__)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "port/port.h"
+
+#define MKCERT_NO_MAIN
+#include "mkcert.c"
+
+#include <arpa/inet.h>
+#include <mbedtls/net_sockets.h>
+#include <mbedtls/ssl_ticket.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- counting ---- */
+
+static int passed, failed;
+static unsigned slow = 1; /* TEST_SLOW=10 for valgrind: longer time limits */
+static const char *about = ""; /* the case, printed when a check fails */
+
+static void check(bool ok, int line, const char *what)
+{
+    if (ok) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("test_port.c:%d: %s [%.60s]\n", line, what, about);
+}
+
+#define CHECK(x)    check((x) != 0, __LINE__, #x)
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+
+static void check_int(long got, long want, int line, const char *what)
+{
+    if (got != want)
+        printf("  got %ld, want %ld\n", got, want);
+    check(got == want, line, what);
+}
+
+#define CHECK_INT(got, want) check_int((got), (want), __LINE__, #got)
+
+/* ==========================================================================
+ * HTTP over a script
+ */
+
+/* What one connection will say. Each answer comes once as many requests (that
+ * is, empty lines) have been written; then the connection is silent until the
+ * last was given, and ends as told. */
+typedef struct peer {
+    const char *answers[3];
+    size_t len;            /* of answers[0]; 0: to its NUL */
+    int end;               /* 0: orderly, or an error; TCALL_E_AGAIN: silence */
+    int write_fails_after; /* bytes until write is CLOSED; 0: never */
+    bool dies_late;        /* looks alive until the next request was written */
+} peer;
+
+typedef struct script {
+    const peer *peers;
+    size_t cut;   /* no read crosses this offset of the first answer */
+    size_t most;  /* bytes per read and write; 0: any */
+    bool stutter; /* every second call answers AGAIN */
+    /* what happened */
+    int connects, closes, calls;
+    size_t at;            /* bytes given of the present answer */
+    int answer, requests; /* on this connection */
+    int empty;            /* state of looking for an empty line */
+    char out[8192];
+    size_t out_len, written; /* all; on this connection */
+} script;
+
+static bool stutters(script *s)
+{
+    return s->stutter && s->calls++ % 2 == 0;
+}
+
+static int script_connect(void *user)
+{
+    script *s = user;
+
+    if (stutters(s))
+        return TCALL_E_AGAIN;
+    s->connects++;
+    s->at = s->written = 0;
+    s->answer = s->requests = s->empty = 0;
+    return 0;
+}
+
+static int script_read(void *user, char *bytes, size_t cap)
+{
+    script *s = user;
+    const peer *p = &s->peers[s->connects - 1];
+    const char *a;
+    size_t len, n;
+
+    if (stutters(s))
+        return TCALL_E_AGAIN;
+    for (;;) {
+        a = s->answer < 3 ? p->answers[s->answer] : NULL;
+        if (!a)
+            return p->dies_late && s->requests <= s->answer ? TCALL_E_AGAIN
+                                                            : p->end;
+        if (s->requests <= s->answer)
+            return TCALL_E_AGAIN;
+        len = p->len && s->answer == 0 ? p->len : strlen(a);
+        if (s->at < len)
+            break;
+        s->answer++;
+        s->at = 0;
+    }
+    n = len - s->at;
+    n = n < cap ? n : cap;
+    if (s->most && n > s->most)
+        n = s->most;
+    if (s->at < s->cut && s->at + n > s->cut)
+        n = s->cut - s->at;
+    memcpy(bytes, a + s->at, n);
+    s->at += n;
+    return (int)n;
+}
+
+static int script_write(void *user, const char *bytes, size_t len)
+{
+    static const char line[] = "\r\n\r\n";
+    script *s = user;
+    const peer *p = &s->peers[s->connects - 1];
+    size_t i;
+
+    if (stutters(s))
+        return TCALL_E_AGAIN;
+    if (s->most && len > s->most)
+        len = s->most;
+    if (p->write_fails_after && s->written >= (size_t)p->write_fails_after)
+        return TCALL_E_CLOSED;
+    for (i = 0; i < len; i++) {
+        s->empty = bytes[i] == line[s->empty] ? s->empty + 1 : bytes[i] == '\r';
+        if (s->empty == 4) {
+            s->requests++;
+            s->empty = 0;
+        }
+    }
+    if (s->out_len + len < sizeof s->out)
+        memcpy(s->out + s->out_len, bytes, len);
+    s->out_len += len;
+    s->written += len;
+    return (int)len;
+}
+
+static void script_close(void *user)
+{
+    ((script *)user)->closes++;
+}
+
+static tport_stream script_stream(script *s)
+{
+    tport_stream r = {
+        script_connect, script_read, script_write, script_close, NULL, NULL, s};
+
+    return r;
+}
+
+typedef struct result {
+    int error; /* 0 or what ended the exchange */
+    tcall_response res;
+    size_t len;
+    char body[4096];
+} result;
+
+static const tcall_header no_secret[] = {{"X-Test", "1", NULL}};
+
+/* AGAIN as often as anything may answer it; more is a machine that hangs. */
+enum { PATIENCE = 100000 };
+
+static int open_all(tcall_transport *t, const tcall_request *q,
+                    tcall_response *res)
+{
+    int r, n = 0;
+
+    do
+        r = t->open(t->user, q, res);
+    while (r == TCALL_E_AGAIN && ++n < PATIENCE);
+    return r;
+}
+
+static int write_all(tcall_transport *t, const char *body, size_t len)
+{
+    int r = 0, n = 0;
+
+    while (len > 0 && (r >= 0 || r == TCALL_E_AGAIN) && ++n < PATIENCE) {
+        r = t->write(t->user, body, len);
+        if (r > 0) {
+            body += r;
+            len -= (size_t)r;
+        }
+    }
+    return r < 0 ? r : 0;
+}
+
+static int read_all(tcall_transport *t, result *x, size_t step)
+{
+    int r, n = 0;
+
+    do {
+        size_t cap = sizeof x->body - x->len;
+        r = t->read(t->user, x->body + x->len, step < cap ? step : cap);
+        if (r > 0)
+            x->len += (size_t)r;
+    } while ((r > 0 || r == TCALL_E_AGAIN) && ++n < PATIENCE);
+    return r;
+}
+
+static void exchange(tcall_transport t, const tcall_request *q,
+                     const char *body, size_t step, result *x)
+{
+    memset(x, 0, sizeof *x);
+    x->error = open_all(&t, q, &x->res);
+    if (x->error == 0)
+        x->error = write_all(&t, body, q->body_len);
+    if (x->error == 0)
+        x->error = read_all(&t, x, step);
+    t.close(t.user);
+}
+
+static const tcall_request get = {"GET", "/x", no_secret, 1, 0};
+static const tcall_request head = {"HEAD", "/x", no_secret, 1, 0};
+static const tcall_request post = {"POST", "/x", no_secret, 1, 4};
+
+/* Bytes of the head of post. */
+#define POST_TEXT                                                     \
+    "POST /x HTTP/1.1\r\nHost: host\r\nUser-Agent: " TPORT_HTTP_AGENT \
+    "\r\nAccept-Encoding: identity\r\nContent-Length: 4\r\nX-Test: 1\r\n\r\n"
+enum { POST_HEAD = sizeof POST_TEXT - 1 };
+
+/* One exchange with one peer. */
+static void ask(const tcall_request *q, const peer *p, script *s, result *x)
+{
+    tport_http h;
+
+    s->peers = p;
+    tport_http_init(&h, script_stream(s), "host", "");
+    exchange(tport_http_transport(&h), q, "body", 1000, x);
+    tport_http_drop(&h);
+}
+
+static void ask_text(const char *answer, size_t len, int end, result *x)
+{
+    static script s;
+    peer p = {{0}, 0, 0, 0, false};
+
+    memset(&s, 0, sizeof s);
+    p.answers[0] = answer;
+    p.len = len;
+    p.end = end;
+    ask(&get, &p, &s, x);
+}
+
+/* ---- answers that are right ---- */
+
+#define OK1     "HTTP/1.1 200 OK\r\n"
+#define CHUNKED OK1 "Transfer-Encoding: chunked\r\n\r\n"
+
+static const struct {
+    const char *text, *body;
+    int status;
+    bool to_end; /* the body is ended by the connection */
+} good[] = {
+    {OK1 "Content-Length: 5\r\n\r\nhello", "hello", 200, false},
+    {OK1 "content-length:\t 5 \t\r\nX:\r\n\r\nhello", "hello", 200, false},
+    {OK1 "Content-Length: 0\r\n\r\n", "", 200, false},
+    {"HTTP/1.1 404 \r\nContent-Length: 2\r\n\r\nno", "no", 404, false},
+    {"HTTP/1.1 500\r\nContent-Length: 2\r\n\r\nno", "no", 500, false},
+    {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", "hi", 200, false},
+    {"HTTP/1.1 204 No Content\r\n\r\n", "", 204, false},
+    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "", 304, false},
+    {"HTTP/1.1 302 Found\r\nLocation: /y\r\nContent-Length: 1\r\n\r\nz", "z",
+     302, false},
+    {CHUNKED "5\r\nhello\r\n0\r\n\r\n", "hello", 200, false},
+    {CHUNKED "0\r\n\r\n", "", 200, false},
+    {CHUNKED "5\r\nhello\r\n00000000000006\r\n world\r\n000\r\n\r\n",
+     "hello world", 200, false},
+    {CHUNKED "a;n=v;q=\"x y\"\r\n0123456789\r\n1\r\n!\r\n0;last\r\n\r\n",
+     "0123456789!", 200, false},
+    {CHUNKED "1\r\nA\r\n0\r\nX-Sum: 1\r\nContent-Length: 99\r\n"
+             "Content-Encoding: x\r\nRetry-After: 5\r\n\r\n",
+     "A", 200, false},
+    {OK1 "TRANSFER-ENCODING: Chunked\r\n\r\nB\r\nhello\r\nworl\r\n0\r\n\r\n",
+     "hello\r\nworl", 200, false},
+    {"HTTP/1.1 100 Continue\r\n\r\n" OK1 "Content-Length: 1\r\n\r\na", "a", 200,
+     false},
+    {"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\nRetry-After: 9\r\n\r\n"
+     "HTTP/1.1 100 Continue\r\n\r\n" CHUNKED "1\r\na\r\n0\r\n\r\n",
+     "a", 200, false},
+    {OK1 "Content-Encoding: identity\r\nContent-Length: 1\r\n\r\na", "a", 200,
+     false},
+    {OK1 "Connection: close\r\nContent-Length: 1\r\n\r\na", "a", 200, false},
+    {OK1 "Set-Cookie: 0123456789012345678901234567890123456789012345678901\r\n"
+         "A-Very-Long-Name-That-Does-Not-Fit-Anywhere-At-All-Here: 1\r\n"
+         "Content-Length: 1\r\n\r\na",
+     "a", 200, false},
+    {OK1 "X: caf\xc3\xa9\r\n\r\nuntil the end", "until the end", 200, true},
+    {"HTTP/1.0 200 OK\r\n\r\n", "", 200, true},
+};
+
+static bool is_good(const result *x, size_t i)
+{
+    return x->error == 0 && x->res.status == good[i].status &&
+           x->len == strlen(good[i].body) &&
+           memcmp(x->body, good[i].body, x->len) == 0 &&
+           x->res.retry_after_ms == -1;
+}
+
+/* Every answer cut in two at every byte, byte by byte, and with AGAIN. */
+static void test_splits(void)
+{
+    static script s;
+    static result x;
+    size_t i, cut, step;
+
+    for (i = 0; i < COUNT_OF(good); i++) {
+        peer p = {{0}, 0, 0, 0, false};
+        bool same = true;
+        about = good[i].text;
+        p.answers[0] = good[i].text;
+        p.end = good[i].to_end ? 0 : TCALL_E_AGAIN;
+        for (cut = 0; cut <= strlen(good[i].text); cut++) {
+            memset(&s, 0, sizeof s);
+            s.cut = cut;
+            s.stutter = cut % 2;
+            ask(&get, &p, &s, &x);
+            same = same && is_good(&x, i) && s.connects == 1;
+        }
+        CHECK(same);
+        for (step = 1; step <= 3; step++) {
+            memset(&s, 0, sizeof s);
+            s.most = step;
+            s.stutter = true;
+            ask(&post, &p, &s, &x);
+            CHECK(is_good(&x, i));
+        }
+    }
+}
+
+/* The same answers, with the connection gone at every byte. */
+static void test_early_ends(void)
+{
+    static result x;
+    size_t i, n;
+
+    for (i = 0; i < COUNT_OF(good); i++) {
+        bool told = true;
+        size_t all = strlen(good[i].text);
+        const char *body = strstr(good[i].text, "\r\n\r\n") + 4;
+        about = good[i].text;
+        for (n = 1; n < all; n++) {
+            bool in_body = good[i].to_end && good[i].text + n >= body;
+            ask_text(good[i].text, n, TCALL_E_CLOSED, &x);
+            told = told && x.error == TCALL_E_CLOSED;
+            ask_text(good[i].text, n, 0, &x);
+            told = told && x.error == (in_body ? 0 : TCALL_E_CLOSED);
+        }
+        CHECK(told);
+        if (good[i].to_end) {
+            ask_text(good[i].text, all, TCALL_E_CLOSED, &x);
+            CHECK_INT(x.error, TCALL_E_CLOSED);
+        }
+    }
+}
+
+/* ---- answers that are refused ---- */
+
+#define NUL_AT "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n"
+
+static const struct {
+    const char *text;
+    size_t len;
+} bad[] = {
+    /* status line */
+    {"hello\r\n\r\n", 0},
+    {"HTTP/9.9 200 OK\r\n\r\n", 0},
+    {"HTTP/2 200\r\n\r\n", 0},
+    {"http/1.1 200 OK\r\n\r\n", 0},
+    {"HTTP/1.1  200 OK\r\n\r\n", 0},
+    {"HTTP/1.1 20 OK\r\n\r\n", 0},
+    {"HTTP/1.1 2000 OK\r\n\r\n", 0},
+    {"HTTP/1.1 -20 OK\r\n\r\n", 0},
+    {"HTTP/1.1 099 OK\r\n\r\n", 0},
+    {"HTTP/1.1 600 OK\r\n\r\n", 0},
+    {"HTTP/1.1 200\tOK\r\n\r\n", 0},
+    {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 0},
+    {"\r\nHTTP/1.1 200 OK\r\n\r\n", 0},
+    {" HTTP/1.1 200 OK\r\n\r\n", 0},
+    {"HTTP/1.1 200 O\001K\r\n\r\n", 0},
+    /* lines */
+    {"HTTP/1.1 200 OK\nContent-Length: 0\n\n", 0},
+    {OK1 "Content-Length: 0\n\r\n", 0},
+    {OK1 "Content-Length: 0\r\n\n", 0},
+    {OK1 "X: a\rb\r\nContent-Length: 0\r\n\r\n", 0},
+    {OK1 "X: a\r\n b\r\nContent-Length: 0\r\n\r\n", 0},
+    {OK1 " X: a\r\nContent-Length: 0\r\n\r\n", 0},
+    {OK1 ": a\r\nContent-Length: 0\r\n\r\n", 0},
+    {OK1 "X : a\r\nContent-Length: 0\r\n\r\n", 0},
+    {OK1 "X\r\nContent-Length: 0\r\n\r\n", 0},
+    {OK1 "X: \177\r\nContent-Length: 0\r\n\r\n", 0},
+    {NUL_AT, sizeof NUL_AT - 1},
+    /* Content-Length */
+    {OK1 "Content-Length: -5\r\n\r\nhello", 0},
+    {OK1 "Content-Length: +5\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 5x\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 5, 5\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 0x5\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 5 5\r\n\r\nhello", 0},
+    {OK1 "Content-Length:\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 4294967296\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 18446744073709551621\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 0000000000000000000000000000000000000000000005\r\n"
+         "\r\nhello",
+     0},
+    {OK1 "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 0},
+    {OK1 "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 0},
+    /* Transfer-Encoding, Content-Encoding */
+    {OK1 "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0},
+    {OK1 "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 0},
+    {OK1 "Transfer-Encoding: gzip\r\n\r\nx", 0},
+    {OK1 "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 0},
+    {OK1 "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", 0},
+    {OK1 "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 0},
+    {OK1 "Transfer-Encoding: \r\n\r\n0\r\n\r\n", 0},
+    {OK1 "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "0\r\n\r\n",
+     0},
+    {OK1 "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 0},
+    {OK1 "Content-Encoding: identity, br\r\nContent-Length: 1\r\n\r\nx", 0},
+    /* chunks */
+    {CHUNKED "-5\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "+5\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "0x5\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED ";x\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED " 5\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5 \r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5 ;x\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5g\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5x\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5;a\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5;a\rb\r\nhello\r\n0\r\n\r\n", 0},
+    {CHUNKED "5\r\nhello!\r\n0\r\n\r\n", 0},
+    {CHUNKED "5\r\nhello!\n0\r\n\r\n", 0},
+    {CHUNKED "5\r\nhello\n0\r\n\r\n", 0},
+    {CHUNKED "5\r\nhello\rx0\r\n\r\n", 0},
+    {CHUNKED "FFFFFFFFFFFFFFFF\r\nhello", 0},
+    {CHUNKED "FFFFFFFFFFFFFFFFF\r\nhello", 0},
+    {CHUNKED "100000005\r\nhello", 0},
+    {CHUNKED "0\r\nX : 1\r\n\r\n", 0},
+    {CHUNKED "0\r\n X: 1\r\n\r\n", 0},
+    {CHUNKED "0\r\n\n", 0},
+};
+
+static void test_refusals(void)
+{
+    static result x;
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(bad); i++) {
+        about = bad[i].text;
+        ask_text(bad[i].text, bad[i].len, 0, &x);
+        CHECK_INT(x.error, TCALL_E_PROTOCOL);
+    }
+    about = "nothing at all";
+    ask_text("", 0, 0, &x);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
+    CHECK_INT(x.res.status, 0);
+}
+
+/* ---- limits ---- */
+
+/* head, then n times unit, then tail. */
+static int ask_long(const char *first, const char *unit, size_t n,
+                    const char *last)
+{
+    static char text[200000];
+    static result x;
+    char *p = text + sprintf(text, "%s", first);
+
+    while (n--)
+        p += sprintf(p, "%s", unit);
+    strcpy(p, last);
+    about = first;
+    ask_text(text, 0, 0, &x);
+    return x.error;
+}
+
+static void test_limits(void)
+{
+    static script s;
+    static result x;
+    static const peer three = {
+        {CHUNKED "3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n"}, 0, 0, 0, false};
+    const char *end = "\r\nContent-Length: 0\r\n\r\n";
+    tport_http h;
+    uint32_t most;
+
+    CHECK_INT(ask_long(OK1 "X: ", "y", 8100, end), 0);
+    CHECK_INT(ask_long(OK1 "X: ", "y", 9000, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long("HTTP/1.1 200 ", "y", 9000, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1, "X", 9000, ": 1\r\n\r\n"), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "X: ", " ", 9000, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 97, end), 0);
+    CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 100, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "A: b",
+                       "\r\nX: 123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890",
+                       95, end),
+              TCALL_E_LIMIT);
+    CHECK_INT(ask_long(CHUNKED "1;", "e", 9000, "\r\nA\r\n0\r\n\r\n"),
+              TCALL_E_LIMIT);
+    CHECK_INT(ask_long(CHUNKED "", "0", 9000, "1\r\nA\r\n0\r\n\r\n"),
+              TCALL_E_LIMIT);
+    CHECK_INT(ask_long(CHUNKED "0", "\r\nX: 1", 101, "\r\n\r\n"),
+              TCALL_E_LIMIT);
+    CHECK_INT(ask_long("", "HTTP/1.1 100 C\r\n\r\n", 16,
+                       OK1 "Content-Length: 0\r\n\r\n"),
+              0);
+    CHECK_INT(ask_long("", "HTTP/1.1 100 C\r\n\r\n", 17,
+                       OK1 "Content-Length: 0\r\n\r\n"),
+              TCALL_E_LIMIT);
+    for (most = 3; most <= 4; most++) {
+        memset(&s, 0, sizeof s);
+        s.peers = &three;
+        tport_http_init(&h, script_stream(&s), "host", "");
+        h.max_body = most;
+        exchange(tport_http_transport(&h), &get, "", 100, &x);
+        CHECK_INT(x.error, most == 3 ? TCALL_E_LIMIT : 0);
+        tport_http_drop(&h);
+    }
+}
+
+/* ---- requests ---- */
+
+static void test_request_bytes(void)
+{
+    static const char want[] = "POST /proxy/v1/chat?x=1 HTTP/1.1\r\n"
+                               "Host: api.test:8443\r\n"
+                               "User-Agent: " TPORT_HTTP_AGENT "\r\n"
+                               "Accept-Encoding: identity\r\n"
+                               "Content-Length: 1500\r\n"
+                               "Authorization: Bearer sk-12345\r\n"
+                               "X-Key: sk-67890\r\n"
+                               "X-Empty: \r\n"
+                               "\r\n";
+    static const tcall_header headers[] = {
+        {"Authorization", "Bearer ", "sk-12345"},
+        {"X-Key", NULL, "sk-67890"},
+        {"X-Empty", "", NULL},
+    };
+    static const peer p = {{OK1 "Content-Length: 0\r\n\r\n"}, 0, 0, 0, false};
+    tcall_request q = {"POST", "/v1/chat?x=1", headers, 3, 1500};
+    static char body[1500];
+    static script s;
+    static result x;
+    size_t n = strlen(want), i, most;
+    tport_http h;
+
+    for (i = 0; i < sizeof body; i++)
+        body[i] = (char)('a' + i % 26);
+    for (most = 0; most < 70; most++) {
+        memset(&s, 0, sizeof s);
+        s.peers = &p;
+        s.most = most;
+        s.stutter = most % 2;
+        tport_http_init(&h, script_stream(&s), "api.test:8443", "/proxy");
+        exchange(tport_http_transport(&h), &q, body, 100, &x);
+        CHECK_INT(x.error, 0);
+        CHECK_INT((long)s.out_len, (long)(n + sizeof body));
+        CHECK(memcmp(s.out, want, n) == 0);
+        CHECK(memcmp(s.out + n, body, sizeof body) == 0);
+        tport_http_drop(&h);
+        for (i = 0; i + 8 <= sizeof h; i++)
+            if (memcmp((char *)&h + i, "sk-12345", 8) == 0)
+                CHECK_INT((long)i, -1); /* the key is still there */
+    }
+    memset(&s, 0, sizeof s);
+    ask(&get, &p, &s, &x);
+    s.out[s.out_len] = '\0';
+    CHECK(strncmp(s.out, "GET /x HTTP/1.1\r\nHost: host\r\n", 29) == 0);
+    CHECK(!strstr(s.out, "Content-Length"));
+}
+
+/* A request that cannot be sent as it is must not be sent at all. */
+static void refuse_request(const char *method, const char *path,
+                           const char *name, const char *value,
+                           const char *secret)
+{
+    static script s;
+    static result x;
+    static const peer p = {{OK1 "Content-Length: 0\r\n\r\n"}, 0, 0, 0, false};
+    tcall_header header;
+    tcall_request q;
+    tport_http h;
+    tcall_transport t;
+
+    header.name = name;
+    header.value = value;
+    header.secret = secret;
+    q.method = method;
+    q.path = path;
+    q.headers = &header;
+    q.header_count = 1;
+    q.body_len = 0;
+    memset(&s, 0, sizeof s);
+    s.peers = &p;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    t = tport_http_transport(&h);
+    about = name ? name : "no name";
+    CHECK_INT(t.open(t.user, &q, &x.res), TCALL_E_USAGE);
+    CHECK(tport_http_why(&h)[0] && !strstr(tport_http_why(&h), "sk-"));
+    t.close(t.user);
+    CHECK_INT(s.connects, 0);
+    CHECK_INT((long)s.out_len, 0);
+}
+
+static void test_request_refusals(void)
+{
+    refuse_request("POST", "/", "X", "a\r\nInjected: 1", NULL);
+    refuse_request("POST", "/", "X", "a\n", NULL);
+    refuse_request("POST", "/", "X", "a\r", NULL);
+    refuse_request("POST", "/", "X", "\001", NULL);
+    refuse_request("POST", "/", "X", "Bearer ", "sk-1\n");
+    refuse_request("POST", "/", "X", "Bearer ", "sk-1\r\nA: b");
+    refuse_request("POST", "/", "X y", "1", NULL);
+    refuse_request("POST", "/", "X:", "1", NULL);
+    refuse_request("POST", "/", "", "1", NULL);
+    refuse_request("POST", "/", NULL, "1", NULL);
+    refuse_request("POST", "/", "Host", "x", NULL);
+    refuse_request("POST", "/", "CONTENT-LENGTH", "5", NULL);
+    refuse_request("POST", "/", "Transfer-Encoding", "chunked", NULL);
+    refuse_request("POST", "x", "X", "1", NULL);
+    refuse_request("POST", "/a b", "X", "1", NULL);
+    refuse_request("POST", "/a\r\n", "X", "1", NULL);
+    refuse_request("POST", NULL, "X", "1", NULL);
+    refuse_request("PO ST", "/", "X", "1", NULL);
+    refuse_request("", "/", "X", "1", NULL);
+    refuse_request(NULL, "/", "X", "1", NULL);
+}
+
+/* Wrong order of calls is told, not undefined. */
+static void test_misuse(void)
+{
+    static script s;
+    static const peer p[3] = {{{NULL}, 0, 0, 0, false}};
+    tcall_response res;
+    char byte;
+    tport_http h;
+
+    about = "misuse";
+    memset(&s, 0, sizeof s);
+    s.peers = p;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    CHECK_INT(tport_http_write(&h, "x", 1), TCALL_E_USAGE);
+    tport_http_close(&h);
+    CHECK_INT(tport_http_read(&h, &byte, 1), TCALL_E_USAGE);
+    tport_http_close(&h);
+    CHECK_INT(tport_http_open(&h, &post, &res), 0);
+    CHECK_INT(tport_http_write(&h, "12345", 5), TCALL_E_USAGE);
+    CHECK_INT(tport_http_write(&h, "1234", 4), TCALL_E_USAGE);
+    tport_http_close(&h);
+    CHECK_INT(tport_http_open(&h, &post, &res), 0);
+    CHECK_INT(tport_http_write(&h, "123", 3), 3);
+    CHECK_INT(tport_http_read(&h, &byte, 1), TCALL_E_USAGE);
+    tport_http_close(&h);
+    tport_http_close(&h);
+    tport_http_drop(&h);
+}
+
+/* ---- one connection, several exchanges ---- */
+
+#define A1 OK1 "Content-Length: 1\r\n\r\na"
+#define B1 OK1 "Content-Length: 1\r\n\r\nb"
+
+/* Two exchanges; answers the number of connections they took. */
+static int twice(const tcall_request *q, const peer *peers, result *second)
+{
+    static script s;
+    static result first;
+    tport_http h;
+    tcall_transport t;
+
+    memset(&s, 0, sizeof s);
+    s.peers = peers;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    t = tport_http_transport(&h);
+    exchange(t, q, "body", 100, &first);
+    exchange(t, q, "body", 100, second);
+    tport_http_drop(&h);
+    return s.connects;
+}
+
+static const peer other = {{B1}, 0, TCALL_E_AGAIN, 0, false};
+
+/* The first peer is as given, the second answers B1. */
+static int twice_with(const tcall_request *q, peer first, result *second)
+{
+    peer two[2];
+
+    two[0] = first;
+    two[1] = other;
+    return twice(q, two, second);
+}
+
+static peer peer_of(const char *a, const char *b, int end)
+{
+    peer p = {{0}, 0, 0, 0, false};
+
+    p.answers[0] = a;
+    p.answers[1] = b;
+    p.end = end;
+    return p;
+}
+
+static void test_keep_alive(void)
+{
+    static const char *const not_kept[] = {
+        OK1 "Connection: close\r\nContent-Length: 1\r\n\r\na",
+        OK1 "Connection: Keep-Alive, close\r\nContent-Length: 1\r\n\r\na",
+        "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na",
+        "HTTP/1.1 204 N\r\nContent-Length: 1\r\n\r\na",
+        OK1 "Content-Length: 1\r\n\r\naEXTRA",
+        CHUNKED "1\r\na\r\n0\r\n\r\n" OK1,
+    };
+    static result x;
+    size_t i;
+
+    about = "kept";
+    CHECK_INT(twice_with(&post, peer_of(A1, B1, TCALL_E_AGAIN), &x), 1);
+    CHECK(x.error == 0 && x.len == 1 && x.body[0] == 'b');
+    CHECK_INT(
+        twice_with(&get,
+                   peer_of(CHUNKED "1\r\na\r\n0\r\n\r\n", B1, TCALL_E_AGAIN),
+                   &x),
+        1);
+    CHECK_INT(x.error, 0);
+    CHECK_INT(
+        twice_with(&head,
+                   peer_of(OK1 "Content-Length: 9\r\n\r\n", A1, TCALL_E_AGAIN),
+                   &x),
+        1);
+    CHECK_INT((long)x.len, 0);
+    for (i = 0; i < COUNT_OF(not_kept); i++) {
+        about = not_kept[i];
+        CHECK_INT(twice_with(&get, peer_of(not_kept[i], B1, TCALL_E_AGAIN), &x),
+                  2);
+        CHECK(x.error == 0 && x.len == 1 && x.body[0] == 'b');
+    }
+}
+
+static void test_stale(void)
+{
+    static result x;
+    peer p;
+
+    about = "ended between the exchanges: seen before anything is sent";
+    CHECK_INT(twice_with(&post, peer_of(A1, NULL, 0), &x), 2);
+    CHECK(x.error == 0 && x.body[0] == 'b');
+    CHECK_INT(twice_with(&post, peer_of(A1, NULL, TCALL_E_CLOSED), &x), 2);
+    CHECK(x.error == 0 && x.body[0] == 'b');
+
+    about = "dead when the head is written";
+    p = peer_of(A1, NULL, TCALL_E_AGAIN);
+    p.write_fails_after = POST_HEAD + 4; /* the first request is whole */
+    CHECK_INT(twice_with(&post, p, &x), 2);
+    CHECK(x.error == 0 && x.body[0] == 'b');
+
+    about = "dies after a request without a body was sent";
+    p = peer_of(A1, NULL, TCALL_E_CLOSED);
+    p.dies_late = true;
+    CHECK_INT(twice_with(&get, p, &x), 2);
+    CHECK(x.error == 0 && x.body[0] == 'b');
+
+    about = "dies after a body was sent: the caller is told to send again";
+    CHECK_INT(twice_with(&post, p, &x), 1);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
+    CHECK_INT(x.res.status, 0);
+    CHECK_INT(x.res.retry_after_ms, 0);
+
+    about = "a byte of the answer had come: no retry";
+    CHECK_INT(twice_with(&get, peer_of(A1, "H", TCALL_E_CLOSED), &x), 1);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
+    CHECK_INT(x.res.retry_after_ms, -1);
+}
+
+static void test_no_retry_when_fresh(void)
+{
+    static script s;
+    static result x;
+    static const char body[5000];
+    tcall_request q = post;
+    static const peer dead[] = {{{NULL}, 0, TCALL_E_CLOSED, 0, true},
+                                {{B1}, 0, 0, 0, false}};
+    static const peer deaf[] = {
+        {{"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"},
+         0,
+         0,
+         POST_HEAD + 1,
+         false},
+        {{B1}, 0, 0, 0, false}};
+
+    about = "a new connection that dies is an error";
+    memset(&s, 0, sizeof s);
+    ask(&get, dead, &s, &x);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
+    CHECK_INT(s.connects, 1);
+    CHECK_INT(x.res.retry_after_ms, -1);
+
+    about = "the server answers and closes before it has the whole body";
+    for (q.body_len = 4; q.body_len <= 4000; q.body_len += 999) {
+        tport_http h;
+        memset(&s, 0, sizeof s);
+        s.peers = deaf;
+        s.most = q.body_len == 4 ? 1 : 1000;
+        tport_http_init(&h, script_stream(&s), "host", "");
+        exchange(tport_http_transport(&h), &q, body, 100, &x);
+        tport_http_drop(&h);
+        CHECK_INT(x.error, 0);
+        CHECK_INT(x.res.status, 413);
+        CHECK_INT((long)x.len, 2);
+    }
+}
+
+static void test_retry_after(void)
+{
+    static const struct {
+        const char *lines;
+        long ms;
+    } t[] = {
+        {"Retry-After: 2\r\n", 2000},
+        {"Retry-After: 0\r\n", 0},
+        {"retry-after-ms: 1500\r\n", 1500},
+        {"retry-after-ms: 1500.25\r\n", 1501},
+        {"Retry-After: 1.5\r\n", 2000},
+        {"Retry-After: 9\r\nretry-after-ms: 70\r\n", 70},
+        {"retry-after-ms: 70\r\nRetry-After: 9\r\n", 70},
+        {"Retry-After: 99999999\r\n", 0x7fffffff},
+        {"Retry-After: 99999999999999999999\r\n", 0x7fffffff},
+        {"Retry-After: -5\r\n", -1},
+        {"Retry-After: soon\r\n", -1},
+        {"Retry-After: 5 minutes\r\n", -1},
+        {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", -1},
+        {"Retry-After:\r\n", -1},
+        {"", -1},
+    };
+    static result x;
+    char text[200];
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(t); i++) {
+        sprintf(text, "HTTP/1.1 429 Slow\r\n%sContent-Length: 0\r\n\r\n",
+                t[i].lines);
+        about = t[i].lines;
+        ask_text(text, 0, 0, &x);
+        CHECK_INT(x.res.retry_after_ms, t[i].ms);
+        CHECK_INT(x.res.status, 429);
+    }
+}
+
+static void test_http(void)
+{
+    test_splits();
+    test_early_ends();
+    test_refusals();
+    test_limits();
+    test_request_bytes();
+    test_request_refusals();
+    test_misuse();
+    test_keep_alive();
+    test_stale();
+    test_no_retry_when_fresh();
+    test_retry_after();
+}
+
+/* ==========================================================================
+ * TLS
+ */
+
+static mkcert_result local, elsewhere, expired, future;
+
+static void make_certificates(void)
+{
+    static const mkcert_request q[] = {
+        {"localhost", "20200101000000", "20491231235959"},
+        {"other.test", "20200101000000", "20491231235959"},
+        {"localhost", "20200101000000", "20200201000000"},
+        {"localhost", "20480101000000", "20491231235959"},
+    };
+
+    about = "certificates";
+    CHECK_INT(mkcert(&local, &q[0]), 0);
+    CHECK_INT(mkcert(&elsewhere, &q[1]), 0);
+    CHECK_INT(mkcert(&expired, &q[2]), 0);
+    CHECK_INT(mkcert(&future, &q[3]), 0);
+}
+
+/* A server of mbedTLS; its two functions for bytes are given. */
+typedef struct server {
+    mbedtls_ssl_context ssl;
+    mbedtls_ssl_config conf;
+    mbedtls_x509_crt crt;
+    mbedtls_pk_context key;
+    mbedtls_ssl_ticket_context tickets;
+} server;
+
+static int server_key(server *s, const mkcert_result *c)
+{
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+    return mbedtls_pk_parse_key(&s->key, (const unsigned char *)c->key,
+                                strlen(c->key) + 1, NULL, 0,
+                                mbedtls_ctr_drbg_random, &mkcert_random);
+#else
+    return mbedtls_pk_parse_key(&s->key, (const unsigned char *)c->key,
+                                strlen(c->key) + 1, NULL, 0);
+#endif
+}
+
+static void server_init(server *s, const mkcert_result *c)
+{
+    int e;
+
+    mbedtls_ssl_init(&s->ssl);
+    mbedtls_ssl_config_init(&s->conf);
+    mbedtls_x509_crt_init(&s->crt);
+    mbedtls_pk_init(&s->key);
+    mbedtls_ssl_ticket_init(&s->tickets);
+    e = mkcert_begin();
+    e |= mbedtls_x509_crt_parse(&s->crt, (const unsigned char *)c->cert,
+                                strlen(c->cert) + 1);
+    e |= server_key(s, c);
+    e |= mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
+                                     MBEDTLS_SSL_TRANSPORT_STREAM,
+                                     MBEDTLS_SSL_PRESET_DEFAULT);
+    mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &mkcert_random);
+    e |= mbedtls_ssl_conf_own_cert(&s->conf, &s->crt, &s->key);
+    e |= mbedtls_ssl_ticket_setup(&s->tickets, mbedtls_ctr_drbg_random,
+                                  &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
+                                  3600);
+    mbedtls_ssl_conf_session_tickets_cb(&s->conf, mbedtls_ssl_ticket_write,
+                                        mbedtls_ssl_ticket_parse, &s->tickets);
+    e |= mbedtls_ssl_setup(&s->ssl, &s->conf);
+    CHECK_INT(e, 0);
+}
+
+static void server_free(server *s)
+{
+    mbedtls_ssl_free(&s->ssl);
+    mbedtls_ssl_config_free(&s->conf);
+    mbedtls_ssl_ticket_free(&s->tickets);
+    mbedtls_x509_crt_free(&s->crt);
+    mbedtls_pk_free(&s->key);
+    mkcert_end();
+}
+
+/* ---- two pipes in memory, with the server at their other end ---- */
+
+typedef struct pipe_end {
+    unsigned char bytes[65536];
+    size_t from, to;
+    bool shut;
+} pipe_end;
+
+typedef struct wire {
+    server srv;
+    pipe_end up, down; /* to the server; to the client */
+    bool up_ready;     /* the server has finished its handshake */
+    bool stutter;
+    bool broken; /* reads are CLOSED once what was sent has been read */
+    bool plain;  /* the server does not speak TLS */
+    unsigned calls;
+    char got[256]; /* what the server has read */
+    size_t got_len;
+    size_t moved;
+} wire;
+
+static int pipe_put(pipe_end *p, const unsigned char *b, size_t n)
+{
+    if (p->from == p->to)
+        p->from = p->to = 0;
+    if (n > sizeof p->bytes - p->to)
+        n = sizeof p->bytes - p->to;
+    memcpy(p->bytes + p->to, b, n);
+    p->to += n;
+    return (int)n;
+}
+
+/* -1: nothing there now. */
+static int pipe_get(pipe_end *p, unsigned char *b, size_t n)
+{
+    if (p->from == p->to)
+        return p->shut ? 0 : -1;
+    n = n < p->to - p->from ? n : p->to - p->from;
+    memcpy(b, p->bytes + p->from, n);
+    p->from += n;
+    return (int)n;
+}
+
+static int srv_send(void *user, const unsigned char *b, size_t n)
+{
+    return pipe_put(&((wire *)user)->down, b, n);
+}
+
+static int srv_recv(void *user, unsigned char *b, size_t n)
+{
+    int r = pipe_get(&((wire *)user)->up, b, n);
+
+    return r < 0 ? MBEDTLS_ERR_SSL_WANT_READ : r;
+}
+
+/* Let the server do what it can. */
+static void serve(wire *w)
+{
+    int r;
+
+    if (w->plain) {
+        if (!w->up_ready)
+            pipe_put(&w->down, (const unsigned char *)"HTTP/1.1 400 Bad\r\n",
+                     18);
+        w->up_ready = true;
+        return;
+    }
+    if (!w->up_ready) {
+        w->up_ready = mbedtls_ssl_handshake(&w->srv.ssl) == 0;
+        return;
+    }
+    r = mbedtls_ssl_read(&w->srv.ssl, (unsigned char *)w->got + w->got_len,
+                         sizeof w->got - w->got_len);
+    if (r > 0)
+        w->got_len += (size_t)r;
+}
+
+static bool wire_stutters(wire *w)
+{
+    return w->stutter && w->calls++ % 2 == 0;
+}
+
+static int wire_connect(void *user)
+{
+    wire *w = user;
+
+    if (wire_stutters(w))
+        return TCALL_E_AGAIN;
+    mbedtls_ssl_session_reset(&w->srv.ssl);
+    mbedtls_ssl_set_bio(&w->srv.ssl, w, srv_send, srv_recv, NULL);
+    w->up_ready = w->up.shut = w->down.shut = false;
+    w->up.from = w->up.to = w->down.from = w->down.to = 0;
+    w->got_len = w->moved = 0;
+    return 0;
+}
+
+static int wire_read(void *user, char *bytes, size_t cap)
+{
+    wire *w = user;
+    int r;
+
+    if (wire_stutters(w))
+        return TCALL_E_AGAIN;
+    serve(w);
+    if (w->stutter && cap > 7)
+        cap = 7;
+    r = pipe_get(&w->down, (unsigned char *)bytes, cap);
+    if (r > 0)
+        w->moved += (size_t)r;
+    if (r == 0 && w->broken)
+        return TCALL_E_CLOSED;
+    return r < 0 ? TCALL_E_AGAIN : r;
+}
+
+static int wire_write(void *user, const char *bytes, size_t len)
+{
+    wire *w = user;
+
+    if (wire_stutters(w))
+        return TCALL_E_AGAIN;
+    if (w->stutter && len > 5)
+        len = 5;
+    w->moved += len;
+    return pipe_put(&w->up, (const unsigned char *)bytes, len);
+}
+
+static void wire_close(void *user)
+{
+    ((wire *)user)->up.shut = true;
+}
+
+static const char *wire_why(void *user)
+{
+    (void)user;
+    return "the wire broke";
+}
+
+static tport_stream wire_stream(wire *w)
+{
+    tport_stream s = {wire_connect, wire_read, wire_write, wire_close,
+                      NULL,         wire_why,  w};
+
+    return s;
+}
+
+static int connect_all(tport_stream *s)
+{
+    int r, n = 0;
+
+    do
+        r = s->connect(s->user);
+    while (r == TCALL_E_AGAIN && ++n < PATIENCE);
+    return r;
+}
+
+static int stream_read(tport_stream *s, char *b, size_t cap)
+{
+    int r, n = 0;
+
+    do
+        r = s->read(s->user, b, cap);
+    while (r == TCALL_E_AGAIN && ++n < 1000);
+    return r;
+}
+
+static int stream_write(tport_stream *s, const char *b)
+{
+    size_t len = strlen(b), n = 0;
+    int r, tries = 0;
+
+    while (n < len && ++tries < PATIENCE) {
+        r = s->write(s->user, b + n, len - n);
+        if (r < 0 && r != TCALL_E_AGAIN)
+            return r;
+        n += r > 0 ? (size_t)r : 0;
+    }
+    return 0;
+}
+
+static wire w;
+static tport_tls tls;
+
+/* Connect to a server that has certificate c; its own CA is trusted unless ca
+ * is given. Ends with what connect answered; end_tls is called afterwards. */
+static int begin_tls(const mkcert_result *c, const char *host, const char *ca,
+                     bool stutter, tport_stream *s)
+{
+    tport_tls_desc d;
+    int r;
+
+    memset(&w, 0, sizeof w);
+    memset(&d, 0, sizeof d);
+    w.stutter = stutter;
+    d.host = host;
+    d.ca_pem = ca ? ca : c->ca;
+    r = tport_tls_init(&tls, &d, wire_stream(&w));
+    *s = tport_tls_stream(&tls);
+    server_init(&w.srv, c);
+    return r ? r : connect_all(s);
+}
+
+static void end_tls(void)
+{
+    tport_tls_free(&tls);
+    server_free(&w.srv);
+}
+
+static void test_tls_trust(void)
+{
+    tport_stream s;
+
+    about = "trust";
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    CHECK_INT(s.connect(s.user), 0);
+    end_tls();
+    CHECK_INT(begin_tls(&local, "127.0.0.1", NULL, false, &s), 0);
+    end_tls();
+    CHECK_INT(begin_tls(&local, "LOCALHOST", NULL, true, &s), 0);
+    end_tls();
+
+    about = "wrong name";
+    CHECK_INT(begin_tls(&elsewhere, "localhost", NULL, false, &s),
+              TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_tls_why(&tls), "localhost"));
+    CHECK(strstr(tport_tls_why(&tls), "another host"));
+    CHECK_INT((long)w.got_len, 0);
+    end_tls();
+    CHECK_INT(begin_tls(&local, "127.0.0.2", NULL, false, &s),
+              TCALL_E_CERTIFICATE);
+    end_tls();
+    CHECK_INT(begin_tls(&local, "localhost.test", NULL, false, &s),
+              TCALL_E_CERTIFICATE);
+    end_tls();
+
+    about = "unknown CA";
+    CHECK_INT(begin_tls(&local, "localhost", elsewhere.ca, false, &s),
+              TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_tls_why(&tls), "trusted CA"));
+    end_tls();
+
+    about = "dates";
+    CHECK_INT(begin_tls(&expired, "localhost", NULL, false, &s),
+              TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_tls_why(&tls), "expired"));
+    end_tls();
+    CHECK_INT(begin_tls(&future, "localhost", NULL, false, &s),
+              TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_tls_why(&tls), "clock"));
+    end_tls();
+
+    about = "a pinned certificate";
+    CHECK_INT(begin_tls(&local, "localhost", local.cert, false, &s), 0);
+    end_tls();
+}
+
+static void test_tls_usage(void)
+{
+    tport_tls_desc d;
+    tport_stream s;
+
+    about = "usage";
+    memset(&w, 0, sizeof w);
+    memset(&d, 0, sizeof d);
+    d.ca_pem = local.ca;
+    CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), TCALL_E_USAGE);
+    tport_tls_free(&tls);
+    d.host = "";
+    CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), TCALL_E_USAGE);
+    tport_tls_free(&tls);
+    d.host = "localhost";
+    d.ca_pem = "not PEM";
+    CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), TCALL_E_CERTIFICATE);
+    tport_tls_free(&tls);
+    d.ca_pem = NULL;
+    d.ca_file = "/nonexistent/ca.pem";
+    CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_tls_why(&tls), "/nonexistent/ca.pem"));
+    tport_tls_free(&tls);
+
+    about = "no TLS at the other end";
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    s.close(s.user);
+    w.plain = true;
+    CHECK_INT(connect_all(&s), TCALL_E_TLS);
+    CHECK(strstr(tport_tls_why(&tls), "localhost: TLS failed"));
+    end_tls();
+#if MBEDTLS_VERSION_NUMBER < 0x03000000
+    about = "TLS 1.1";
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    s.close(s.user);
+    mbedtls_ssl_conf_max_version(&w.srv.conf, MBEDTLS_SSL_MAJOR_VERSION_3,
+                                 MBEDTLS_SSL_MINOR_VERSION_2);
+    /* The session of 1.2 must not help, either. */
+    CHECK(connect_all(&s) == TCALL_E_TLS || tls.ended);
+    end_tls();
+#endif
+}
+
+static void say(const char *text)
+{
+    mbedtls_ssl_write(&w.srv.ssl, (const unsigned char *)text, strlen(text));
+}
+
+static void test_tls_bytes(void)
+{
+    int stutter;
+    tport_stream s;
+    char b[64];
+
+    about = "bytes both ways, and the three ends";
+    for (stutter = 0; stutter < 2; stutter++) {
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        CHECK_INT(stream_write(&s, "one and two"), 0);
+        CHECK_INT(stream_write(&s, " and three"), 0);
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_AGAIN);
+        serve(&w);
+        CHECK(w.got_len == 21 &&
+              memcmp(w.got, "one and two and three", 21) == 0);
+        say(""); /* empty records are not an end */
+        say("");
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_AGAIN);
+        say("yes");
+        CHECK_INT(stream_read(&s, b, sizeof b), 3);
+        CHECK(memcmp(b, "yes", 3) == 0);
+        mbedtls_ssl_close_notify(&w.srv.ssl);
+        w.down.shut = true;
+        CHECK_INT(stream_read(&s, b, sizeof b), 0);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        say("ye");
+        w.down.shut = true; /* FIN without close_notify */
+        CHECK_INT(stream_read(&s, b, sizeof b), 2);
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_CLOSED);
+        CHECK(strstr(tport_tls_why(&tls), "close_notify"));
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        say("yes");
+        w.down.to--; /* inside a record */
+        w.down.shut = true;
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_CLOSED);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.down.shut = w.broken = true;
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_CLOSED);
+        CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
+        end_tls();
+    }
+}
+
+static void test_tls_resumption(void)
+{
+    tport_stream s;
+    size_t first;
+    char b[8];
+
+    about = "resumption";
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    (void)stream_read(&s, b, sizeof b); /* tickets of 1.3 come late */
+    first = w.moved;
+    s.close(s.user);
+    CHECK_INT(connect_all(&s), 0);
+    CHECK(w.moved < first * 3 / 4);
+    CHECK_INT(stream_write(&s, "again"), 0);
+    serve(&w);
+    serve(&w);
+    CHECK_INT((long)w.got_len, 5);
+    end_tls();
+}
+
+/* HTTP over TLS over a wire that stutters: the layers fit. */
+static void test_tls_http(void)
+{
+    static result x;
+    tcall_transport t;
+    tport_http h;
+    tport_stream s;
+
+    about = "HTTP over TLS in memory";
+    CHECK_INT(begin_tls(&local, "localhost", NULL, true, &s), 0);
+    s.close(s.user);
+    tport_http_init(&h, s, "localhost", "");
+    t = tport_http_transport(&h);
+    memset(&x, 0, sizeof x);
+    CHECK_INT(open_all(&t, &post, &x.res), 0);
+    CHECK_INT(write_all(&t, "body", 4), 0);
+    say(OK1 "\r\nto the end");
+    mbedtls_ssl_close_notify(&w.srv.ssl);
+    w.down.shut = true;
+    CHECK_INT(read_all(&t, &x, 100), 0);
+    CHECK_INT((long)x.len, 10);
+    t.close(t.user);
+    CHECK_INT(open_all(&t, &post, &x.res), 0);
+    CHECK_INT(write_all(&t, "body", 4), 0);
+    say(OK1 "\r\nto the end");
+    w.down.shut = true;
+    CHECK_INT(read_all(&t, &x, 100), TCALL_E_CLOSED);
+    t.close(t.user);
+    tport_http_drop(&h);
+    end_tls();
+}
+
+static void test_tls(void)
+{
+    test_tls_trust();
+    test_tls_usage();
+    test_tls_bytes();
+    test_tls_resumption();
+    test_tls_http();
+}
+
+/* ==========================================================================
+ * The whole, against a forked server on 127.0.0.1
+ */
+
+/* How the server ends a connection after its answers. */
+enum { NOTIFY, FIN, RESET, STALL, SERVE_TWO };
+
+typedef struct visit {
+    const char *answer;
+    int end;
+} visit;
+
+static int listener(uint16_t *port)
+{
+    struct sockaddr_in a;
+    socklen_t len = sizeof a;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    memset(&a, 0, sizeof a);
+    a.sin_family = AF_INET;
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0 ||
+        listen(fd, 8) != 0 || getsockname(fd, (struct sockaddr *)&a, &len) != 0)
+        return -1;
+    *port = ntohs(a.sin_port);
+    return fd;
+}
+
+static int fd_send(void *user, const unsigned char *b, size_t n)
+{
+    ssize_t r = write(*(int *)user, b, n);
+
+    return r < 0 ? MBEDTLS_ERR_NET_SEND_FAILED : (int)r;
+}
+
+static int fd_recv(void *user, unsigned char *b, size_t n)
+{
+    ssize_t r = read(*(int *)user, b, n);
+
+    return r < 0 ? MBEDTLS_ERR_NET_RECV_FAILED : (int)r;
+}
+
+static int visit_read(server *s, int *fd, char *b, size_t n)
+{
+    return s ? mbedtls_ssl_read(&s->ssl, (unsigned char *)b, n)
+             : fd_recv(fd, (unsigned char *)b, n);
+}
+
+static void visit_write(server *s, int *fd, const char *b)
+{
+    if (s)
+        mbedtls_ssl_write(&s->ssl, (const unsigned char *)b, strlen(b));
+    else
+        fd_send(fd, (const unsigned char *)b, strlen(b));
+}
+
+/* Read one request up to its body, which the tests end with "body". */
+static bool visit_request(server *s, int *fd)
+{
+    char b[4096];
+    size_t n = 0;
+    int r;
+
+    do {
+        r = visit_read(s, fd, b + n, sizeof b - n);
+        if (r <= 0)
+            return false;
+        n += (size_t)r;
+    } while (n < 4 || memcmp(b + n - 4, "body", 4) != 0);
+    return true;
+}
+
+static void serve_visit(server *s, int fd, const visit *v)
+{
+    struct linger hard = {1, 0};
+    int n = v->end == SERVE_TWO ? 2 : 1;
+    char b;
+
+    if (s) {
+        mbedtls_ssl_session_reset(&s->ssl);
+        mbedtls_ssl_set_bio(&s->ssl, &fd, fd_send, fd_recv, NULL);
+        if (mbedtls_ssl_handshake(&s->ssl) != 0)
+            return;
+    }
+    while (n-- && visit_request(s, &fd))
+        visit_write(s, &fd, v->answer);
+    if (v->end == STALL)
+        (void)visit_read(s, &fd, &b, 1); /* until the client gives up */
+    else if (v->end == RESET)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    else if (s && v->end != FIN)
+        mbedtls_ssl_close_notify(&s->ssl);
+}
+
+/* Serve the visits one after the other in a process of its own. */
+static pid_t start_server(const mkcert_result *c, const visit *v, size_t n,
+                          uint16_t *port)
+{
+    static server s;
+    int fd = listener(port);
+    pid_t pid;
+    size_t i;
+
+    CHECK(fd >= 0);
+    fflush(stdout);
+    pid = fork();
+    if (pid != 0) {
+        close(fd);
+        return pid;
+    }
+    alarm(20 * slow);
+    signal(SIGPIPE, SIG_IGN);
+    if (c)
+        server_init(&s, c);
+    for (i = 0; i < n; i++) {
+        int a = accept(fd, NULL, NULL);
+        serve_visit(c ? &s : NULL, a, &v[i]);
+        close(a);
+    }
+    if (c)
+        server_free(&s);
+    _exit(0);
+}
+
+static void stop_server(pid_t pid)
+{
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static const tcall_header key[] = {{"Authorization", "Bearer ", "sk-canary"}};
+static const tcall_request send4 = {"POST", "/v1", key, 1, 4};
+
+/* One exchange; answers its error. */
+static int go(tport *p, result *x)
+{
+    exchange(tport_transport(p), &send4, "body", 1000, x);
+    CHECK(!strstr(tport_error(p), "canary"));
+    CHECK((x->error == 0) == (tport_error(p)[0] == '\0'));
+    return x->error;
+}
+
+static tport port;
+
+static int init_port(const char *scheme, const char *host, uint16_t number,
+                     tport_desc *d)
+{
+    char url[100];
+
+    snprintf(url, sizeof url, "%s://%s:%u/base/", scheme, host,
+             (unsigned)number);
+    d->url = url;
+    return tport_init(&port, d);
+}
+
+static void test_loopback_tls(void)
+{
+    static const visit v[] = {
+        {OK1 "Content-Length: 5\r\n\r\nhello", SERVE_TWO},
+        {CHUNKED "5\r\nhello\r\n0\r\n\r\n", NOTIFY},
+        {OK1 "\r\nhello", NOTIFY},
+        {OK1 "\r\nhello", FIN},
+        {OK1 "Content-Length: 50\r\n\r\nhello", FIN},
+        {OK1 "Content-Length: 50\r\n\r\nhello", NOTIFY},
+        {OK1 "Content-Length: 50\r\n\r\nhello", RESET},
+        {OK1 "Content-Length: 5\r\n\r\nhello", FIN},
+        {"", STALL},
+        {OK1 "Content-Length: 50\r\n\r\nhello", STALL},
+    };
+    static result x;
+    uint16_t number;
+    tport_desc d = {0};
+    uint32_t began;
+    pid_t pid = start_server(&local, v, COUNT_OF(v), &number);
+
+    about = "loopback, TLS";
+    d.ca_pem = local.ca;
+    d.total_ms = 1000 * slow;
+    CHECK_INT(init_port("https", "localhost", number, &d), 0);
+    CHECK_INT(go(&port, &x), 0); /* 1st connection */
+    CHECK_INT((long)x.len, 5);
+    CHECK_INT(go(&port, &x), 0); /* the same */
+    CHECK_INT((long)x.len, 5);
+    poll(NULL, 0, 20);
+    CHECK_INT(go(&port, &x), 0); /* a new one: the other was ended */
+    CHECK(x.len == 5 && x.res.status == 200);
+    CHECK_INT(go(&port, &x), 0);
+    CHECK(x.len == 5 && memcmp(x.body, "hello", 5) == 0);
+    about = "FIN without close_notify, no length";
+    CHECK_INT(go(&port, &x), TCALL_E_CLOSED);
+    about = "FIN mid-body";
+    CHECK_INT(go(&port, &x), TCALL_E_CLOSED);
+    about = "close_notify mid-body";
+    CHECK_INT(go(&port, &x), TCALL_E_CLOSED);
+    about = "RST mid-body";
+    CHECK_INT(go(&port, &x), TCALL_E_CLOSED);
+    about = "FIN after a framed body";
+    CHECK_INT(go(&port, &x), 0);
+    about = "stall before the answer";
+    began = tport_posix_now_ms();
+    CHECK_INT(go(&port, &x), TCALL_E_TIMEOUT);
+    CHECK(tport_posix_now_ms() - began >= 800);
+    CHECK(tport_posix_now_ms() - began < 3000 * slow);
+    about = "stall mid-body";
+    CHECK_INT(go(&port, &x), TCALL_E_TIMEOUT);
+    CHECK_INT((long)x.len, 5);
+    tport_free(&port);
+    stop_server(pid);
+}
+
+static void test_loopback_refusals(void)
+{
+    static const visit v[3] = {{A1, NOTIFY}, {A1, NOTIFY}, {A1, NOTIFY}};
+    static result x;
+    uint16_t number;
+    tport_desc d = {0};
+    pid_t pid = start_server(&elsewhere, v, 3, &number);
+
+    about = "loopback, wrong name";
+    d.ca_pem = elsewhere.ca;
+    d.total_ms = 3000 * slow;
+    CHECK_INT(init_port("https", "localhost", number, &d), 0);
+    CHECK_INT(go(&port, &x), TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_error(&port), "certificate of localhost"));
+    CHECK_INT(x.res.status, 0);
+    tport_free(&port);
+    stop_server(pid);
+
+    about = "loopback, unknown CA";
+    pid = start_server(&local, v, 3, &number);
+    d.ca_pem = elsewhere.ca;
+    CHECK_INT(init_port("https", "127.0.0.1", number, &d), 0);
+    CHECK_INT(go(&port, &x), TCALL_E_CERTIFICATE);
+    tport_free(&port);
+    about = "loopback, the system's CAs";
+    d.ca_pem = NULL;
+    if (init_port("https", "localhost", number, &d) == 0)
+        CHECK_INT(go(&port, &x), TCALL_E_CERTIFICATE);
+    else /* a machine without any */
+        CHECK(strstr(tport_error(&port), "no CA certificate"));
+    tport_free(&port);
+    stop_server(pid);
+}
+
+static void test_loopback_plain(void)
+{
+    static const visit v[] = {
+        {A1, SERVE_TWO}, {"", STALL}, {A1, NOTIFY}, {"", STALL}};
+    static result x;
+    uint16_t number;
+    tport_desc d = {0};
+    pid_t pid = start_server(NULL, v, COUNT_OF(v), &number);
+    uint32_t began;
+
+    about = "loopback, plain";
+    CHECK_INT(init_port("http", "127.0.0.1", number, &d), 0);
+    CHECK_INT(go(&port, &x), 0);
+    CHECK_INT(go(&port, &x), 0);
+    CHECK(x.len == 1 && x.res.status == 200);
+    tport_free(&port);
+    about = "idle limit";
+    d.idle_ms = 200 * slow;
+    CHECK_INT(init_port("http", "127.0.0.1", number, &d), 0);
+    began = tport_posix_now_ms();
+    CHECK_INT(go(&port, &x), TCALL_E_TIMEOUT);
+    CHECK(tport_posix_now_ms() - began < 2000 * slow);
+    tport_free(&port);
+    about = "not blocking";
+    d.idle_ms = 0;
+    d.nonblocking = true;
+    CHECK_INT(init_port("http", "localhost", number, &d), 0);
+    {
+        tcall_transport t = tport_transport(&port);
+        int r, again = 0;
+        memset(&x, 0, sizeof x);
+        while ((r = t.open(t.user, &send4, &x.res)) == TCALL_E_AGAIN)
+            poll(NULL, 0, 1);
+        CHECK_INT(r, 0);
+        CHECK_INT(write_all(&t, "body", 4), 0);
+        while ((r = t.read(t.user, x.body, 10)) == TCALL_E_AGAIN &&
+               ++again < 4000)
+            poll(NULL, 0, 1);
+        CHECK_INT(r, 1);
+        t.close(t.user);
+        while ((r = t.open(t.user, &send4, &x.res)) == TCALL_E_AGAIN)
+            poll(NULL, 0, 1);
+        CHECK_INT(write_all(&t, "body", 4), 0);
+        for (again = 0; again < 5; again++)
+            CHECK_INT(t.read(t.user, x.body, 10), TCALL_E_AGAIN);
+        t.close(t.user);
+        CHECK(t.now_ms(t.user) - tport_posix_now_ms() + 5 < 10);
+    }
+    tport_free(&port);
+    stop_server(pid);
+
+    about = "nobody listens";
+    d.nonblocking = false;
+    CHECK_INT(init_port("http", "localhost", number, &d), 0);
+    CHECK_INT(go(&port, &x), TCALL_E_CONNECT);
+    CHECK(strstr(tport_error(&port), "localhost: "));
+    tport_free(&port);
+}
+
+static void test_urls(void)
+{
+    static const struct {
+        const char *url;
+        int r;
+        const char *host, *authority, *base;
+        unsigned number;
+    } t[] = {
+        {"https://api.openai.com", 0, "api.openai.com", "api.openai.com", "",
+         443},
+        {"https://a.test:8443/", 0, "a.test", "a.test:8443", "", 8443},
+        {"https://a.test/openai/v1//", 0, "a.test", "a.test", "/openai/v1",
+         443},
+        {"http://127.0.0.1:11434", 0, "127.0.0.1", "127.0.0.1:11434", "",
+         11434},
+        {"http://[::1]:80/x", 0, "::1", "[::1]:80", "/x", 80},
+        {"http://localhost", 0, "localhost", "localhost", "", 80},
+        {"http://127.255.1.20", 0, "127.255.1.20", "127.255.1.20", "", 80},
+    };
+    static const char *const wrong[] = {
+        "",
+        "api.openai.com",
+        "ftp://x",
+        "HTTPS://x",
+        "https://",
+        "https://:1",
+        "https:///x",
+        "https://x:",
+        "https://x:0",
+        "https://x:65536",
+        "https://x:99999999999",
+        "https://x:1x",
+        "https://u@x",
+        "https://u:p@x",
+        "https://x?q",
+        "https://x/a?q",
+        "https://x/#f",
+        "https://x/a b",
+        "https://x/a\r\nb",
+        "https://x\\y",
+        "https://x/\\y",
+        "https://[::1",
+        "https://[]",
+        "https://[x]",
+        "https://x\n",
+        "https://x\tb",
+        /* plain, and not this machine */
+        "http://example.com",
+        "http://10.0.0.1",
+        "http://127.0.0.1.evil.test",
+        "http://127.evil.test",
+        "http://127.0.0",
+        "http://127.0.0.1.",
+        "http://localhost.evil.test",
+        "http://[::2]",
+        "http://0.0.0.0",
+        "http://1270.0.0.1",
+        "http://127.0.0.1.1",
+    };
+    tport_desc d = {0};
+    size_t i;
+
+    d.ca_pem = local.ca;
+    for (i = 0; i < COUNT_OF(t); i++) {
+        about = d.url = t[i].url;
+        CHECK_INT(tport_init(&port, &d), 0);
+        CHECK(strcmp(port.host, t[i].host) == 0);
+        CHECK(strcmp(port.authority, t[i].authority) == 0);
+        CHECK(strcmp(port.base, t[i].base) == 0);
+        CHECK_INT(port.number, (long)t[i].number);
+        tport_free(&port);
+    }
+    for (i = 0; i < COUNT_OF(wrong); i++) {
+        about = d.url = wrong[i];
+        CHECK_INT(tport_init(&port, &d), TCALL_E_USAGE);
+        CHECK(tport_error(&port)[0]);
+        tport_free(&port);
+    }
+    about = d.url = "http://10.0.0.1";
+    d.insecure_plain_http = true;
+    CHECK_INT(tport_init(&port, &d), 0);
+    tport_free(&port);
+    d.url = NULL;
+    CHECK_INT(tport_init(&port, &d), TCALL_E_USAGE);
+    tport_free(&port);
+}
+
+int main(void)
+{
+    if (getenv("TEST_SLOW"))
+        slow = (unsigned)atoi(getenv("TEST_SLOW"));
+    alarm(60 * slow); /* whatever happens, not longer than that */
+    signal(SIGPIPE, SIG_DFL);
+    test_http();
+    make_certificates();
+    test_tls();
+    test_urls();
+    test_loopback_tls();
+    test_loopback_refusals();
+    test_loopback_plain();
+    printf("test_port: %d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
