@@ -4,7 +4,7 @@
  * One header, no heap, nothing unchecked ever runs. In ONE source file:
  *
  *     #define TOOLCALL_IMPLEMENTATION
- *     #include "toolcall.h"        // needs jsmn.h beside it
+ *     #include "toolcall.h"
  *
  * and in every other just #include "toolcall.h". MIT licence.
  */
@@ -149,13 +149,38 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 #define TCALL_SCAN_LEVELS_ 16
 #define TCALL_SCAN_KEY_    32
 
+typedef enum tcall_type {
+    TCALL_MISSING,
+    TCALL_NULL,
+    TCALL_BOOL,
+    TCALL_NUMBER,
+    TCALL_STRING,
+    TCALL_ARRAY,
+    TCALL_OBJECT
+} tcall_type;
+
+/* A value or key in an array of them; see >>json. The order and the extent of
+ * tokens are those of jsmn. */
+typedef struct tcall_tok {
+    int type;  /* tcall_type and private flags */
+    int start; /* in the text; of a string: its content */
+    int end;   /* one past it */
+    int span;  /* tokens of the whole value, itself included; of a key 1 */
+    int mark;  /* private */
+} tcall_tok;
+
 typedef struct tcall_scan {
     const tcall_path *paths;
     tcall_scan_fn on;
     void *user;
-    size_t pos;      /* bytes consumed; after an error, where it stands */
-    size_t tokens;   /* values and keys seen so far */
-    const char *lit; /* what is left of true, false, null */
+    size_t pos;     /* bytes consumed; after an error, where it stands */
+    size_t tokens;  /* values and keys seen so far */
+    tcall_tok *tok; /* where they go, as many as fit */
+    size_t tok_cap;
+    const char *text; /* that they refer to */
+    int super;        /* token of the open container */
+    int last;         /* token of the value that was completed last */
+    const char *lit;  /* what is left of true, false, null */
     int error;
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
@@ -164,6 +189,8 @@ typedef struct tcall_scan {
     uint8_t state, number, hex_left, utf_left, utf_low, utf_high, in_key;
     uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
     uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
+    uint8_t at;   /* of the container that is open */
+    bool object;  /* it is one */
     uint8_t key_len;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -174,6 +201,10 @@ typedef struct tcall_scan {
 /* Start over. paths and on may be NULL: then it only recognises. */
 void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
                      void *user);
+/* Also make a token of each value and key; the text must be fed in one piece.
+ * s->tokens counts those too that do not fit. */
+void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
+                       size_t cap);
 /* Feed bytes. TCALL_OK, or the error, which stays. Bytes behind the one value
  * that are not white space are TCALL_E_TRAILING. */
 int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
@@ -186,29 +217,10 @@ bool tcall_scan_done(const tcall_scan *s);
  * >>json: values
  *
  * JSON text in the caller's memory becomes an array of tokens: recognised by
- * the scanner, split by jsmn, decoded in place. A value is a small cursor
+ * and split by the scanner, decoded in place. A value is a small cursor
  * passed by copy. Getters are total: what is absent or of another type gives
  * the fallback, so a chain of them needs one check or none.
  */
-
-typedef enum tcall_type {
-    TCALL_MISSING,
-    TCALL_NULL,
-    TCALL_BOOL,
-    TCALL_NUMBER,
-    TCALL_STRING,
-    TCALL_ARRAY,
-    TCALL_OBJECT
-} tcall_type;
-
-/* As large as a jsmntok_t with parent links, which it replaces in place. */
-typedef struct tcall_tok {
-    int type;  /* tcall_type and private flags */
-    int start; /* in the text; of a string: its decoded content */
-    int end;   /* one past it; a NUL stands there for scalars */
-    int span;  /* tokens of the whole value, itself included */
-    int mark;  /* private */
-} tcall_tok;
 
 typedef struct tcall_json {
     const char *text;
@@ -320,7 +332,7 @@ typedef struct tcall_args {
  * text, nothing else. text is not changed. With strict set nothing is mended;
  * the error is then still that of the tolerant reading where it has one, since
  * it knows better what is wrong. Returns the number of tokens or an error;
- * mem is untouched unless everything fits. NUL is refused, escaped or not:
+ * mem is of use only then. NUL is refused, escaped or not:
  * for C it would end the string before its checked end. */
 int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
                     size_t size);
@@ -332,7 +344,7 @@ int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
  *         (required, string, city, "The city to look at"),
  *         (required, choice("celsius", "kelvin"), unit, "Unit of the answer"),
  *         (defaults, integer, days, "3", "Days ahead"),
- *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"))
+ *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"));
  *
  *     struct weather { const char *city; int unit; int days;
  *                      struct { long items[4]; int count; } limits; };
@@ -414,28 +426,28 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
  * time; what is missing at 32 are end rows, of which m makes nothing. */
 #define TCALL_A_END_  (end, , , )
 #define TCALL_A_END4_ TCALL_A_END_, TCALL_A_END_, TCALL_A_END_, TCALL_A_END_
-#define TCALL_A_END16_ \
+#define TCALL_A_END16_                                                         \
     TCALL_A_END4_, TCALL_A_END4_, TCALL_A_END4_, TCALL_A_END4_
-#define TCALL_A_EACH_(m, s, ...) TCALL_A_EACH0_(m, s, __VA_ARGS__, \
+#define TCALL_A_EACH_(m, s, ...) TCALL_A_EACH0_(m, s, __VA_ARGS__,             \
     TCALL_A_END16_, TCALL_A_END16_, TCALL_A_END_)
 #define TCALL_A_EACH0_(m, ...) TCALL_A_EACH1_(m, __VA_ARGS__)
-#define TCALL_A_EACH1_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH1_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH2_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH2_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH2_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH3_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH3_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH3_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH4_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH4_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH4_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH5_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH5_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH5_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH6_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH6_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH6_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH7_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH7_(m, s, a, b, c, d, ...)                                    \
+#define TCALL_A_EACH7_(m, s, a, b, c, d, ...)                                  \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH8_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH8_(m, s, a, b, c, d, e, ...)                                 \
+#define TCALL_A_EACH8_(m, s, a, b, c, d, e, ...)                               \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_FULL_ e
-/* The row behind the last must be an end. */
+/* The row behind the last must be an end: a 33rd one does not compile. */
 #define TCALL_A_FULL_(role, ...) TCALL_A_FULL_##role
 #define TCALL_A_FULL_end
 
@@ -446,7 +458,7 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 /* Members. */
 #define TCALL_A_MEMBER_(s, row) TCALL_A_MEMBER_ROW_ row
-#define TCALL_A_MEMBER_ROW_(role, kind, name, ...)                               \
+#define TCALL_A_MEMBER_ROW_(role, kind, name, ...)                             \
     TCALL_A_IF_##role(TCALL_A_T_##kind name;)
 #define TCALL_A_T_string         const char *
 #define TCALL_A_T_integer        int
@@ -456,16 +468,18 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_T_boolean        bool
 #define TCALL_A_T_choice(...)    int
 #define TCALL_A_T_json           tcall_json
-#define TCALL_A_T_array(kind, n) struct { TCALL_A_T_##kind items[n]; int count; }
+#define TCALL_A_T_array(kind, n)                                               \
+    struct { TCALL_A_T_##kind items[n]; int count; }
 #define TCALL_A_T_object(s, ...) struct s
 
 /* The table. */
-#define TCALL_A_FIELD_(s, row) TCALL_A_CALL_(TCALL_A_FIELD_ROW_, s, TCALL_A_BARE_ row)
+#define TCALL_A_FIELD_(s, row)                                                 \
+    TCALL_A_CALL_(TCALL_A_FIELD_ROW_, s, TCALL_A_BARE_ row)
 #define TCALL_A_CALL_(m, ...)  m(__VA_ARGS__)
 #define TCALL_A_BARE_(...)     __VA_ARGS__
-#define TCALL_A_FIELD_ROW_(s, role, kind, name, ...)                             \
-    TCALL_A_IF_##role({#name, TCALL_A_TEXT_##role(__VA_ARGS__, ),                  \
-                     TCALL_A_MUST_##role, TCALL_A_AT_##kind(s, name),              \
+#define TCALL_A_FIELD_ROW_(s, role, kind, name, ...)                           \
+    TCALL_A_IF_##role({#name, TCALL_A_TEXT_##role(__VA_ARGS__, ),              \
+                     TCALL_A_MUST_##role, TCALL_A_AT_##kind(s, name),          \
                      TCALL_A_READ_##kind},)
 #define TCALL_A_TEXT_required(...)       NULL
 #define TCALL_A_TEXT_optional(...)       NULL
@@ -473,9 +487,9 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_MUST_required            true
 #define TCALL_A_MUST_optional            false
 #define TCALL_A_MUST_defaults            false
-#define TCALL_A_ONE_(s, name)                                                    \
+#define TCALL_A_ONE_(s, name)                                                  \
     offsetof(struct s, name), sizeof(((struct s *)NULL)->name), 0, 0
-#define TCALL_A_MANY_(s, name)                                                   \
+#define TCALL_A_MANY_(s, name)                                                 \
     offsetof(struct s, name.items), sizeof(((struct s *)NULL)->name.items[0]), \
         offsetof(struct s, name.count),                                        \
         sizeof(((struct s *)NULL)->name.items) /                               \
@@ -496,7 +510,8 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_READ_fixed(d)       tcall_field_fixed, NULL, TCALL_NUMBER, d
 #define TCALL_A_READ_number         tcall_field_number, NULL, TCALL_NUMBER, 0
 #define TCALL_A_READ_boolean        tcall_field_boolean, NULL, TCALL_BOOL, 0
-#define TCALL_A_READ_choice(...)    tcall_field_choice, #__VA_ARGS__, TCALL_STRING, 0
+#define TCALL_A_READ_choice(...)                                               \
+    tcall_field_choice, #__VA_ARGS__, TCALL_STRING, 0
 #define TCALL_A_READ_json           tcall_field_json, NULL, TCALL_MISSING, 0
 #define TCALL_A_READ_array(kind, n) TCALL_A_READ_##kind
 #define TCALL_A_READ_object(s, ...) NULL, s##_fields, TCALL_OBJECT, 0
@@ -504,37 +519,37 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 /* The schema. All properties but the first have a comma before them; the names
  * that are required become a sequence (a)(b), which is then quoted. An object
  * within needs macros of its own, since none can be used inside itself. */
-#define TCALL_A_OBJECT_(row, ...)                                                \
-    "\"type\":\"object\",\"properties\":{" TCALL_A_FIRST_ row TCALL_A_EACH_(       \
-        TCALL_A_NEXT_, 0, __VA_ARGS__) "},\"required\":[" TCALL_A_LAST_(           \
-        TCALL_A_Q0_ TCALL_A_EACH_(TCALL_A_NAME_, 0, row, __VA_ARGS__)) "],"          \
+#define TCALL_A_OBJECT_(row, ...)                                              \
+    "\"type\":\"object\",\"properties\":{" TCALL_A_FIRST_ row TCALL_A_EACH_(   \
+        TCALL_A_NEXT_, 0, __VA_ARGS__) "},\"required\":[" TCALL_A_LAST_(       \
+        TCALL_A_Q0_ TCALL_A_EACH_(TCALL_A_NAME_, 0, row, __VA_ARGS__)) "],"    \
         "\"additionalProperties\":false"
-#define TCALL_A_FIRST_(role, kind, name, ...)                                    \
-    "\"" #name "\":{" TCALL_A_S_##kind ",\"description\":\""                     \
-    TCALL_A_WORDS_##role(__VA_ARGS__) "\""                                       \
+#define TCALL_A_FIRST_(role, kind, name, ...)                                  \
+    "\"" #name "\":{" TCALL_A_S_##kind ",\"description\":\""                   \
+    TCALL_A_WORDS_##role(__VA_ARGS__) "\""                                     \
     TCALL_A_DEFAULT_##role(TCALL_A_Q_##kind, __VA_ARGS__) "}"
 #define TCALL_A_NEXT_(s, row) TCALL_A_NEXT_ROW_ row
-#define TCALL_A_NEXT_ROW_(role, kind, name, ...)                                 \
+#define TCALL_A_NEXT_ROW_(role, kind, name, ...)                               \
     TCALL_A_IF_##role("," TCALL_A_FIRST_(role, kind, name, __VA_ARGS__))
 
-#define TCALL_A_WITHIN_(row, ...)                                                \
-    "\"type\":\"object\",\"properties\":{" TCALL_A_FIRST2_ row TCALL_A_FEW_(       \
-        TCALL_A_NEXT2_, 0, __VA_ARGS__) "},\"required\":[" TCALL_A_LAST_(          \
-        TCALL_A_Q0_ TCALL_A_FEW_(TCALL_A_NAME_, 0, row, __VA_ARGS__)) "],"           \
+#define TCALL_A_WITHIN_(row, ...)                                              \
+    "\"type\":\"object\",\"properties\":{" TCALL_A_FIRST2_ row TCALL_A_FEW_(   \
+        TCALL_A_NEXT2_, 0, __VA_ARGS__) "},\"required\":[" TCALL_A_LAST_(      \
+        TCALL_A_Q0_ TCALL_A_FEW_(TCALL_A_NAME_, 0, row, __VA_ARGS__)) "],"     \
         "\"additionalProperties\":false"
-#define TCALL_A_FIRST2_(role, kind, name, ...)                                   \
-    "\"" #name "\":{" TCALL_A_S_##kind ",\"description\":\""                     \
-    TCALL_A_WORDS_##role(__VA_ARGS__) "\""                                       \
+#define TCALL_A_FIRST2_(role, kind, name, ...)                                 \
+    "\"" #name "\":{" TCALL_A_S_##kind ",\"description\":\""                   \
+    TCALL_A_WORDS_##role(__VA_ARGS__) "\""                                     \
     TCALL_A_DEFAULT_##role(TCALL_A_Q_##kind, __VA_ARGS__) "}"
 #define TCALL_A_NEXT2_(s, row) TCALL_A_NEXT2_ROW_ row
-#define TCALL_A_NEXT2_ROW_(role, kind, name, ...)                                \
+#define TCALL_A_NEXT2_ROW_(role, kind, name, ...)                              \
     TCALL_A_IF_##role("," TCALL_A_FIRST2_(role, kind, name, __VA_ARGS__))
-#define TCALL_A_FEW_(m, s, ...)                                                  \
+#define TCALL_A_FEW_(m, s, ...)                                                \
     TCALL_A_FEW0_(m, s, __VA_ARGS__, TCALL_A_END4_, TCALL_A_END4_, TCALL_A_END_)
 #define TCALL_A_FEW0_(m, ...) TCALL_A_FEW1_(m, __VA_ARGS__)
-#define TCALL_A_FEW1_(m, s, a, b, c, d, ...)                                     \
+#define TCALL_A_FEW1_(m, s, a, b, c, d, ...)                                   \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_FEW2_(m, s, __VA_ARGS__)
-#define TCALL_A_FEW2_(m, s, a, b, c, d, e, ...)                                  \
+#define TCALL_A_FEW2_(m, s, a, b, c, d, e, ...)                                \
     m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_FULL_ e
 
 #define TCALL_A_NAME_(s, row)           TCALL_A_NAME_ROW_ row
@@ -571,10 +586,11 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_S_fixed(d)       "\"type\":\"number\""
 #define TCALL_A_S_number         "\"type\":\"number\""
 #define TCALL_A_S_boolean        "\"type\":\"boolean\""
-#define TCALL_A_S_choice(...)    "\"type\":\"string\",\"enum\":[" #__VA_ARGS__ "]"
-#define TCALL_A_S_json                                                           \
+#define TCALL_A_S_choice(...)                                                  \
+    "\"type\":\"string\",\"enum\":[" #__VA_ARGS__ "]"
+#define TCALL_A_S_json                                                         \
     "\"type\":[\"object\",\"array\",\"string\",\"number\",\"boolean\",\"null\"]"
-#define TCALL_A_S_array(kind, n)                                                 \
+#define TCALL_A_S_array(kind, n)                                               \
     "\"type\":\"array\",\"maxItems\":" #n ",\"items\":{" TCALL_A_S_##kind "}"
 #define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
 
@@ -699,6 +715,11 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_PATTERN 1024
 #endif
 
+/* TOOLCALL_NO_PATTERN leaves out `pattern`; TOOLCALL_NO_RARE leaves out what
+ * none of 8,071 real tool definitions uses: if, then, else, contains,
+ * prefixItems, additionalItems, uniqueItems, multipleOf, patternProperties and
+ * dependencies of all kinds. Schemas that have them are then refused. */
+
 /* One step of the program: 8 bytes, no pointers, free to be moved. */
 typedef struct tcall_node_ {
     uint32_t word; /* what, and where in the text */
@@ -722,7 +743,7 @@ typedef struct tcall_schema {
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft);
 /* The refusal in one line of plain text, with the value and its JSON Pointer:
- * unknown type: "dict" at /properties/a/type */
+ * unknown type at /properties/a/type: "dict" */
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
 
 /* One thing that is wrong with a value. */
@@ -754,8 +775,9 @@ typedef struct tcall_check {
 int tcall_schema_check(const tcall_schema *s, tcall_json value,
                        tcall_check *check);
 
-/* {"path":"/unit","keyword":"enum","message":"must be one of",
- *  "expected":["celsius","fahrenheit"],"found":"kelvin"} */
+/* {"path":"/unit","keyword":"enum","message":"not satisfied",
+ *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
+ * read: long values are cut, a missing or surplus property is named. */
 int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
                       const tcall_fault *fault);
 /* All that were stored, as an array. */
@@ -858,8 +880,8 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
     TCALL_EVENT_TEXT,     /* text: a piece of the model's answer */
-    TCALL_EVENT_REQUEST,  /* bytes: length of the request body */
-    TCALL_EVENT_ANSWER    /* status, bytes: of the answer */
+    TCALL_EVENT_REQUEST,  /* bytes: length of its body; tools: sent */
+    TCALL_EVENT_ANSWER    /* status, bytes, error; text: the provider's */
 } tcall_event_kind;
 
 typedef struct tcall_event {
@@ -868,7 +890,9 @@ typedef struct tcall_event {
     tcall_str text;
     int error;
     int verdict;
+    int status; /* HTTP */
     size_t bytes;
+    size_t tools;
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
@@ -1049,14 +1073,11 @@ typedef struct tcall_chat {
 
 /* Nothing else may be taken from the lower part of the block afterwards. */
 void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* TCALL_OK; TCALL_E_MEMORY or, for an id or name of more than 65,535 bytes,
- * TCALL_E_LIMIT: then nothing was added. */
+/* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
 /* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
  * slices stay valid until the conversation changes. */
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item);
-/* Takes out what lies between two such positions. */
-void tcall_chat_remove(tcall_chat *chat, size_t from, size_t to);
 
 typedef enum tcall_stop {
     TCALL_STOP_UNKNOWN,
@@ -1075,6 +1096,24 @@ typedef enum tcall_choice {
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
 
+/* Which strict mode, and how much of it one request may still use. */
+typedef struct tcall_strict {
+    uint8_t profile; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict;
+
+enum {
+    TCALL_STRICT_OPENAI = 1,
+    TCALL_STRICT_ANTHROPIC = 2,
+    TCALL_STRICT_OLLAMA = 4 /* not strict: what its templates know */
+};
+
+/* Writes the schema of a tool as a provider's strict mode wants it. False,
+ * and nothing written, where that cannot say what the schema says, or its
+ * limits are reached. The schema itself is untouched: what had to be left out
+ * is still checked when a call comes. */
+bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+
 /* All that a request is made of. */
 typedef struct tcall_ask {
     const char *model;
@@ -1091,31 +1130,35 @@ typedef struct tcall_ask {
     int max_tokens; /* of the answer; default 1024 where one must be given */
     bool stream;
     bool no_parallel; /* at most one call in an answer */
+    /* tcall_view: tools that ask for it are sent as strict, and Ollama gets
+     * what it knows of a schema. NULL: schemas are sent as they are. */
+    bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
 } tcall_ask;
 
 /* What an outline row of a provider leads to (tcall_path.field). A call is
  * read as an element that has some of id, name, arguments and index, whole or
  * as a piece of one that came before. */
 enum {
-    TCALL_AT_CALL = 1,  /* the object that is a call or a piece of one */
-    TCALL_AT_INDEX,     /* its number */
-    TCALL_AT_TYPE,      /* its type: other than call_type is no call */
-    TCALL_AT_ID,        /* the first that is not empty counts */
-    TCALL_AT_NAME,      /* likewise */
-    TCALL_AT_ARGS,      /* string: a piece; object (raw): whole */
-    TCALL_AT_TEXT,      /* a piece of the model's text */
-    TCALL_AT_CHOICE,    /* the object that is one of several answers */
-    TCALL_AT_NUMBER,    /* its number */
-    TCALL_AT_WHOLE,     /* something only whole answers have */
-    TCALL_AT_RESTART,   /* everything before is void */
+    TCALL_AT_CALL = 1, /* the object that is a call or a piece of one */
+    TCALL_AT_ID,       /* the first that is not empty counts */
+    TCALL_AT_NAME,     /* likewise */
+    TCALL_AT_ARGS,     /* string: a piece; object (raw): whole */
+    TCALL_AT_TEXT,     /* a piece of the model's text */
+    TCALL_AT_CHOICE,   /* the object that is one of several answers */
+    TCALL_AT_WHOLE,    /* something only whole answers have */
+    TCALL_AT_RESTART,  /* an object: everything before is void */
+    TCALL_AT_ERROR,    /* an object, or the words, of an error */
+    TCALL_AT_MESSAGE,  /* its words */
+    /* From here on short values: */
+    TCALL_AT_INDEX,     /* number of the call */
+    TCALL_AT_TYPE,      /* of the call: if it is not call_type, it is none */
+    TCALL_AT_NUMBER,    /* of the choice */
     TCALL_AT_STOP,      /* why it stopped; not empty: it is complete */
     TCALL_AT_HINT,      /* the same, only to be believed if it says cut */
     TCALL_AT_END,       /* complete if the word is in the table */
     TCALL_AT_INPUT,     /* tokens read */
     TCALL_AT_OUTPUT,    /* tokens written */
-    TCALL_AT_ERROR,     /* an object, or the words, of an error */
-    TCALL_AT_MESSAGE,   /* its words */
-    TCALL_AT_ERROR_CODE /* its code or type */
+    TCALL_AT_ERROR_CODE /* code or type of the error */
 };
 
 /* What a provider's word means, a tcall_stop. The table ends with NULL. */
@@ -1169,8 +1212,8 @@ typedef struct tcall_reader {
     size_t lost;     /* bytes that did not fit */
     uint8_t index;   /* of the element; 255: none */
     uint8_t choice, began, finished; /* number and sets of choices */
-    uint8_t state, match, word_len;
-    bool sse, array, inside, some; /* of the framing */
+    uint8_t state, match;            /* of the framing */
+    bool sse, inside, some;
     bool broken, complete, whole, cut;
     bool open, skip, object, ignored, stopped, has_text;
     char word[32]; /* the short value that is being read */
@@ -1321,25 +1364,11 @@ void tcall_agent_cancel(tcall_agent *a);
 #endif /* TOOLCALL_H */
 
 /* ======================================================================== */
-#ifdef TOOLCALL_IMPLEMENTATION
+#if defined TOOLCALL_IMPLEMENTATION && !defined TOOLCALL_IMPLEMENTED_
+#define TOOLCALL_IMPLEMENTED_
 
 #include <limits.h>
 #include <string.h>
-
-#ifdef JSMN_H
-#error "include toolcall.h before jsmn.h in the file that implements it"
-#endif
-#define JSMN_STATIC
-#define JSMN_PARENT_LINKS
-#ifdef __GNUC__
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-#include "jsmn.h"
-#ifdef __GNUC__
-#pragma GCC diagnostic pop
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -1443,9 +1472,17 @@ static size_t tcall_utf8_cut_(const char *p, size_t n)
 /* The control character or quote that an escape stands for, 0: no escape. */
 static char tcall_unescape_(char c)
 {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    const char *at = c ? strchr(from, c) : NULL;
-    return at ? to[at - from] : (char)0;
+    switch (c) {
+    case '"':
+    case '\\':
+    case '/': return c;
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    default: return 0;
+    }
 }
 
 /* Decimal text, compared exactly: no floating point, nothing rounded. The
@@ -1609,18 +1646,20 @@ static const uint8_t tcall_number_grammar_[10][6] = {
 
 static uint8_t tcall_number_next_(uint8_t state, char c)
 {
-    static const char classes[] = ".e+-";
-    const char *at;
-    if (tcall_is_digit_(c))
-        return tcall_number_grammar_[state][c != '0'];
-    at = strchr(classes, c == 'E' ? 'e' : c);
-    return c && at ? tcall_number_grammar_[state][2 + (at - classes)]
-                   : (uint8_t)0;
+    const uint8_t *next = tcall_number_grammar_[state];
+    switch (c) {
+    case '.': return next[2];
+    case 'e':
+    case 'E': return next[3];
+    case '+': return next[4];
+    case '-': return next[5];
+    default: return tcall_is_digit_(c) ? next[c != '0'] : (uint8_t)0;
+    }
 }
 
 static bool tcall_number_ends_(uint8_t state)
 {
-    return state == 3 || state == 4 || state == 6 || state == 9;
+    return 0x258 >> state & 1;
 }
 
 void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
@@ -1631,6 +1670,7 @@ void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
     s->on = on;
     s->user = user;
     s->row = paths ? TCALL_SCAN_ROOT_ : TCALL_SCAN_NONE_;
+    s->at = TCALL_SCAN_NONE_;
 }
 
 bool tcall_scan_done(const tcall_scan *s)
@@ -1642,6 +1682,78 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 {
     s->error = error;
     return error;
+}
+
+void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
+                       size_t cap)
+{
+    s->text = text;
+    s->tok = tok;
+    s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
+}
+
+/* Flags of a token, beside its type. */
+#define TCALL_TYPE_   7
+#define TCALL_LAST_   8  /* last of its container */
+#define TCALL_MEMBER_ 16 /* value of an object member: its key stands before \
+                          */
+#define TCALL_KEY_ 32
+#define TCALL_ODD_ 64 /* a string with escapes, a number with exponent */
+
+static void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
+{
+    tcall_tok *t = s->tok + s->tokens - 1;
+    t->type = *p == '"'                ? TCALL_STRING
+              : *p == '{'              ? TCALL_OBJECT
+              : *p == '['              ? TCALL_ARRAY
+              : *p == 'n'              ? TCALL_NULL
+              : *p == 't' || *p == 'f' ? TCALL_BOOL
+                                       : TCALL_NUMBER;
+    t->type |= key ? TCALL_KEY_ : s->depth && s->object ? TCALL_MEMBER_ : 0;
+    t->start = (int)(p - s->text) + (*p == '"');
+    t->span = 1;
+    t->mark = 0;
+}
+
+/* A token for the value or key that starts at p. */
+static void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
+{
+    if (++s->tokens <= s->tok_cap)
+        tcall_scan_make_(s, p, key);
+}
+
+/* The token made last, of a string or word, ends at p. */
+static void tcall_scan_token_end_(tcall_scan *s, const char *p, int flags)
+{
+    if (s->tokens > s->tok_cap)
+        return;
+    s->last = (int)s->tokens - 1;
+    s->tok[s->last].end = (int)(p - s->text);
+    s->tok[s->last].type |= flags;
+}
+
+/* The container that is open begins, or ends, at p. While it is open its mark
+ * is the one around it. */
+static void tcall_scan_token_open_(tcall_scan *s)
+{
+    if (s->tokens > s->tok_cap)
+        return;
+    s->tok[s->tokens - 1].mark = s->super;
+    s->super = (int)s->tokens - 1;
+}
+
+static void tcall_scan_token_close_(tcall_scan *s, const char *p)
+{
+    tcall_tok *t = s->tok + s->super;
+    if (s->tokens > s->tok_cap)
+        return;
+    t->end = (int)(p - s->text) + 1;
+    t->span = (int)s->tokens - s->super;
+    if (t->span > 1)
+        s->tok[s->last].type |= TCALL_LAST_;
+    s->last = s->super;
+    s->super = t->mark;
+    t->mark = 0;
 }
 
 /* Report to the callback when the value at hand is wanted. */
@@ -1681,18 +1793,9 @@ static uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
     return TCALL_SCAN_NONE_;
 }
 
-/* The row of the container that is open, if its level is tracked at all. */
-static uint8_t tcall_scan_node_(const tcall_scan *s)
-{
-    if (!s->paths || s->depth == 0 || s->depth > TCALL_SCAN_LEVELS_)
-        return TCALL_SCAN_NONE_;
-    return s->node[s->depth - 1];
-}
-
 static bool tcall_scan_in_object_(const tcall_scan *s)
 {
-    unsigned at = s->depth - 1u;
-    return s->open[at >> 3] >> (at & 7) & 1;
+    return s->object;
 }
 
 static void tcall_scan_value_end_(tcall_scan *s)
@@ -1703,14 +1806,14 @@ static void tcall_scan_value_end_(tcall_scan *s)
 /* The row of the next element of the array that is open. */
 static uint8_t tcall_scan_element_(tcall_scan *s)
 {
-    uint8_t node = tcall_scan_node_(s), row = TCALL_SCAN_NONE_, *index;
-    if (node == TCALL_SCAN_NONE_)
+    uint8_t row = TCALL_SCAN_NONE_, *index;
+    if (s->at == TCALL_SCAN_NONE_)
         return row;
     index = &s->index[s->depth - 1];
     if (*index == 0)
-        row = tcall_scan_match_(s, node, "0", 1);
+        row = tcall_scan_match_(s, s->at, "0", 1);
     if (row == TCALL_SCAN_NONE_)
-        row = tcall_scan_match_(s, node, "*", 1);
+        row = tcall_scan_match_(s, s->at, "*", 1);
     *index = (uint8_t)(*index + (*index < 255));
     return row;
 }
@@ -1718,17 +1821,19 @@ static uint8_t tcall_scan_element_(tcall_scan *s)
 /* A value begins with c: find out whether it is wanted. */
 static void tcall_scan_begin_(tcall_scan *s, const char *c)
 {
-    s->tokens++;
-    if (s->depth && !tcall_scan_in_object_(s))
+    tcall_scan_token_(s, c, false);
+    if (s->depth && !s->object)
         s->row = tcall_scan_element_(s);
-    tcall_scan_tell_(s, s->row, TCALL_SCAN_BEGIN, c, 1);
+    if (s->row != TCALL_SCAN_NONE_)
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_BEGIN, c, 1);
 }
 
-/* *raw: start of what is still to be reported of a raw value. */
 static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
 {
     uint8_t row, bit = (uint8_t)(1u << (s->depth & 7));
     tcall_scan_begin_(s, c);
+    tcall_scan_token_open_(s);
+    s->object = *c == '{';
     row = s->row;
     if (s->depth >= TOOLCALL_MAX_DEPTH)
         return tcall_scan_fail_(s, TCALL_E_DEPTH);
@@ -1739,45 +1844,54 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
         }
         row = (uint8_t)(row + (s->paths[row].how & TCALL_PATH_SAME));
     }
-    if (*c == '{')
+    s->open[s->depth >> 3] &= (uint8_t)~bit;
+    if (s->object)
         s->open[s->depth >> 3] |= bit;
-    else
-        s->open[s->depth >> 3] &= (uint8_t)~bit;
+    s->at = TCALL_SCAN_NONE_;
     if (s->depth < TCALL_SCAN_LEVELS_) {
-        s->node[s->depth] = row;
+        s->at = s->node[s->depth] = row;
         s->index[s->depth] = 0;
     }
     s->depth++;
     s->row = TCALL_SCAN_NONE_;
-    s->state = *c == '{' ? TCALL_S_FIRST_KEY_ : TCALL_S_FIRST_;
+    s->state = s->object ? TCALL_S_FIRST_KEY_ : TCALL_S_FIRST_;
     return s->error;
 }
 
 static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
 {
-    uint8_t row = tcall_scan_node_(s);
-    if (tcall_scan_in_object_(s) != (*c == '}'))
+    uint8_t row = s->at;
+    unsigned up;
+    if (s->object != (*c == '}'))
         return tcall_scan_fail_(s, TCALL_E_BRACKETS);
+    tcall_scan_token_close_(s, c);
     s->depth--;
     if (s->raw_depth == s->depth + 1) {
         tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
         s->raw_depth = 0;
     }
-    if (row != TCALL_SCAN_NONE_)
-        tcall_scan_tell_(s, row, TCALL_SCAN_END, c, 0);
-    tcall_scan_value_end_(s);
+    tcall_scan_tell_(s, row, TCALL_SCAN_END, c, 0);
+    s->at = TCALL_SCAN_NONE_;
+    s->state = TCALL_S_DONE_;
+    if (s->depth) {
+        up = s->depth - 1u;
+        s->object = s->open[up >> 3] >> (up & 7) & 1;
+        if (up < TCALL_SCAN_LEVELS_)
+            s->at = s->node[up];
+        s->state = TCALL_S_NEXT_;
+    }
     return s->error;
 }
 
-static void tcall_scan_string_begin_(tcall_scan *s, bool key)
+static void tcall_scan_string_begin_(tcall_scan *s, const char *p, bool key)
 {
     s->in_key = key;
     s->state = TCALL_S_STRING_;
     s->take = 0;
     if (key) {
-        s->tokens++;
+        tcall_scan_token_(s, p, true);
         s->key_len = 0;
-        if (!s->raw_depth && tcall_scan_node_(s) != TCALL_SCAN_NONE_)
+        if (!s->raw_depth && s->at != TCALL_SCAN_NONE_)
             s->take = 1;
     } else if (s->row < TCALL_SCAN_ROOT_ && s->paths[s->row].field) {
         s->take = 2;
@@ -1792,9 +1906,8 @@ static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == 1 && len
-                 ? tcall_scan_match_(s, tcall_scan_node_(s), key, len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->row = s->take == 1 && len ? tcall_scan_match_(s, s->at, key, len)
+                                 : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
 }
 
@@ -1904,7 +2017,10 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
             tcall_scan_bytes_(s, from, run);
             run = 0;
         }
-        memcpy(out + n, from, run);
+        if (run <= 8 && end - from >= 8 && n + 8 < sizeof out)
+            memcpy(out + n, from, 8); /* of which run bytes count */
+        else
+            memcpy(out + n, from, run);
         n += run;
         out[n++] = c;
     }
@@ -1916,15 +2032,17 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     }
     tcall_scan_bytes_(s, out, n);
     if (p < end && *p == '"' && s->take == 1 && s->key_len == 0) {
+        tcall_scan_token_end_(s, p, TCALL_ODD_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
     }
     tcall_scan_bytes_(s, from, run);
     if (p == end)
         return p;
-    if (*p == '"')
+    if (*p == '"') {
+        tcall_scan_token_end_(s, p, TCALL_ODD_);
         tcall_scan_string_end_(s, s->key, s->key_len);
-    else
+    } else
         s->state = TCALL_S_ESCAPE_;
     return p + 1;
 }
@@ -1980,102 +2098,169 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
     return s->error;
 }
 
-/* A value begins at p. */
-static int tcall_scan_value_(tcall_scan *s, const char *p, const char **raw)
+/* A value ends before p. A comma is taken along if it is there already. */
+static const char *tcall_scan_next_(tcall_scan *s, const char *p,
+                                    const char *end)
 {
-    static const char literals[] = "true\0false\0null";
-    if (*p == '{' || *p == '[')
-        return tcall_scan_open_(s, p, raw);
-    tcall_scan_begin_(s, p);
-    if (*p == '"') {
-        tcall_scan_string_begin_(s, false);
-    } else if (tcall_is_digit_(*p) || *p == '-') {
-        s->state = TCALL_S_NUMBER_;
-        s->number = 1;
-    } else {
-        s->state = TCALL_S_LITERAL_;
-        s->lit = literals + (*p == 't' ? 0 : *p == 'f' ? 5 : 11);
-        if (*p != *s->lit)
-            s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-    }
-    return s->error;
+    tcall_scan_value_end_(s);
+    if (p == end || *p != ',' || !s->depth || s->error)
+        return p;
+    s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
+    return p + 1;
 }
 
-/* Bytes outside of strings, numbers and literals. */
-static const char *tcall_scan_marks_(tcall_scan *s, const char *p,
-                                     const char *end, const char **raw)
-{
-    int error = TCALL_OK;
-    for (; p < end && s->state < TCALL_S_LITERAL_; p++) {
-        char c = *p;
-        if (tcall_is_space_(c))
-            continue;
-        switch (s->state) {
-        case TCALL_S_FIRST_:
-            if (c == ']')
-                error = tcall_scan_close_(s, p, raw);
-            else
-                error = tcall_scan_value_(s, p, raw);
-            break;
-        case TCALL_S_VALUE_: error = tcall_scan_value_(s, p, raw); break;
-        case TCALL_S_FIRST_KEY_:
-        case TCALL_S_KEY_:
-            if (c == '"')
-                tcall_scan_string_begin_(s, true);
-            else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-                error = tcall_scan_close_(s, p, raw);
-            else
-                error = tcall_scan_fail_(s, TCALL_E_BAD_KEY);
-            break;
-        case TCALL_S_COLON_:
-            if (c != ':')
-                error = tcall_scan_fail_(s, TCALL_E_MISSING_COLON);
-            s->state = TCALL_S_VALUE_;
-            break;
-        case TCALL_S_NEXT_:
-            if (c == '}' || c == ']')
-                error = tcall_scan_close_(s, p, raw);
-            else if (c != ',')
-                error = tcall_scan_fail_(s, TCALL_E_MISSING_COMMA);
-            else
-                s->state =
-                    tcall_scan_in_object_(s) ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-            break;
-        default: error = tcall_scan_fail_(s, TCALL_E_TRAILING);
-        }
-        if (error || s->state == TCALL_S_NUMBER_ ||
-            s->state == TCALL_S_LITERAL_)
-            break; /* not consumed */
-    }
-    return p;
-}
-
-/* Numbers and literals: as far as they go. The byte behind is not consumed. */
+/* Numbers and literals: as far as they go. */
 static const char *tcall_scan_word_(tcall_scan *s, const char *p,
                                     const char *end)
 {
     const char *from = p;
     bool ends = false;
-    for (; p < end && !ends; p += !ends) {
-        if (s->state == TCALL_S_LITERAL_) {
-            ends = *s->lit == 0;
-            if (!ends && *p != *s->lit++)
-                s->error = TCALL_E_BAD_VALUE;
-        } else {
-            uint8_t next = tcall_number_next_(s->number, *p);
-            ends = next == 0;
-            if (ends && !tcall_number_ends_(s->number))
-                s->error = TCALL_E_BAD_VALUE;
-            s->number = next ? next : s->number;
+    if (s->state == TCALL_S_NUMBER_) {
+        uint8_t state = s->number, next = state;
+        for (; p < end && next; p += next != 0) {
+            if (state >= 4 && tcall_is_digit_(*p) && tcall_number_ends_(state))
+                continue;
+            next = tcall_number_next_(state, *p);
+            state = next ? next : state;
         }
-        if (s->error)
-            return p;
+        s->number = state;
+        ends = !next;
+        if (ends && !tcall_number_ends_(state))
+            s->error = TCALL_E_BAD_VALUE;
+    } else {
+        while (p < end && *s->lit && *p == *s->lit)
+            p++, s->lit++;
+        ends = !*s->lit;
+        if (p < end && !ends)
+            s->error = TCALL_E_BAD_VALUE;
     }
-    if (p > from)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from, (size_t)(p - from));
-    if (ends) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, p, 0);
-        tcall_scan_value_end_(s);
+    if (s->error)
+        return p;
+    tcall_scan_token_end_(s, p, s->number > 6 ? TCALL_ODD_ : 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (p > from)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
+                             (size_t)(p - from));
+        if (ends)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_END, p, 0);
+    }
+    return ends ? tcall_scan_next_(s, p, end) : p;
+}
+
+/* A string in one piece without anything odd: the usual case, with no need to
+ * remember anything. NULL: it is another. */
+static const char *tcall_scan_short_(tcall_scan *s, const char *p,
+                                     const char *end, bool key)
+{
+    const char *q = tcall_plain_(p + 1, end);
+    size_t n = (size_t)(q - p) - 1;
+    if (q == end || *q != '"')
+        return NULL;
+    if (key) {
+        tcall_scan_token_(s, p, true);
+        tcall_scan_token_end_(s, q, 0);
+        s->state = TCALL_S_COLON_;
+        s->row = s->at != TCALL_SCAN_NONE_ && n && !s->raw_depth
+                     ? tcall_scan_match_(s, s->at, p + 1, n)
+                     : (uint8_t)TCALL_SCAN_NONE_;
+        if (++q == end || *q != ':')
+            return q;
+        s->state = TCALL_S_VALUE_;
+        return q + 1;
+    }
+    tcall_scan_begin_(s, p);
+    tcall_scan_token_end_(s, q, 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (n)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, n);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, q, 0);
+    }
+    return tcall_scan_next_(s, q + 1, end);
+}
+
+/* A value begins at p, or a key; returns what is not consumed. */
+static const char *tcall_scan_value_(tcall_scan *s, const char *p,
+                                     const char *end, bool key)
+{
+    static const char literals[] = "true\0false\0null";
+    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
+    if (q)
+        return q;
+    if (key) {
+        tcall_scan_string_begin_(s, p, true);
+        return p + 1;
+    }
+    tcall_scan_begin_(s, p);
+    if (*p == '"') {
+        tcall_scan_string_begin_(s, p, false);
+        return p + 1;
+    }
+    s->state = TCALL_S_NUMBER_;
+    s->number = 1;
+    if (!tcall_is_digit_(*p) && *p != '-') {
+        s->state = TCALL_S_LITERAL_;
+        s->number = 0;
+        s->lit = literals + (*p == 't' ? 0 : *p == 'f' ? 5 : 11);
+        if (*p != *s->lit)
+            s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
+    }
+    return s->error ? p : tcall_scan_word_(s, p, end);
+}
+
+/* What stands outside of strings, numbers and literals. *raw: start of what
+ * is still to be reported of a raw value. */
+static const char *tcall_scan_marks_(tcall_scan *s, const char *p,
+                                     const char *end, const char **raw)
+{
+    while (p < end && s->state < TCALL_S_LITERAL_ && !s->error) {
+        char c = *p;
+        int error = TCALL_OK;
+        if ((unsigned char)c <= ' ' && tcall_is_space_(c)) {
+            p++;
+            continue;
+        }
+        switch (s->state) {
+        case TCALL_S_FIRST_:
+        case TCALL_S_VALUE_:
+            if (c == '{' || c == '[')
+                error = tcall_scan_open_(s, p, raw);
+            else if (c == ']' && s->state == TCALL_S_FIRST_)
+                error = tcall_scan_close_(s, p, raw);
+            else {
+                p = tcall_scan_value_(s, p, end, false);
+                continue;
+            }
+            break;
+        case TCALL_S_FIRST_KEY_:
+        case TCALL_S_KEY_:
+            if (c == '"') {
+                p = tcall_scan_value_(s, p, end, true);
+                continue;
+            }
+            if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
+                error = tcall_scan_close_(s, p, raw);
+            else
+                error = TCALL_E_BAD_KEY;
+            break;
+        case TCALL_S_COLON_:
+            s->state = TCALL_S_VALUE_;
+            error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
+            break;
+        case TCALL_S_NEXT_:
+            if (c == ',')
+                s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
+            else if (c == '}' || c == ']')
+                error = tcall_scan_close_(s, p, raw);
+            else
+                error = TCALL_E_MISSING_COMMA;
+            break;
+        default: error = TCALL_E_TRAILING; break;
+        }
+        if (error) {
+            s->error = error;
+            return p;
+        }
+        p++;
     }
     return p;
 }
@@ -2102,12 +2287,10 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
 
 int tcall_scan_end(tcall_scan *s)
 {
-    bool whole = s->state == TCALL_S_NUMBER_    ? tcall_number_ends_(s->number)
-                 : s->state == TCALL_S_LITERAL_ ? *s->lit == 0
-                                                : false;
     if (s->error)
         return s->error;
-    if (whole && s->depth == 0) {
+    if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
+        tcall_number_ends_(s->number)) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         s->state = TCALL_S_DONE_;
     }
@@ -2119,19 +2302,10 @@ int tcall_scan_end(tcall_scan *s)
 /* ==========================================================================
  * >>json
  *
- * The scanner has accepted the text before jsmn sees it, so jsmn only splits
- * (in its lenient mode, which takes scalars at the root; parent links keep it
- * linear). Its tokens are then turned into ours where they lie. parent links
- * stay in mark until the last pass clears it.
+ * The scanner makes the tokens while it recognises the text. What is left to
+ * do goes over the tokens once: strings are decoded where they lie, scalars
+ * get a NUL behind them, keys that stand twice are found.
  */
-
-/* Flags beside the type. */
-#define TCALL_TYPE_ 7
-#define TCALL_LAST_ 8 /* last of its container */
-#define TCALL_MEMBER_                                      \
-    16 /* value of an object member: its key stands before \
-        */
-#define TCALL_KEY_ 32
 
 static tcall_json tcall_json_none_(void)
 {
@@ -2203,45 +2377,6 @@ static bool tcall_num_in_range_(tcall_str text)
     return n.zero || (n.top <= 308 && n.top >= -308);
 }
 
-/* jsmn's token to ours; the tokens before it are converted already. mark
- * keeps the parent, span starts as 1. */
-static int tcall_tok_take_(tcall_tok *all, int at, char *text)
-{
-    jsmntok_t in;
-    tcall_tok *tok = &all[at];
-    memcpy(&in, tok, sizeof in);
-    tok->start = in.start;
-    tok->end = in.end;
-    tok->span = 1;
-    tok->mark = in.parent;
-    if (in.type == JSMN_OBJECT || in.type == JSMN_ARRAY) {
-        tok->type = in.type == JSMN_OBJECT ? TCALL_OBJECT : TCALL_ARRAY;
-    } else if (in.type == JSMN_STRING) {
-        char *p = text + in.start;
-        size_t len = (size_t)(in.end - in.start);
-        tok->type = TCALL_STRING;
-        if (memchr(p, '\\', len))
-            tok->end = in.start + (int)tcall_decode_(p, p, p + len);
-    } else {
-        char c = text[in.start];
-        tok->type = c == 'n'               ? TCALL_NULL
-                    : c == 't' || c == 'f' ? TCALL_BOOL
-                                           : TCALL_NUMBER;
-    }
-    if (tok->type == TCALL_NUMBER &&
-        !tcall_num_in_range_(tcall_tok_str_(text, tok)))
-        return TCALL_E_RANGE;
-    if (tok->type <= TCALL_STRING)
-        text[tok->end] = 0;
-    if (in.parent < 0)
-        return TCALL_OK;
-    if (all[in.parent].type & TCALL_KEY_)
-        tok->type |= TCALL_MEMBER_;
-    else if ((all[in.parent].type & TCALL_TYPE_) == TCALL_OBJECT)
-        tok->type |= TCALL_KEY_;
-    return TCALL_OK;
-}
-
 static uint32_t tcall_hash_(tcall_str s)
 {
     uint32_t h = 2166136261u;
@@ -2251,14 +2386,14 @@ static uint32_t tcall_hash_(tcall_str s)
     return h;
 }
 
-/* The key that stands twice, or NULL. The marks of the object's own tokens
- * serve as the hash table: there are at least twice as many of them as keys.
- * Too many collisions count as a duplicate: they do not come by chance. */
+/* The marks of the object's own tokens serve as the hash table: there are at
+ * least twice as many of them as keys. Too many collisions count as a
+ * duplicate: they do not come by chance. */
 static const tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 {
     tcall_tok *slots = object + 1, *key, *twice = NULL;
     int room = object->span - 1, i, probes = 32;
-    for (key = slots; key < slots + room && !twice; key += key->span) {
+    for (key = slots; key < slots + room && !twice; key += 1 + key[1].span) {
         tcall_str name = tcall_tok_str_(text, key);
         uint32_t at = tcall_hash_(name) % (uint32_t)room;
         probes += 8;
@@ -2275,60 +2410,81 @@ static const tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
     return twice;
 }
 
-/* The second half of parsing: text is known to be one valid value that makes
- * exactly count tokens. *at: where an error stands. */
-static int tcall_json_split_(char *text, size_t len, tcall_tok *tok, int count,
-                             size_t *at)
+/* The same for few keys: each is held against those before it. */
+static const tcall_tok *tcall_json_twin_(const char *text,
+                                         const tcall_tok *object)
 {
-    jsmn_parser parser;
-    const tcall_tok *twice;
-    int i, error = TCALL_OK;
-    jsmn_init(&parser);
-    if (jsmn_parse(&parser, text, len, (jsmntok_t *)(void *)tok,
-                   (unsigned)count) != count)
-        return TCALL_E_BAD_VALUE;
-    for (i = 0; i < count && !error; i++) {
-        error = tcall_tok_take_(tok, i, text);
-        *at = (size_t)tok[i].start;
-    }
-    for (i = count - 1; i >= 0 && !error; i--) {
-        int up = tok[i].mark;
-        tok[i].mark = 0;
-        if (up >= 0 && tok[up].span == 1 && !(tok[i].type & TCALL_MEMBER_))
-            tok[i + (tok[i].type & TCALL_KEY_ ? 1 : 0)].type |= TCALL_LAST_;
-        if (up >= 0)
-            tok[up].span += tok[i].span;
-        if ((tok[i].type & TCALL_TYPE_) != TCALL_OBJECT || tok[i].span < 4)
-            continue;
-        twice = tcall_json_twice_(text, &tok[i]);
+    const tcall_tok *end = object + object->span, *key, *other;
+    for (key = object + 1; key < end; key += 1 + key[1].span)
+        for (other = object + 1; other < key; other += 1 + other[1].span)
+            if (key->end - key->start == other->end - other->start &&
+                tcall_str_eq(tcall_tok_str_(text, key),
+                             tcall_tok_str_(text, other)))
+                return key;
+    return NULL;
+}
+
+/* A scalar or a key that is not as plain as most. */
+static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
+{
+    char *p = text + t->start;
+    size_t len = (size_t)(t->end - t->start);
+    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
+        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
+                                                         : TCALL_E_RANGE;
+    if (memchr(p, '\\', len))
+        t->end = t->start + (int)tcall_decode_(p, p, p + len);
+    len = (size_t)(t->end - t->start);
+    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
+}
+
+/* The second half of parsing, when the scanner has made the tokens; from the
+ * end, so that what is within an object comes first. *at: where an error
+ * stands. */
+static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
+                              bool refuse_nul, size_t *at)
+{
+    const tcall_tok *twice = NULL;
+    tcall_tok *t = tok + count;
+    int r = TCALL_OK;
+    while (t-- > tok && r == TCALL_OK) {
+        int type = t->type & TCALL_TYPE_;
+        *at = (size_t)t->start;
+        if (type == TCALL_OBJECT && t->span > 3)
+            twice = t->span > 32 ? tcall_json_twice_(text, t)
+                                 : tcall_json_twin_(text, t);
         if (twice) {
             *at = (size_t)twice->start;
-            error = TCALL_E_DUPLICATE;
+            r = TCALL_E_DUPLICATE;
         }
+        if (type >= TCALL_ARRAY)
+            continue;
+        if (t->type & TCALL_ODD_ ||
+            (type == TCALL_NUMBER && t->end - t->start > 300))
+            r = tcall_json_odd_(text, t, refuse_nul);
+        text[t->end] = 0;
     }
-    return error;
+    return r;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
                      size_t cap, size_t *need)
 {
-    typedef char same_size[sizeof(tcall_tok) >= sizeof(jsmntok_t) ? 1 : -1];
     tcall_scan scan;
-    size_t at = sizeof(same_size) - 1;
+    size_t at;
     int r;
     *out = tcall_json_none_();
     tcall_scan_init(&scan, NULL, NULL, NULL);
-    r = tcall_scan_feed(&scan, text, len);
-    if (r == TCALL_OK)
-        r = tcall_scan_end(&scan);
+    tcall_scan_tokens(&scan, text, tok, cap);
+    tcall_scan_feed(&scan, text, len);
+    r = tcall_scan_end(&scan);
     at = scan.pos;
-    if (r == TCALL_OK && (scan.tokens > cap || len > INT_MAX - 1)) {
+    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
         r = TCALL_E_MEMORY;
         at = scan.tokens;
     }
-    if (r == TCALL_OK) {
-        r = tcall_json_split_(text, len, tok, (int)scan.tokens, &at);
-    }
+    if (r == TCALL_OK)
+        r = tcall_json_finish_(text, tok, (int)scan.tokens, false, &at);
     if (need)
         *need = at;
     if (r < 0)
@@ -2492,14 +2648,13 @@ const char *tcall_fix_name(int i)
 typedef struct tcall_mend_ {
     const char *start, *p, *end; /* the text, and how far it is read */
     int c;                       /* the byte at p, -1 at the end */
-    bool inner;                  /* the JSON is the content of a string */
+    bool inner; /* the content of a valid string is written, decoded */
     char *out;
     size_t cap, len;
     size_t at; /* of the error, else of the first fix */
     uint32_t fixes;
     int error;
-    tcall_scan scan;  /* of the JSON that is written */
-    tcall_scan outer; /* of the string around it, where there is one */
+    tcall_scan scan; /* of what is written */
 } tcall_mend_;
 
 /* Errors and fixes stand where m->p is. */
@@ -2518,34 +2673,19 @@ static void tcall_mend_fix_(tcall_mend_ *m, uint32_t fix)
     m->fixes |= fix;
 }
 
-/* JSON goes out. What the scanner says is looked at elsewhere. */
-static int tcall_mend_out_(void *user, int field, tcall_scan_event event,
-                           tcall_str s)
-{
-    tcall_mend_ *m = (tcall_mend_ *)user;
-    if (event != TCALL_SCAN_DATA)
-        return field;
-    tcall_scan_feed(&m->scan, s.ptr, s.len);
-    if (m->len + s.len <= m->cap)
-        memcpy(m->out + m->len, s.ptr, s.len);
-    m->len += s.len;
-    return TCALL_OK;
-}
-
-/* A piece of JSON text, or of the string that holds it: then the outer scanner
- * decodes it and passes it on. */
+/* A piece of JSON text goes out, and through the scanner. Of the content of a
+ * string it is not known beforehand that it is JSON: that is no error here. */
 static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
 {
-    tcall_scan *scan = m->inner ? &m->outer : &m->scan;
-    size_t from = scan->pos;
-    if (m->inner)
-        tcall_scan_feed(scan, p, n);
-    else
-        tcall_mend_out_(m, 0, TCALL_SCAN_DATA, tcall_slice_(p, n));
-    if (scan->error)
-        tcall_mend_fail_(m, scan->error);
-    if (scan->error && n > 1)
-        m->at += scan->pos - from;
+    size_t from = m->scan.pos;
+    if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
+        tcall_mend_fail_(m, m->scan.error);
+        if (n > 1)
+            m->at += m->scan.pos - from;
+    }
+    if (m->len + n <= m->cap)
+        memcpy(m->out + m->len, p, n);
+    m->len += n;
 }
 
 /* The next n bytes as they are. */
@@ -2639,8 +2779,22 @@ static void tcall_mend_escape_(tcall_mend_ *m)
         tcall_mend_fail_(m, TCALL_E_NUL);
     out[4] = (char)('0' + (c >> 4));
     out[5] = "0123456789ABCDEF"[c & 15];
-    tcall_mend_put_(m, out, 6);
+    if (m->inner)
+        tcall_mend_put_(m, &c, 1);
+    else
+        tcall_mend_put_(m, out, 6);
     m->p++;
+}
+
+/* A valid escape, decoded; two of them where they are surrogates. */
+static void tcall_mend_decode_(tcall_mend_ *m)
+{
+    const char *p = m->p;
+    char out[4];
+    m->p += p[1] == 'u' ? 6 : 2;
+    if (p[1] == 'u' && (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8)
+        m->p += 6;
+    tcall_mend_put_(m, out, tcall_decode_(out, p, m->p));
 }
 
 /* The content of a string up to its closing quote or the end. */
@@ -2653,6 +2807,8 @@ static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
             tcall_mend_copy_(m, 1);
         } else if (*m->p == '"' || (unsigned char)*m->p < 0x20) {
             tcall_mend_escape_(m);
+        } else if (m->inner && *m->p == '\\') {
+            tcall_mend_decode_(m);
         } else {
             /* one byte or an escape, then all that is plain */
             const char *run = m->p;
@@ -2674,16 +2830,18 @@ static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
         tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
     else if (*quote != '"')
         tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
-    tcall_mend_put_(m, "\"", 1);
+    if (!m->inner)
+        tcall_mend_put_(m, "\"", 1);
     m->p += strlen(quote);
     tcall_mend_content_(m, quote);
     closed = m->p;
     if (tcall_mend_skip_(m, quote, 0) < 0)
         tcall_mend_fail_(m, TCALL_E_TRUNCATED);
-    tcall_mend_put_(m, "\"", 1);
+    if (!m->inner)
+        tcall_mend_put_(m, "\"", 1);
     tcall_mend_blank_(m);
     if (!tcall_mend_ends_(m, ",:]}") &&
-        !(m->inner && tcall_mend_at_(m, "```"))) {
+        !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
         m->p = closed;
         tcall_mend_fail_(m, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -2804,7 +2962,9 @@ static void tcall_mend_step_(tcall_mend_ *m)
         tcall_mend_fail_(m, TCALL_E_TRUNCATED);
     else if (quote)
         tcall_mend_string_(m, quote);
-    else if (value && m->c && strchr("+-.0123456789", m->c))
+    else if (value && !m->c)
+        tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
+    else if (value && strchr("+-.0123456789", m->c))
         tcall_mend_number_(m);
     else if (value && tcall_mend_letter_(m))
         tcall_mend_literal_(m);
@@ -2883,22 +3043,20 @@ static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
                             : TCALL_E_TRAILING);
 }
 
-/* From now on the text is the content of a string, which is JSON text. */
-static void tcall_mend_inside_(tcall_mend_ *m)
-{
-    static const tcall_path content[] = {{1, 1, 0, "*"}, {0, 0, 0, NULL}};
-    m->inner = true;
-    m->len = 0;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
-    tcall_scan_init(&m->outer, content, tcall_mend_out_, m);
-    tcall_scan_feed(&m->outer, "[", 1);
-}
-
 /* Whether the scanner saw one whole object: the bit of the outermost level
  * stays when it is closed. */
 static bool tcall_scan_is_object_(tcall_scan *s)
 {
     return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
+}
+
+/* Begins to write once more, from a place in the text on. */
+static void tcall_mend_again_(tcall_mend_ *m, const char *from)
+{
+    m->p = from;
+    m->len = 0;
+    m->error = TCALL_OK;
+    tcall_scan_init(&m->scan, NULL, NULL, NULL);
 }
 
 /* {\"a\":1}, an object with every quote escaped, as if it stood inside a
@@ -2907,31 +3065,33 @@ static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
 {
     int error = m->error;
     size_t at = m->at;
-    m->error = TCALL_OK;
-    m->p = from;
-    tcall_mend_inside_(m);
+    tcall_mend_again_(m, from);
     tcall_mend_put_(m, "\"", 1);
     tcall_mend_content_(m, "\"");
-    if (m->error || m->p < m->end || !tcall_scan_is_object_(&m->scan)) {
-        m->error = error;
-        m->at = at;
-    } else {
+    tcall_mend_put_(m, "\"", 1);
+    if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
+        m->inner = true;
+        tcall_mend_again_(m, from);
+        tcall_mend_content_(m, "\"");
         m->p = from;
-        tcall_mend_fix_(m, TCALL_FIX_ESCAPED_OBJECT);
+        if (tcall_scan_is_object_(&m->scan)) {
+            tcall_mend_fix_(m, TCALL_FIX_ESCAPED_OBJECT);
+            return;
+        }
     }
+    m->error = error;
+    m->at = at;
 }
 
 /* Reads one value between what may stand around it. */
 static void tcall_mend_root_(tcall_mend_ *m)
 {
-    const char *from = m->p, *to = from;
-    if (tcall_mend_quote_(m))
-        tcall_mend_inside_(m);
+    const char *from = m->p, *to, *quote = tcall_mend_quote_(m);
     do {
         tcall_mend_blank_(m);
         tcall_mend_step_(m);
         to = m->p;
-    } while (!m->error && !m->inner && !tcall_scan_done(&m->scan));
+    } while (!m->error && !tcall_scan_done(&m->scan));
     if (m->error == TCALL_E_BAD_KEY && m->scan.tokens == 1 &&
         m->start[m->at] == '\\') {
         tcall_mend_escaped_(m, from);
@@ -2939,8 +3099,13 @@ static void tcall_mend_root_(tcall_mend_ *m)
     }
     if (!m->error)
         tcall_mend_tail_(m, tcall_slice_(from, (size_t)(to - from)));
+    if (!m->error && quote) {
+        m->inner = true;
+        tcall_mend_again_(m, from);
+        tcall_mend_string_(m, quote);
+    }
     m->p = from;
-    if (!tcall_scan_is_object_(&m->scan))
+    if (!m->error && !tcall_scan_is_object_(&m->scan))
         tcall_mend_fail_(m, TCALL_E_NOT_OBJECT);
     else if (m->inner)
         tcall_mend_fix_(m, TCALL_FIX_DOUBLE_ENCODED);
@@ -2949,12 +3114,10 @@ static void tcall_mend_root_(tcall_mend_ *m)
 /* Reads the text: m->error, or an object of m->len bytes is written. */
 static void tcall_mend_run_(tcall_mend_ *m)
 {
-    m->p = m->start;
-    m->len = m->at = 0;
+    m->at = 0;
     m->fixes = 0;
-    m->error = TCALL_OK;
     m->inner = false;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
+    tcall_mend_again_(m, m->start);
     tcall_mend_lead_(m);
     if (m->c >= 0 || m->fixes & (TCALL_FIX_TAG | TCALL_FIX_FENCE)) {
         tcall_mend_root_(m);
@@ -2990,8 +3153,10 @@ int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
     return out && m.len > cap ? TCALL_E_MEMORY : (int)m.len;
 }
 
-/* Measures, strictly first: m->len bytes of JSON, m->scan.tokens tokens. */
-static int tcall_args_measure_(tcall_mend_ *m, bool strict)
+/* Strictly first: m->len bytes of JSON, m->scan.tokens tokens, of which those
+ * that fit are made if the text needs no mending. */
+static int tcall_args_measure_(tcall_mend_ *m, bool strict, tcall_tok *tok,
+                               size_t cap)
 {
     int error;
     size_t at;
@@ -2999,6 +3164,7 @@ static int tcall_args_measure_(tcall_mend_ *m, bool strict)
     m->fixes = 0;
     m->at = 0;
     tcall_scan_init(&m->scan, NULL, NULL, NULL);
+    tcall_scan_tokens(&m->scan, m->start, tok, cap);
     tcall_scan_feed(&m->scan, m->start, m->len);
     if (tcall_scan_is_object_(&m->scan))
         return TCALL_OK;
@@ -3011,34 +3177,17 @@ static int tcall_args_measure_(tcall_mend_ *m, bool strict)
     return error;
 }
 
-/* The second half of reading: m->out holds JSON text, tok has room for what
- * it makes. m->at: where an error stands. */
-static int tcall_args_parse_(tcall_mend_ *m, tcall_tok *tok, int count)
-{
-    /* only an escape can bring a NUL in */
-    bool escapes = memchr(m->out, '\\', m->len) != NULL;
-    int i, r = tcall_json_split_(m->out, m->len, tok, count, &m->at);
-    for (i = 0; escapes && r == TCALL_OK && i < count; i++) {
-        tcall_str s = tcall_tok_str_(m->out, &tok[i]);
-        if ((tok[i].type & TCALL_TYPE_) == TCALL_STRING && s.len &&
-            memchr(s.ptr, 0, s.len)) {
-            m->at = (size_t)tok[i].start;
-            r = TCALL_E_NUL;
-        }
-    }
-    return r;
-}
-
 int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
                     size_t size)
 {
     tcall_mend_ m;
-    tcall_tok *tok;
-    size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
+    size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int);
+    size_t cap = size > pad ? (size - pad) / sizeof(tcall_tok) : 0, count;
+    tcall_tok *tok = (tcall_tok *)(void *)((char *)mem + pad);
     int r;
     memset(out, 0, sizeof *out);
     tcall_mend_open_(&m, text);
-    r = tcall_args_measure_(&m, strict);
+    r = tcall_args_measure_(&m, strict, tok, cap);
     count = m.scan.tokens;
     if (r == TCALL_OK && (m.len >= INT_MAX || count > INT_MAX / sizeof *tok))
         r = TCALL_E_LIMIT;
@@ -3048,15 +3197,18 @@ int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
         r = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
     if (r == TCALL_OK) {
-        tok = (tcall_tok *)(void *)((char *)mem + pad);
         m.out = (char *)(tok + count);
         m.cap = m.len;
-        if (m.fixes)
+        if (m.fixes) {
             tcall_mend_run_(&m);
-        else
+            tcall_scan_init(&m.scan, NULL, NULL, NULL);
+            tcall_scan_tokens(&m.scan, m.out, tok, count);
+            tcall_scan_feed(&m.scan, m.out, m.len);
+        } else {
             memcpy(m.out, m.start, m.len);
+        }
+        r = tcall_json_finish_(m.out, tok, (int)count, true, &m.at);
         out->root = tcall_json_cursor_(m.out, tok);
-        r = tcall_args_parse_(&m, tok, (int)count);
     }
     out->at = m.at;
     if (r < 0)
@@ -3212,7 +3364,7 @@ static int tcall_bind_text_(char *at, const tcall_field *f)
 static int tcall_bind_object_(tcall_bind_ *b, char *out, tcall_json object,
                               const tcall_field *f, int depth)
 {
-    int r = depth > TCALL_BIND_DEPTH ? TCALL_E_DEPTH : TCALL_OK;
+    int r = TCALL_OK;
     for (; f->name && r == TCALL_OK; f++) {
         tcall_json v = tcall_json_get(object, f->name), item = v;
         tcall_type type = tcall_json_type(v);
@@ -3239,6 +3391,8 @@ static int tcall_bind_object_(tcall_bind_ *b, char *out, tcall_json object,
                 r = TCALL_E_INVALID;
             else if (f->read)
                 r = f->read(at, item, f);
+            else if (depth == TCALL_BIND_DEPTH)
+                r = TCALL_E_DEPTH;
             else
                 r = tcall_bind_object_(b, at, item,
                                        (const tcall_field *)f->more, depth + 1);
@@ -3348,7 +3502,7 @@ static size_t tcall_utf8_len_(const char *p, const char *end)
 /* As the content of a JSON string; what is not UTF-8 becomes U+FFFD. */
 static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n)
 {
-    const char *end = p + n;
+    const char *end = n ? p + n : p;
     while (p < end) {
         static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
         const char *run = p, *at;
@@ -3632,29 +3786,37 @@ static char *tcall_block_gap_(const tcall_block *b)
  * if ...) stop at the first fault and report none.
  */
 
-/* X(op, keyword, kind of value, drafts that know it). The order is relied
- * upon: first what is a schema itself, applied to the same value, then to
- * another; lists and maps of schemas for other values, then for the same; then
- * the rest, lengths in pairs. */
+/* Keywords that no tool definition was seen to use can be left out; schemas
+ * that have them are then refused. */
+#ifdef TOOLCALL_NO_RARE
+#define TCALL_RARE_ 0
+#else
+#define TCALL_RARE_ 1
+#endif
+
+/* X(op, keyword, kind of value, drafts that know it; 32: rare). The order is
+ * relied upon: first what is a schema itself, applied to the same value, then
+ * to another; lists and maps of schemas for other values, then for the same;
+ * then the rest, lengths in pairs. */
 #define TCALL_KEYWORDS_(X)                               \
     X(SCHEMA, "false", REFUSED, 0)                       \
     X(NOT, "not", SCHEMA, 31)                            \
-    X(IF, "if", SCHEMA, 7)                               \
-    X(THEN, "then", SCHEMA, 7)                           \
-    X(ELSE, "else", SCHEMA, 7)                           \
+    X(IF, "if", SCHEMA, 7 | 32)                          \
+    X(THEN, "then", SCHEMA, 7 | 32)                      \
+    X(ELSE, "else", SCHEMA, 7 | 32)                      \
     X(REST, "items", SCHEMA, 31)                         \
-    X(EXTRA, "additionalItems", SCHEMA, 30)              \
+    X(EXTRA, "additionalItems", SCHEMA, 30 | 32)         \
     X(ADDITIONAL, "additionalProperties", SCHEMA, 31)    \
     X(NAMES, "propertyNames", SCHEMA, 15)                \
-    X(CONTAINS, "contains", SCHEMA, 15)                  \
-    X(PREFIX, "prefixItems", LIST, 1)                    \
+    X(CONTAINS, "contains", SCHEMA, 15 | 32)             \
+    X(PREFIX, "prefixItems", LIST, 1 | 32)               \
     X(PROPERTIES, "properties", MAP, 31)                 \
-    X(PATTERNS, "patternProperties", MAP, 31)            \
+    X(PATTERNS, "patternProperties", MAP, 31 | 32)       \
     X(DEFS, "$defs", MAP, 31)                            \
     X(DEFINITIONS, "definitions", MAP, 31)               \
-    X(DEPENDENCIES, "dependencies", MAP, 31)             \
-    X(DEPSCHEMAS, "dependentSchemas", MAP, 3)            \
-    X(DEPREQUIRED, "dependentRequired", MAP, 3)          \
+    X(DEPENDENCIES, "dependencies", MAP, 31 | 32)        \
+    X(DEPSCHEMAS, "dependentSchemas", MAP, 3 | 32)       \
+    X(DEPREQUIRED, "dependentRequired", MAP, 3 | 32)     \
     X(ALLOF, "allOf", LIST, 31)                          \
     X(ANYOF, "anyOf", LIST, 31)                          \
     X(ONEOF, "oneOf", LIST, 31)                          \
@@ -3662,7 +3824,7 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(REF, "$ref", REF, 31)                              \
     X(CONST, "const", ANY, 15)                           \
     X(ENUM, "enum", ARRAY, 31)                           \
-    X(MULTIPLE, "multipleOf", NUMBER, 31)                \
+    X(MULTIPLE, "multipleOf", NUMBER, 31 | 32)           \
     X(MINIMUM, "minimum", NUMBER, 31)                    \
     X(MAXIMUM, "maximum", NUMBER, 31)                    \
     X(ABOVE, "exclusiveMinimum", NUMBER, 31)             \
@@ -3673,9 +3835,9 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(MAXITEMS, "maxItems", COUNT, 31)                   \
     X(MINPROPS, "minProperties", COUNT, 31)              \
     X(MAXPROPS, "maxProperties", COUNT, 31)              \
-    X(MINCONTAINS, "minContains", COUNT, 3)              \
-    X(MAXCONTAINS, "maxContains", COUNT, 3)              \
-    X(UNIQUE, "uniqueItems", BOOL, 31)                   \
+    X(MINCONTAINS, "minContains", COUNT, 3 | 32)         \
+    X(MAXCONTAINS, "maxContains", COUNT, 3 | 32)         \
+    X(UNIQUE, "uniqueItems", BOOL, 31 | 32)              \
     X(REQUIRED, "required", NAMES, 31)                   \
     X(TYPE, "type", TYPE, 31)                            \
     X(DRAFT, "$schema", DRAFT, 31)                       \
@@ -3718,14 +3880,15 @@ enum {
     TCALL_V_BOOL_
 };
 
-/* Its columns: all names in one string, and kind with drafts. */
+/* Its columns: all names in one string; kind, drafts and length + 1. */
 static const char tcall_keyword_names_[] =
 #define TCALL_X_(op, name, kind, drafts) name "\0"
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
     ;
-static const uint8_t tcall_keywords_[][2] = {
-#define TCALL_X_(op, name, kind, drafts) {TCALL_V_##kind##_, drafts},
+static const uint8_t tcall_keywords_[][3] = {
+#define TCALL_X_(op, name, kind, drafts) \
+    {TCALL_V_##kind##_, drafts, sizeof name},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
@@ -3793,6 +3956,21 @@ static int tcall_word_index_(const char *p, int count, tcall_str word)
     return -1;
 }
 
+/* The keyword called so, 0: none. */
+static int tcall_keyword_(tcall_str name)
+{
+    const char *p = tcall_keyword_names_;
+    int op = 0;
+    for (;;) {
+        p += tcall_keywords_[op++][2];
+        if (op == TCALL_K_COUNT_)
+            return 0;
+        if (tcall_keywords_[op][2] == name.len + 1 &&
+            memcmp(p, name.ptr, name.len) == 0)
+            return op;
+    }
+}
+
 /* -- Walking over text that the scanner has accepted ---------------------- */
 
 static const char *tcall_text_space_(const char *p)
@@ -3841,7 +4019,7 @@ static const char *tcall_text_skip_(const char *p)
             while (*p != ',' && !tcall_text_closes_(p) && !tcall_is_space_(*p))
                 p++;
         }
-    } while (depth);
+    } while (depth > 0);
     return p;
 }
 
@@ -3892,21 +4070,14 @@ static int32_t tcall_text_char_(const char **at)
 static bool tcall_text_same_(const char *p, tcall_str s)
 {
     const char *q = s.ptr, *end = q + s.len;
-    for (p++; *p != '"';) {
-        if (q == end)
+    int32_t c;
+    for (p++; q < end && *p == *q && *p != '"' && *p != '\\'; p++)
+        q++;
+    if (*p != '\\')
+        return *p == '"' && q == end;
+    while (c = tcall_text_char_(&p), c >= 0)
+        if (q >= end || tcall_utf8_next_(&q) != c)
             return false;
-        if (*p != '\\') {
-            if (*p++ != *q++)
-                return false;
-        } else {
-            int32_t cp = tcall_text_char_(&p);
-            char out[4];
-            size_t n = tcall_utf8_(out, (uint32_t)cp);
-            if (n > (size_t)(end - q) || memcmp(out, q, n) != 0)
-                return false;
-            q += n;
-        }
-    }
     return q == end;
 }
 
@@ -4265,9 +4436,9 @@ typedef struct tcall_sc_ {
     tcall_draft draft;
     const char *embedded; /* a subschema's own $id */
     const char *ref;      /* some $ref */
+    uint32_t open; /* node being built; its span is the one around it yet */
     int depth;
-    uint32_t open[TOOLCALL_MAX_DEPTH + 1]; /* nodes being built ... */
-    uint8_t kind[TOOLCALL_MAX_DEPTH + 1];  /* ... and their ops */
+    uint8_t kind[TOOLCALL_MAX_DEPTH + 1]; /* ops of all that are open */
 } tcall_sc_;
 
 /* The first refusal stays. Gives p, so that it can be returned. */
@@ -4297,12 +4468,12 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->n++;
 }
 
-/* A node whose children follow. */
+/* A node whose children follow. (When it does not fit, neither will they, and
+ * open is not used any more.) */
 static void tcall_sc_open_(tcall_sc_ *c, int kind, int op, const char *at)
 {
-    c->kind[c->depth] = (uint8_t)kind;
-    c->open[c->depth] = tcall_sc_emit_(c, op, at, TCALL_ANY_);
-    c->depth++;
+    c->kind[c->depth++] = (uint8_t)kind;
+    c->open = tcall_sc_emit_(c, op, at, TCALL_ANY_ | c->open);
 }
 
 /* Up to draft 7 a $ref hides its siblings, but other $refs may still lead
@@ -4324,11 +4495,12 @@ static void tcall_sc_hide_siblings_(tcall_sc_ *c, uint32_t i, uint32_t end)
 
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    uint32_t i = c->open[--c->depth];
-    int kind = c->kind[c->depth];
+    uint32_t i = c->open;
+    int kind = c->kind[--c->depth];
     if (c->n > c->cap)
         return;
-    c->node[i].arg += c->n - i;
+    c->open = c->node[i].arg & TCALL_SPAN_;
+    c->node[i].arg += c->n - i - c->open;
     if (kind == TCALL_K_SCHEMA_ && c->draft >= TCALL_DRAFT_7)
         tcall_sc_hide_siblings_(c, i, c->n);
 }
@@ -4444,10 +4616,8 @@ static const char *tcall_re_group_(tcall_re_build_ *b, const char *p)
     if (*end == '"')
         return tcall_re_refuse_(b);
     tcall_text_char_(&end);
-    if (!tcall_re_quantifier_(&end, &g->min, &g->max))
+    if (!tcall_re_quantifier_(&end, &g->min, &g->max) || g->max == 0)
         return tcall_re_refuse_(b);
-    if (g->max == 0)
-        return end;
     g->body = p;
     g->copy = 0;
     b->depth++;
@@ -4461,9 +4631,9 @@ static const char *tcall_re_leave_(tcall_re_build_ *b, const char *p)
     bool open = g->max == TCALL_UNBOUNDED_;
     int copies = !open ? g->max : g->min ? g->min : 1;
     int min, max;
+    tcall_re_patch_(b, g->forward);
     if (open && g->copy == copies)
         tcall_re_emit_(b, TCALL_K_SPLIT_, p, g->start, 1);
-    tcall_re_patch_(b, g->forward);
     if (g->copy < copies && !b->c->out->reason)
         return tcall_re_copy_(b);
     b->depth--;
@@ -4570,8 +4740,9 @@ static const char *tcall_sc_names_(tcall_sc_ *c, int op, const char *at,
 }
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, uint32_t schema, const char *p)
+static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
+    const char *at = p;
     bool several = *p == '[';
     uint32_t types = 0;
     if (several)
@@ -4583,14 +4754,14 @@ static void tcall_sc_type_(tcall_sc_ *c, uint32_t schema, const char *p)
             type = tcall_word_index_(tcall_type_names_, 7,
                                      tcall_slice_(p + 1, s.len - 2));
         if (type < 0) {
-            tcall_sc_refuse_(c, p, "unknown type");
+            tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
             return;
         }
         types |= 1u << (24 + type);
         p = tcall_text_next_(p + s.len);
     } while (several && !tcall_text_closes_(p));
-    if (schema < c->cap)
-        c->node[schema].arg = (c->node[schema].arg & ~TCALL_TYPES_) | types;
+    if (c->n <= c->cap)
+        c->node[c->open].arg = (c->node[c->open].arg & ~TCALL_TYPES_) | types;
 }
 
 /* A divisor fits 31 bits, so that remainders can be doubled in 32. */
@@ -4621,7 +4792,7 @@ static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
         if (!tcall_num_int64_(&n, 0, &v) || v > INT32_MAX)
             v = INT32_MAX;
         arg = (uint32_t)v;
-    } else if (op == TCALL_K_MULTIPLE_) {
+    } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
         ok = tcall_sc_divisor_(&n, &arg);
     }
     if (!ok)
@@ -4647,28 +4818,65 @@ static int tcall_sc_draft_of_(const char *p)
     return i;
 }
 
+/* The keyword that the string at key is, 0: none. */
+static int tcall_sc_keyword_(const char *key)
+{
+    char name[64];
+    size_t len = tcall_text_verbatim_(key).len - 2;
+    if (len > sizeof name)
+        return 0;
+    return tcall_keyword_(
+        tcall_slice_(name, tcall_decode_(name, key + 1, key + 1 + len)));
+}
+
+/* Keywords with one value that is checked here and stays in the text. */
+static void tcall_sc_leaf_(tcall_sc_ *c, int op, int kind, const char *key,
+                           const char *p)
+{
+    switch (kind) {
+    case TCALL_V_NAMES_: tcall_sc_names_(c, op, p, p); break;
+    case TCALL_V_TYPE_: tcall_sc_type_(c, p); break;
+    case TCALL_V_NUMBER_:
+    case TCALL_V_COUNT_: tcall_sc_number_(c, op, p); break;
+    case TCALL_V_BOOL_:
+        if (*p == 't')
+            tcall_sc_emit_(c, op, p, 1);
+        break;
+    case TCALL_V_DRAFT_:
+        if (tcall_sc_draft_of_(p) != (int)c->draft)
+            tcall_sc_refuse_(c, p, "not the root's $schema");
+        break;
+    case TCALL_V_ID_:
+        if (c->depth > 1 && *p == '"' && p[1] != '#' &&
+            (op == TCALL_K_ID_ || c->draft == TCALL_DRAFT_4))
+            c->embedded = key;
+        break;
+    case TCALL_V_REFUSED_:
+        if (*p != 't')
+            tcall_sc_refuse_(c, key, "not supported");
+        break;
+    case TCALL_V_REF_: c->ref = key; /* fall through */
+    default: tcall_sc_emit_(c, op, p, 0);
+    }
+}
+
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
     static const char firsts[] = "[[{\"\"00t"; /* by kind, from LIST on */
-    char name[64], first = *p;
-    size_t len = (size_t)(tcall_text_skip_string_(key) - key) - 2;
-    const char *end = tcall_text_skip_(p);
-    int op = 0, kind;
-    if (len <= sizeof name)
-        op = tcall_word_index_(
-            tcall_keyword_names_, TCALL_K_COUNT_,
-            tcall_slice_(name, tcall_decode_(name, key + 1, key + 1 + len)));
-    if (op <= 0)
-        return end;
-    kind = tcall_keywords_[op][0];
+    char first = *p;
+    int op = tcall_sc_keyword_(key), kind = tcall_keywords_[op][0];
+    if (!op)
+        return tcall_text_skip_(p);
     if (!(tcall_keywords_[op][1] >> c->draft & 1))
         return tcall_sc_refuse_(c, key, "not a keyword of this draft");
+    if (!TCALL_RARE_ && tcall_keywords_[op][1] & 32)
+        return tcall_sc_refuse_(c, key, "left out of this build");
     if (first == '-' || tcall_is_digit_(first))
         first = '0';
     if (first == 'f')
         first = 't';
-    if (op == TCALL_K_REST_ && first == '[' && c->draft) {
+    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft) {
         kind = TCALL_V_LIST_;
         op = TCALL_K_PREFIX_;
     } else if ((op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_) && first == 't') {
@@ -4684,29 +4892,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         /* fall through */
     case TCALL_V_MAP_: tcall_sc_open_(c, op, op, p); return p + 1;
     case TCALL_V_PATTERN_: return tcall_sc_pattern_(c, p);
-    case TCALL_V_NAMES_: return tcall_sc_names_(c, op, p, p);
-    case TCALL_V_TYPE_: tcall_sc_type_(c, c->open[c->depth - 1], p); return end;
-    case TCALL_V_NUMBER_:
-    case TCALL_V_COUNT_: tcall_sc_number_(c, op, p); return end;
-    case TCALL_V_BOOL_:
-        if (*p == 't')
-            tcall_sc_emit_(c, op, p, 1);
-        return end;
-    case TCALL_V_DRAFT_:
-        if (tcall_sc_draft_of_(p) != (int)c->draft)
-            tcall_sc_refuse_(c, p, "not the root's $schema");
-        return end;
-    case TCALL_V_ID_:
-        if (c->depth > 1 && first == '"' && p[1] != '#' &&
-            (op == TCALL_K_ID_ || c->draft == TCALL_DRAFT_4))
-            c->embedded = key;
-        return end;
-    case TCALL_V_REFUSED_:
-        if (*p != 't')
-            tcall_sc_refuse_(c, key, "not supported");
-        return end;
-    case TCALL_V_REF_: c->ref = key; /* fall through */
-    default: tcall_sc_emit_(c, op, p, 0); return end;
+    default: tcall_sc_leaf_(c, op, kind, key, p); return tcall_text_skip_(p);
     }
 }
 
@@ -4714,10 +4900,10 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 static const char *tcall_sc_entry_(tcall_sc_ *c, int map, const char *key,
                                    const char *p)
 {
-    if (map == TCALL_K_DEPREQUIRED_ ||
-        (map == TCALL_K_DEPENDENCIES_ && *p == '['))
+    if (TCALL_RARE_ && (map == TCALL_K_DEPREQUIRED_ ||
+                        (map == TCALL_K_DEPENDENCIES_ && *p == '[')))
         return tcall_sc_names_(c, TCALL_K_LISTED_, key, p);
-    if (map == TCALL_K_PATTERNS_)
+    if (TCALL_RARE_ && map == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, key);
     return tcall_sc_schema_(c, TCALL_K_SCHEMA_, key, p);
 }
@@ -4754,10 +4940,10 @@ static int tcall_sc_step_(const char **at, char *buf, int cap)
         if (n + 4 > cap)
             return -1;
         if (c == '%') {
-            c = tcall_hex_(*p) << 4;
-            c = c < 0 ? c : c | tcall_hex_(p[1]);
-            if (c < 0)
+            int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
+            if (low < 0)
                 return -1;
+            c = high << 4 | low;
             p += 2;
             buf[n++] = (char)c;
         } else {
@@ -4779,8 +4965,8 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t i, tcall_str name)
     uint32_t end = tcall_node_after_(program, i), n = 0;
     size_t k;
     if (tcall_node_is_schema_(op)) {
-        op = tcall_word_index_(tcall_keyword_names_, TCALL_K_COUNT_, name);
-        if (op <= 0 || op > TCALL_K_PATTERN_)
+        op = tcall_keyword_(name);
+        if (!op || op > TCALL_K_PATTERN_)
             return 0;
         end = tcall_node_child_(program, i, op);
         if (!end && op == TCALL_K_REST_)
@@ -4976,7 +5162,7 @@ typedef struct tcall_ev_ {
     const char *text; /* of the value */
     tcall_tok *tok;   /* the value's own is the first */
     tcall_ev_frame_ *frame;
-    char *limit; /* of the scratch memory */
+    size_t pad, size; /* of the scratch memory */
     int depth;
     int32_t steps;
     int error;
@@ -5004,6 +5190,12 @@ static uint32_t tcall_ev_tok_after_(const tcall_ev_ *e, uint32_t tok)
     return tok + (uint32_t)e->tok[tok].span;
 }
 
+/* So much text has to be read for one step. */
+static void tcall_ev_cost_(tcall_ev_ *e, size_t bytes)
+{
+    e->steps -= (int32_t)(bytes >> 4 & 0xFFFFFF);
+}
+
 /* Always 0, so that it can be returned. */
 static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
                            const char *at, uint32_t tok)
@@ -5027,12 +5219,11 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
 /* Scratch above the frames. NULL, with the error, when there is too little. */
 static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 {
-    char *p = (char *)(void *)(e->frame + e->depth);
-    size_t need = (size_t)(p - (char *)e->check->memory) + size;
-    if (e->check->need < need)
-        e->check->need = need;
-    if (p < e->limit && (size_t)(e->limit - p) >= size)
-        return p;
+    size_t frames = e->pad + (size_t)e->depth * sizeof *e->frame;
+    if (e->check->need < frames + size)
+        e->check->need = frames + size;
+    if (frames + size <= e->size)
+        return (char *)e->check->memory + frames;
     if (!e->error)
         e->error = TCALL_E_MEMORY;
     return NULL;
@@ -5111,7 +5302,6 @@ static bool tcall_ev_equal_(tcall_ev_ *e, const char *p, uint32_t b,
     tcall_ev_level_ *level = NULL;
     uint32_t depth = 0;
     for (;;) {
-        tcall_str a = tcall_text_verbatim_(p);
         if (--e->steps < 0)
             return false;
         if (*p == '{' || *p == '[') {
@@ -5127,6 +5317,7 @@ static bool tcall_ev_equal_(tcall_ev_ *e, const char *p, uint32_t b,
             level->left = tcall_ev_size_(e, b);
             p++;
         } else {
+            tcall_str a = tcall_text_verbatim_(p);
             if (!tcall_ev_equal_scalar_(e, a, b, type))
                 return false;
             p += a.len;
@@ -5173,10 +5364,13 @@ static int tcall_ev_required_(tcall_ev_ *e, const tcall_ev_frame_ *f,
 {
     uint32_t hint = f->tok + 1;
     int ok = 1;
-    for (p = tcall_text_next_(p + 1); *p == '"';
-         p = tcall_text_next_(tcall_text_skip_string_(p)))
+    for (p = tcall_text_next_(p + 1); *p == '"' && e->steps >= 0;) {
+        const char *next = tcall_text_skip_string_(p);
         if (!tcall_ev_find_(e, f->tok, &hint, p))
             ok = tcall_ev_fault_(e, f->flags, node, p, f->tok);
+        tcall_ev_cost_(e, (size_t)(next - p) + 16);
+        p = tcall_text_next_(next);
+    }
     return ok;
 }
 
@@ -5204,11 +5398,11 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by,
     return rest == 0;
 }
 
-static bool tcall_ev_bound_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
-                            int op)
+static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     uint32_t node = f->pc, arg = e->program[node].arg;
     tcall_num_ n, bound;
+    tcall_str text;
     int order;
     if (op >= TCALL_K_ABOVE_ && arg) { /* true: what it means is elsewhere */
         node = tcall_node_child_(e->program, f->schema, op - 2);
@@ -5216,8 +5410,10 @@ static bool tcall_ev_bound_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
             return true;
     }
     n = tcall_num_read_(tcall_ev_of_(e, f->tok));
-    bound = tcall_num_read_(tcall_text_verbatim_(tcall_ev_at_(e->s, node)));
-    if (op == TCALL_K_MULTIPLE_)
+    text = tcall_text_verbatim_(tcall_ev_at_(e->s, node));
+    tcall_ev_cost_(e, text.len);
+    bound = tcall_num_read_(text);
+    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
         return tcall_ev_multiple_(&n, &bound, arg);
     order = tcall_num_compare_(&n, &bound);
     if ((op - TCALL_K_MINIMUM_) & 1)
@@ -5232,8 +5428,10 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     uint32_t n = 0, limit = e->program[f->pc].arg;
     if (f->type == TCALL_STRING) {
         tcall_str s = tcall_ev_of_(e, f->tok);
-        while (s.len--)
-            n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
+        n = (uint32_t)s.len;
+        if (n >= limit && n / 4 <= limit) /* characters have up to 4 bytes */
+            for (n = 0; s.len--;)
+                n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
     } else {
         n = tcall_ev_size_(e, f->tok);
     }
@@ -5245,23 +5443,27 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
 static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     uint32_t i, k, end = tcall_ev_tok_after_(e, f->tok);
-    char *limit = e->limit;
+    size_t size = e->size;
     bool twice = false;
     for (i = f->tok + 1; i < end && !twice; i = tcall_ev_tok_after_(e, i)) {
         tcall_json item = tcall_json_cursor_(e->text, &e->tok[i]);
         tcall_writer w;
+        char *text;
         tcall_writer_init(&w, NULL, 0);
         tcall_write_json(&w, item);
         if (!tcall_ev_scratch_(e, w.len + 1))
             return true;
-        e->limit = limit - w.len - 1;
-        tcall_writer_init(&w, e->limit, w.len);
+        e->size = size - w.len - 1;
+        text = (char *)e->check->memory + e->size;
+        tcall_writer_init(&w, text, w.len);
         tcall_write_json(&w, item);
-        e->limit[w.len] = ']'; /* something has to end a number */
+        text[w.len] = ']'; /* something has to end a number */
         for (k = f->tok + 1; k < i && !twice && !e->error && e->steps >= 0;
              k = tcall_ev_tok_after_(e, k))
-            twice = tcall_ev_equal_(e, e->limit, k, tcall_ev_kind_(e, k));
-        e->limit = limit;
+            twice = tcall_ev_equal_(e, text, k, tcall_ev_kind_(e, k));
+        e->size = size;
+        if (e->error)
+            e->check->need += w.len + 1;
     }
     return !twice;
 }
@@ -5269,12 +5471,15 @@ static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
+        tcall_str a = tcall_text_verbatim_(p);
+        tcall_ev_cost_(e, a.len);
         if (tcall_ev_equal_(e, p, f->tok, f->type))
             return true;
-        else if (e->error)
-            return false;
+        if (e->error || e->steps < 0)
+            break;
+        p = tcall_text_next_(p + a.len);
+    }
     return false;
 }
 
@@ -5284,6 +5489,8 @@ static int tcall_ev_assert_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
     const char *at = tcall_ev_at_(e->s, f->pc);
     unsigned type = f->type;
     bool ok = true;
+    if (type < TCALL_ARRAY)
+        tcall_ev_cost_(e, tcall_ev_of_(e, f->tok).len);
     switch (op) {
     case TCALL_K_PATTERN_:
         if (type == TCALL_STRING)
@@ -5300,7 +5507,7 @@ static int tcall_ev_assert_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
             ok = tcall_ev_bound_(e, f, op);
         break;
     case TCALL_K_UNIQUE_:
-        if (type == TCALL_ARRAY)
+        if (TCALL_RARE_ && type == TCALL_ARRAY)
             ok = tcall_ev_unique_(e, f);
         break;
     case TCALL_K_REQUIRED_:
@@ -5313,6 +5520,14 @@ static int tcall_ev_assert_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
             ok = tcall_ev_within_(e, f, op);
     }
     return ok ? 1 : tcall_ev_fault_(e, f->flags, f->pc, at, f->tok);
+}
+
+static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
+{
+    if (flags & TCALL_F_DRY_)
+        return;
+    e->check->coerced += e->tok[tok].mark == TCALL_MARK_NONE_;
+    e->tok[tok].mark = mark;
 }
 
 /* The string may stand for a value of another type: that type, or 0. */
@@ -5358,9 +5573,7 @@ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
         if (!(types >> (type - 1) & 1))
             return 0;
     }
-    if (!(flags & TCALL_F_DRY_)) {
-        e->tok[tok].mark = mark;
-    }
+    tcall_ev_mark_(e, tok, mark, flags);
     /* what is inside a container is checked when it was parsed */
     return type;
 }
@@ -5416,7 +5629,8 @@ static bool tcall_ev_known_(tcall_ev_ *e, const tcall_ev_frame_ *f,
              i;
     if (map && tcall_node_member_(e->s, map, map, key, &e->steps))
         return true;
-    map = tcall_node_child_(program, f->schema, TCALL_K_PATTERNS_);
+    map = TCALL_RARE_ ? tcall_node_child_(program, f->schema, TCALL_K_PATTERNS_)
+                      : 0;
     if (map)
         for (i = map + 1; i < tcall_node_after_(program, map);
              i = tcall_node_after_(program, i))
@@ -5456,20 +5670,22 @@ static uint32_t tcall_ev_prefix_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
  * is nothing to go through. */
 static bool tcall_ev_each_begin_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    bool array = op == TCALL_K_REST_ || op == TCALL_K_EXTRA_ ||
-                 op == TCALL_K_PREFIX_ || op == TCALL_K_CONTAINS_;
+    bool array =
+        op == TCALL_K_REST_ ||
+        (TCALL_RARE_ && (op == TCALL_K_EXTRA_ || op == TCALL_K_PREFIX_ ||
+                         op == TCALL_K_CONTAINS_));
     uint32_t prefix = 0;
     if (f->type != (array ? TCALL_ARRAY : TCALL_OBJECT))
         return false;
-    if (op == TCALL_K_REST_ || op == TCALL_K_EXTRA_)
+    if (TCALL_RARE_ && (op == TCALL_K_REST_ || op == TCALL_K_EXTRA_))
         prefix = tcall_node_child_(e->program, f->schema, TCALL_K_PREFIX_);
-    if (op == TCALL_K_EXTRA_ && !prefix)
+    if (TCALL_RARE_ && op == TCALL_K_EXTRA_ && !prefix)
         return false;
     f->cur = tcall_ev_prefix_(e, f, prefix);
     f->edge = f->pc;
-    if (op == TCALL_K_PREFIX_ || op == TCALL_K_PATTERNS_)
+    if (TCALL_RARE_ && (op == TCALL_K_PREFIX_ || op == TCALL_K_PATTERNS_))
         f->edge++;
-    if (op == TCALL_K_CONTAINS_)
+    if (TCALL_RARE_ && op == TCALL_K_CONTAINS_)
         f->edge = 0; /* counts those that match */
     f->n = 0;
     return !(op == TCALL_K_ADDITIONAL_ && f->flags & TCALL_F_KNOWN_);
@@ -5489,7 +5705,7 @@ static uint32_t tcall_ev_each_schema_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
             f->n = 1;
         return i;
     case TCALL_K_PATTERNS_:
-        if (!tcall_ev_pattern_in_(e, f->edge, key))
+        if (!TCALL_RARE_ || !tcall_ev_pattern_in_(e, f->edge, key))
             return 0;
         return tcall_node_after_(e->program, f->edge);
     case TCALL_K_ADDITIONAL_: return tcall_ev_known_(e, f, key) ? 0 : f->pc;
@@ -5503,13 +5719,13 @@ static bool tcall_ev_each_next_(const tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     uint32_t last = tcall_node_after_(e->program, f->pc);
     bool member = e->tok[f->cur].type & TCALL_KEY_;
-    if (op == TCALL_K_PATTERNS_) { /* a pattern and its schema */
+    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_) { /* a pattern and its schema */
         f->edge = tcall_node_after_(e->program, f->edge);
         f->edge = tcall_node_after_(e->program, f->edge);
         if (f->edge < last)
             return true;
         f->edge = f->pc + 1;
-    } else if (op == TCALL_K_PREFIX_) {
+    } else if (TCALL_RARE_ && op == TCALL_K_PREFIX_) {
         f->edge = tcall_node_after_(e->program, f->edge);
         if (f->edge >= last)
             return false;
@@ -5540,8 +5756,8 @@ static int tcall_ev_contained_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 static int tcall_ev_each_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
     unsigned flags = f->flags & TCALL_F_ALIKE_;
-    bool more = true;
-    if (op == TCALL_K_CONTAINS_)
+    bool more = true, contains = TCALL_RARE_ && op == TCALL_K_CONTAINS_;
+    if (contains)
         flags |= TCALL_F_QUIET_ | TCALL_F_STRICT_;
     if (r < 0) {
         if (!tcall_ev_each_begin_(e, f, op))
@@ -5558,7 +5774,7 @@ static int tcall_ev_each_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
                 return 0;
             if (op != TCALL_K_NAMES_ && e->tok[tok].type & TCALL_KEY_)
                 tok++;
-            r = op != TCALL_K_CONTAINS_;
+            r = 1;
             if (schema)
                 r = tcall_ev_enter_(
                     e, schema, tok,
@@ -5567,9 +5783,8 @@ static int tcall_ev_each_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
                 return r;
         }
         if (!r && drop) {
-            if (!(flags & TCALL_F_DRY_))
-                e->tok[f->cur + 1].mark = TCALL_MARK_DROP_;
-        } else if (op == TCALL_K_CONTAINS_) {
+            tcall_ev_mark_(e, f->cur + 1, TCALL_MARK_DROP_, flags);
+        } else if (contains) {
             f->edge += (uint32_t)r;
         } else if (!r) {
             f->flags |= TCALL_F_BAD_;
@@ -5581,7 +5796,7 @@ static int tcall_ev_each_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
     }
     if (op == TCALL_K_PROPERTIES_ && !f->n)
         f->flags |= TCALL_F_KNOWN_;
-    return op == TCALL_K_CONTAINS_ ? tcall_ev_contained_(e, f) : 1;
+    return contains ? tcall_ev_contained_(e, f) : 1;
 }
 
 /* A choice failed. Was that because another one was meant? By its type, or by
@@ -5659,7 +5874,7 @@ static int tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 static int tcall_ev_all_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
     uint32_t end = tcall_node_after_(e->program, f->pc);
-    bool names = op != TCALL_K_ALLOF_;
+    bool names = TCALL_RARE_ && op != TCALL_K_ALLOF_;
     if (names && f->type != TCALL_OBJECT)
         return 1;
     if (r < 0)
@@ -5672,7 +5887,8 @@ static int tcall_ev_all_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
             e->steps--;
             if (names && !tcall_ev_find_(e, f->tok, &hint, at))
                 ;
-            else if (tcall_node_op_(&e->program[f->edge]) == TCALL_K_LISTED_)
+            else if (names &&
+                     tcall_node_op_(&e->program[f->edge]) == TCALL_K_LISTED_)
                 r = tcall_ev_required_(e, f, f->edge, tcall_text_value_(at));
             else
                 r = tcall_ev_enter_(e, f->edge, f->tok,
@@ -5731,7 +5947,7 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
     case TCALL_K_DEPENDENCIES_:
     case TCALL_K_DEPSCHEMAS_:
     case TCALL_K_DEPREQUIRED_: return tcall_ev_all_(e, f, op, r);
-    case TCALL_K_IF_: return tcall_ev_if_(e, f, r);
+    case TCALL_K_IF_: return TCALL_RARE_ ? tcall_ev_if_(e, f, r) : 1;
     case TCALL_K_REF_:
         if (r < 0)
             r = tcall_ev_enter_(e, e->program[f->pc].arg, f->tok, alike);
@@ -5780,12 +5996,20 @@ static int tcall_ev_run_(tcall_ev_ *e)
     return r;
 }
 
+static void tcall_ev_unmark_(tcall_ev_ *e)
+{
+    int i;
+    for (i = 0; i < e->tok->span; i++)
+        e->tok[i].mark = TCALL_MARK_NONE_;
+    e->check->coerced = 0;
+}
+
 int tcall_schema_check(const tcall_schema *s, tcall_json value,
                        tcall_check *check)
 {
     tcall_ev_ e;
     size_t pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
-    int i, ok;
+    int ok;
     check->fault_count = check->coerced = check->need = 0;
     if (!s->nodes || !value.tok)
         return TCALL_E_USAGE;
@@ -5796,19 +6020,18 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     e.text = value.text;
     /* tokens lie in the caller's memory; only marks are written */
     e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.pad = pad;
     if (check->memory && check->size > pad) {
         e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + pad);
-        e.limit = (char *)check->memory + check->size;
+        e.size = check->size;
     }
     e.steps = TOOLCALL_MAX_STEPS;
-    for (i = 0; i < e.tok->span; i++)
-        e.tok[i].mark = TCALL_MARK_NONE_;
+    tcall_ev_unmark_(&e);
     ok = tcall_ev_run_(&e);
-    for (i = 0; i < e.tok->span; i++) {
-        if (!ok || e.error)
-            e.tok[i].mark = TCALL_MARK_NONE_;
-        check->coerced += e.tok[i].mark != TCALL_MARK_NONE_;
-    }
+    if (!e.error && e.steps < 0)
+        e.error = TCALL_E_BUDGET;
+    if (check->coerced && (!ok || e.error))
+        tcall_ev_unmark_(&e);
     if (e.error)
         return e.error;
     return ok ? TCALL_OK : TCALL_E_INVALID;
@@ -6185,6 +6408,9 @@ static int tcall_tool_check_(tcall *tc, const tcall_tool *tool)
                                   NULL);
     if (!tool->run)
         r = tcall_fault_line_(tc, tool, "has no run function", "", NULL);
+    if (tool->fields && !tool->bind)
+        r = tcall_fault_line_(tc, tool,
+                              "has fields: ", "set bind to tcall_bind", NULL);
     if (!tool->parameters && !tool->allow_no_schema)
         r = tcall_fault_line_(tc, tool, "has no schema: ",
                               "set parameters, or allow_no_schema with a "
@@ -6794,12 +7020,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
  * the calls that are settled and then, while a document of the stream passes,
  * the elements of that document. What an element belongs to may stand behind
  * its arguments, so it is settled only when all of it is known: it is a new
- * call and stays, or its arguments are moved to the end of an older one's.
+ * call and stays, or what it brings is moved to an older one.
  */
 
+/* The parts of an item, in their order. */
+enum { TCALL_PART_ID_, TCALL_PART_NAME_, TCALL_PART_TEXT_, TCALL_PARTS_ };
+
 typedef struct tcall_head_ {
-    uint32_t text;
-    uint16_t id, name;
+    uint32_t len[TCALL_PARTS_];
     uint8_t kind; /* tcall_kind and the flags below */
     int8_t error;
     uint8_t index, choice; /* of a call while its answer is read */
@@ -6811,9 +7039,6 @@ enum {
     TCALL_ITEM_MADE_ = 16, /* the id was made up */
     TCALL_ITEM_START_ = 32 /* arguments stand until the first piece comes */
 };
-
-/* The parts of an item, in their order. */
-enum { TCALL_PART_ID_, TCALL_PART_NAME_, TCALL_PART_TEXT_ };
 
 #define TCALL_HEAD_       sizeof(tcall_head_)
 #define TCALL_INDEX_NONE_ 255
@@ -6835,9 +7060,18 @@ static void tcall_head_set_(const tcall_chat *c, size_t at,
     memcpy(c->block->base + at, h, sizeof *h);
 }
 
+/* Where a part ends, from the head on; the last one ends the item. */
+static size_t tcall_head_end_(const tcall_head_ *h, int part)
+{
+    size_t n = TCALL_HEAD_;
+    for (; part >= 0; part--)
+        n += h->len[part];
+    return n;
+}
+
 static size_t tcall_head_size_(const tcall_head_ *h)
 {
-    return TCALL_HEAD_ + h->id + h->name + h->text;
+    return tcall_head_end_(h, TCALL_PART_TEXT_);
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -6849,7 +7083,7 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
 
 static char *tcall_copy_(char *to, tcall_str s)
 {
-    if (s.len && s.ptr != to) /* a result may lie in its place already */
+    if (s.len)
         memcpy(to, s.ptr, s.len);
     return to + s.len;
 }
@@ -6859,15 +7093,12 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_head_ h;
     size_t at = chat->block->low;
     char *to;
-    if (item->id.len > UINT16_MAX || item->name.len > UINT16_MAX ||
-        item->text.len > INT32_MAX)
-        return TCALL_E_LIMIT;
     memset(&h, 0, sizeof h);
     h.kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0));
     h.error = (int8_t)item->error;
-    h.id = (uint16_t)item->id.len;
-    h.name = (uint16_t)item->name.len;
-    h.text = (uint32_t)item->text.len;
+    h.len[TCALL_PART_ID_] = (uint32_t)item->id.len;
+    h.len[TCALL_PART_NAME_] = (uint32_t)item->name.len;
+    h.len[TCALL_PART_TEXT_] = (uint32_t)item->text.len;
     if (!tcall_block_grow_(chat->block, tcall_head_size_(&h)))
         return TCALL_E_MEMORY;
     tcall_head_set_(chat, at, &h);
@@ -6887,62 +7118,35 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->kind = h.kind & TCALL_ITEM_KIND_;
     item->made = (h.kind & TCALL_ITEM_MADE_) != 0;
     item->error = h.error;
-    item->id = tcall_slice_(p, h.id);
-    item->name = tcall_slice_(p + h.id, h.name);
-    item->text = tcall_slice_(p + h.id + h.name, h.text);
+    item->id = tcall_slice_(p, h.len[TCALL_PART_ID_]);
+    p += item->id.len;
+    item->name = tcall_slice_(p, h.len[TCALL_PART_NAME_]);
+    item->text = tcall_slice_(p + item->name.len, h.len[TCALL_PART_TEXT_]);
     *at += tcall_head_size_(&h);
     return true;
 }
 
-void tcall_chat_remove(tcall_chat *chat, size_t from, size_t to)
-{
-    tcall_block *b = chat->block;
-    memmove(b->base + chat->start + from, b->base + chat->start + to,
-            b->low - chat->start - to);
-    b->low -= to - from;
-}
-
-/* Opens a gap of n bytes, for which there must be room. */
-static char *tcall_reader_gap_(tcall_reader *r, size_t at, size_t n)
+/* Moves all that stands from "from" on to "to"; the room is there. */
+static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
     tcall_block *b = r->chat->block;
-    char *p = b->base + at;
-    size_t behind = b->low - at;
-    tcall_block_grow_(b, n);
-    memmove(p + n, p, behind);
-    if (r->pending >= at)
-        r->pending += n;
-    if (r->slot >= at)
-        r->slot += n;
-    return p;
+    memmove(b->base + to, b->base + from, b->low - from);
+    b->low += to - from;
+    tcall_block_room_(b, 0); /* for the peak */
+    if (r->pending >= from)
+        r->pending += to - from;
+    if (r->slot >= from)
+        r->slot += to - from;
 }
 
-static void tcall_reader_drop_(tcall_reader *r, size_t at, size_t n)
-{
-    size_t from = at - r->chat->start;
-    tcall_chat_remove(r->chat, from, from + n);
-    if (r->pending > at)
-        r->pending -= n;
-    if (r->slot > at)
-        r->slot -= n;
-}
-
-/* Adds bytes, for which there must be room, to the end of an item's part. */
+/* Adds bytes, for which there is room, to the end of an item's part. */
 static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 {
     tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t to = at + TCALL_HEAD_ + h.id;
-    if (part == TCALL_PART_ID_)
-        h.id = (uint16_t)(h.id + s.len);
-    else if (part == TCALL_PART_NAME_)
-        h.name = (uint16_t)(h.name + s.len);
-    if (part == TCALL_PART_NAME_)
-        to += h.name - s.len;
-    if (part == TCALL_PART_TEXT_) {
-        to += h.name + h.text;
-        h.text += (uint32_t)s.len;
-    }
-    tcall_copy_(tcall_reader_gap_(r, to, s.len), s);
+    size_t to = at + tcall_head_end_(&h, part);
+    tcall_reader_shift_(r, to, to + s.len);
+    tcall_copy_(r->chat->block->base + to, s);
+    h.len[part] += (uint32_t)s.len;
     tcall_head_set_(r->chat, at, &h);
 }
 
@@ -6950,23 +7154,10 @@ static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 static void tcall_reader_shorten_(tcall_reader *r, size_t at, size_t n)
 {
     tcall_head_ h = tcall_head_get_(r->chat, at);
-    tcall_reader_drop_(r, at + tcall_head_size_(&h) - n, n);
-    h.text -= (uint32_t)n;
+    size_t end = at + tcall_head_size_(&h);
+    h.len[TCALL_PART_TEXT_] -= (uint32_t)n;
     tcall_head_set_(r->chat, at, &h);
-}
-
-/* Are n bytes free? Calls matter more than text, which gives way. */
-static bool tcall_reader_room_(tcall_reader *r, size_t n)
-{
-    size_t free = tcall_block_free_(r->chat->block);
-    if (n <= free)
-        return true;
-    n -= free;
-    if (!r->has_text || tcall_head_get_(r->chat, r->start).text < n)
-        return false;
-    tcall_reader_shorten_(r, r->start, n);
-    r->answer.text_cut = true;
-    return true;
+    tcall_reader_shift_(r, end, end - n);
 }
 
 /* Void all that was read. */
@@ -6980,98 +7171,95 @@ static void tcall_reader_clear_(tcall_reader *r)
     r->answer.stop_text[0] = 0;
 }
 
-/* Not even the head of a call fits: the answer is lost, the rest of it is
- * read to know what would have been needed. */
-static void tcall_reader_full_(tcall_reader *r, size_t n)
+/* Are n bytes free? Calls matter more than text, which gives way. */
+static bool tcall_reader_room_(tcall_reader *r, size_t n)
 {
-    r->lost += r->chat->block->low - r->start + n;
-    tcall_reader_clear_(r);
-    if (!r->answer.error)
-        r->answer.error = TCALL_E_MEMORY;
-}
-
-/* The element at hand gets a place as soon as there is something to keep. */
-static bool tcall_reader_open_(tcall_reader *r)
-{
-    static const tcall_head_ fresh = {
-        0, 0, 0, TCALL_ITEM_CALL, 0, TCALL_INDEX_NONE_, 0};
-    if (r->open)
+    size_t free = tcall_block_free_(r->chat->block);
+    if (n <= free)
         return true;
-    if (!tcall_reader_room_(r, TCALL_HEAD_)) {
-        tcall_reader_full_(r, TCALL_HEAD_);
+    n -= free;
+    if (!r->has_text ||
+        tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n)
         return false;
-    }
-    r->slot = r->chat->block->low;
-    r->open = true;
-    tcall_block_grow_(r->chat->block, TCALL_HEAD_);
-    tcall_head_set_(r->chat, r->slot, &fresh);
+    tcall_reader_shorten_(r, r->start, n);
+    r->answer.text_cut = true;
     return true;
 }
 
-/* Arguments that do not fit make that call fail, not the answer. */
-static void tcall_reader_arguments_(tcall_reader *r, tcall_str s)
+/* The same for what a call cannot do without. Where it is missing the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *r, size_t n)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, r->slot);
-    if (h.error || !tcall_reader_room_(r, s.len + TCALL_RESERVE_)) {
-        r->lost += h.text + s.len;
-        tcall_reader_shorten_(r, r->slot, h.text);
-        h.text = 0;
-        h.error = TCALL_E_MEMORY;
-        tcall_head_set_(r->chat, r->slot, &h);
-        return;
-    }
-    tcall_reader_put_(r, r->slot, TCALL_PART_TEXT_, s);
+    if (tcall_reader_room_(r, n))
+        return true;
+    r->lost += r->chat->block->low - r->start + n;
+    tcall_reader_clear_(r);
+    r->answer.error = TCALL_E_MEMORY;
+    return false;
 }
 
-/* A piece of id, name or arguments of the element at hand. */
-static int tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+/* Arguments that do not fit make that call fail, not the answer. */
+static void tcall_reader_lose_(tcall_reader *r, size_t at, size_t n)
 {
-    tcall_head_ h;
+    tcall_head_ h = tcall_head_get_(r->chat, at);
+    r->lost += h.len[TCALL_PART_TEXT_] + n;
+    h.error = TCALL_E_MEMORY;
+    tcall_head_set_(r->chat, at, &h);
+    tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
+}
+
+/* A piece of id, name or arguments. The element gets its place as soon as
+ * there is something to keep of it. */
+static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+{
+    static const tcall_head_ fresh = {
+        {0, 0, 0}, TCALL_ITEM_CALL, 0, TCALL_INDEX_NONE_, 0};
+    tcall_block *b = r->chat->block;
     if (r->answer.error == TCALL_E_MEMORY) {
         r->lost += s.len;
-        return TCALL_OK;
+        return;
     }
-    if (!tcall_reader_open_(r))
-        return tcall_reader_part_(r, part, s);
-    if (part == TCALL_PART_TEXT_) {
-        tcall_reader_arguments_(r, s);
-        return TCALL_OK;
+    if (!r->open) {
+        if (!tcall_reader_need_(r, TCALL_HEAD_))
+            return;
+        r->slot = b->low;
+        r->open = true;
+        tcall_block_grow_(b, TCALL_HEAD_);
+        tcall_head_set_(r->chat, r->slot, &fresh);
     }
-    h = tcall_head_get_(r->chat, r->slot);
-    if (s.len > UINT16_MAX || s.len + (part ? h.name : h.id) > UINT16_MAX)
-        return TCALL_E_LIMIT;
-    if (tcall_reader_room_(r, s.len))
+    if (part == TCALL_PART_TEXT_ &&
+        (tcall_head_get_(r->chat, r->slot).error ||
+         !tcall_reader_room_(r, s.len + TCALL_RESERVE_)))
+        tcall_reader_lose_(r, r->slot, s.len);
+    else if (tcall_reader_need_(r, s.len))
         tcall_reader_put_(r, r->slot, part, s);
-    else
-        tcall_reader_full_(r, s.len);
-    return TCALL_OK;
 }
 
 /* A piece of the model's text. */
 static void tcall_reader_text_(tcall_reader *r, tcall_str s)
 {
-    static const tcall_head_ fresh = {0, 0, 0, TCALL_ITEM_TEXT, 0, 0, 0};
-    size_t free = tcall_block_free_(r->chat->block), used, n = 0;
+    static const tcall_head_ fresh = {{0, 0, 0}, TCALL_ITEM_TEXT, 0, 0, 0};
+    size_t room = tcall_block_free_(r->chat->block), max = r->text_max;
     if (r->choice)
         return;
     if (r->text)
         r->text(r->user, s);
     if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
         return;
-    if (!r->has_text && free >= TCALL_HEAD_ + TCALL_RESERVE_) {
-        memcpy(tcall_reader_gap_(r, r->start, TCALL_HEAD_), &fresh,
-               sizeof fresh);
-        free -= TCALL_HEAD_;
+    room = room > TCALL_HEAD_ + TCALL_RESERVE_
+               ? room - TCALL_HEAD_ - TCALL_RESERVE_
+               : 0;
+    if (room && !r->has_text) {
+        tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
+        tcall_head_set_(r->chat, r->start, &fresh);
         r->has_text = true;
     }
-    if (r->has_text && free > TCALL_RESERVE_) {
-        used = tcall_head_get_(r->chat, r->start).text;
-        n = r->text_max > used ? r->text_max - used : 0;
-        n = n < free - TCALL_RESERVE_ ? n : free - TCALL_RESERVE_;
-    }
-    if (n < s.len) {
+    if (r->has_text)
+        max -= tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_];
+    room = room < max ? room : max;
+    if (room < s.len) {
         r->answer.text_cut = true;
-        s.len = n;
+        s.len = room;
     }
     if (s.len)
         tcall_reader_put_(r, r->start, TCALL_PART_TEXT_, s);
@@ -7094,129 +7282,110 @@ static void tcall_rotate_(char *p, char *mid, char *end)
     tcall_reverse_(p, end);
 }
 
-/* Is the pending element a further piece of the call at at? */
-static bool tcall_reader_continues_(const tcall_reader *r, size_t at)
+/* Is the pending element a further piece of the call at at? 0: no; -1: it does
+ * not say. */
+static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 {
     tcall_head_ a = tcall_head_get_(r->chat, at);
     tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    const char *p = r->chat->block->base + at + TCALL_HEAD_;
-    const char *q = r->chat->block->base + r->pending + TCALL_HEAD_;
+    const char *p = r->chat->block->base + at;
+    const char *q = r->chat->block->base + r->pending;
     bool numbered =
         a.index != TCALL_INDEX_NONE_ && b.index != TCALL_INDEX_NONE_;
-    if (numbered && a.index != b.index)
-        return false;
-    if (a.id && b.id)
-        return a.id == b.id && memcmp(p, q, a.id) == 0;
+    if (a.choice != b.choice || (numbered && a.index != b.index))
+        return 0;
+    if (a.len[TCALL_PART_ID_] && b.len[TCALL_PART_ID_])
+        return a.len[TCALL_PART_ID_] == b.len[TCALL_PART_ID_] &&
+               memcmp(p + TCALL_HEAD_, q + TCALL_HEAD_,
+                      a.len[TCALL_PART_ID_]) == 0;
     if (!numbered)
-        return false;
+        return b.len[TCALL_PART_NAME_] ? 0 : -1;
     /* Some servers give every call the same number: an object behind a whole
      * one is no piece of it. */
-    return !(b.name && b.text && a.text &&
-             p[tcall_head_size_(&a) - TCALL_HEAD_ - 1] == '}' &&
-             q[b.id + b.name] == '{');
+    return !(b.len[TCALL_PART_NAME_] && a.len[TCALL_PART_TEXT_] &&
+             p[tcall_head_size_(&a) - 1] == '}' &&
+             q[tcall_head_end_(&b, TCALL_PART_NAME_)] == '{');
 }
 
-/* The call that the pending element continues: of the same id or number, or
- * the last one when it has neither number nor name. */
+/* The call that the pending element continues: the one of its id or number,
+ * or the last one if it has neither. */
 static size_t tcall_reader_find_(const tcall_reader *r)
 {
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    tcall_head_ a = b;
     size_t at = r->start, best = TCALL_NO_ITEM_, last = TCALL_NO_ITEM_;
+    tcall_head_ a;
     for (; at < r->pending; at += tcall_head_size_(&a)) {
+        int same;
         a = tcall_head_get_(r->chat, at);
-        if (a.kind == TCALL_ITEM_TEXT || a.choice != b.choice)
+        if (a.kind == TCALL_ITEM_TEXT)
             continue;
-        last = at;
-        if (tcall_reader_continues_(r, at))
+        same = tcall_reader_continues_(r, at);
+        if (same > 0)
             best = at;
+        last = same < 0 ? at : TCALL_NO_ITEM_;
     }
-    if (best != TCALL_NO_ITEM_ || last == TCALL_NO_ITEM_ || b.name)
-        return best;
-    a = tcall_head_get_(r->chat, last);
-    if (b.index != TCALL_INDEX_NONE_ && a.index != TCALL_INDEX_NONE_)
-        return best;
-    return a.id && b.id ? best : last;
+    return best != TCALL_NO_ITEM_ ? best : last;
 }
 
-/* An id or name that comes late. The text may give way for it, so the call's
- * place may change: it is returned. */
-static size_t tcall_reader_adopt_(tcall_reader *r, size_t at)
-{
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    size_t id = a.id ? 0 : b.id, name = a.name ? 0 : b.name;
-    size_t before = r->pending;
-    char *from;
-    if (a.kind == TCALL_ITEM_NONE_ || id + name == 0)
-        return at;
-    if (!tcall_reader_room_(r, id + name)) {
-        tcall_reader_full_(r, id + name);
-        return TCALL_NO_ITEM_;
-    }
-    at -= before - r->pending;
-    /* The gap that they are copied into shifts them. */
-    from = r->chat->block->base + r->pending + TCALL_HEAD_;
-    tcall_reader_put_(r, at, TCALL_PART_ID_, tcall_slice_(from + id, id));
-    from += id + b.id;
-    tcall_reader_put_(r, at, TCALL_PART_NAME_, tcall_slice_(from + name, name));
-    return at;
-}
-
-/* Gives the arguments of the pending element to the call at at. */
-static void tcall_reader_merge_(tcall_reader *r, size_t at)
+/* Moves a part of the pending element to the end of that of the item at at. */
+static void tcall_reader_give_(tcall_reader *r, size_t at, int part)
 {
     char *base = r->chat->block->base;
     tcall_head_ a = tcall_head_get_(r->chat, at);
     tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    size_t size = tcall_head_size_(&b), from;
-    if (a.kind != TCALL_ITEM_NONE_ && (a.error || b.error)) {
-        r->lost += a.text + b.text;
-        tcall_reader_shorten_(r, at, a.text);
-        a.text = 0;
-        a.error = TCALL_E_MEMORY;
-    } else if (a.kind != TCALL_ITEM_NONE_ && b.text) {
-        if (a.kind & TCALL_ITEM_START_) {
-            tcall_reader_shorten_(r, at, a.text);
-            a.text = 0;
-        }
-        a.kind &= (uint8_t)~TCALL_ITEM_START_;
-        from = at + tcall_head_size_(&a);
-        tcall_rotate_(base + from, base + r->pending + size - b.text,
-                      base + r->pending + size);
-        a.text += b.text;
-        r->pending += b.text;
-        size -= b.text;
-    }
+    uint32_t n = b.len[part];
+    char *end = base + r->pending + tcall_head_end_(&b, part);
+    tcall_rotate_(base + at + tcall_head_end_(&a, part), end - n, end);
+    a.len[part] += n;
+    b.len[part] = 0;
+    r->pending += n;
     tcall_head_set_(r->chat, at, &a);
-    tcall_reader_drop_(r, r->pending, size);
+    tcall_head_set_(r->chat, r->pending, &b);
+}
+
+/* Gives what the pending element brings to the call at at. An id or a name
+ * are taken but once. */
+static void tcall_reader_merge_(tcall_reader *r, size_t at)
+{
+    tcall_head_ a = tcall_head_get_(r->chat, at);
+    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
+    uint32_t n = b.len[TCALL_PART_TEXT_];
+    if (a.kind == TCALL_ITEM_NONE_)
+        return;
+    if (!a.len[TCALL_PART_ID_])
+        tcall_reader_give_(r, at, TCALL_PART_ID_);
+    if (!a.len[TCALL_PART_NAME_])
+        tcall_reader_give_(r, at, TCALL_PART_NAME_);
+    if (a.error || b.error) {
+        tcall_reader_lose_(r, at, n);
+    } else if (n) {
+        if (a.kind & TCALL_ITEM_START_)
+            tcall_reader_shorten_(r, at, a.len[TCALL_PART_TEXT_]);
+        a = tcall_head_get_(r->chat, at);
+        a.kind &= (uint8_t)~TCALL_ITEM_START_;
+        tcall_head_set_(r->chat, at, &a);
+        tcall_reader_give_(r, at, TCALL_PART_TEXT_);
+    }
 }
 
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
     tcall_head_ h = tcall_head_get_(r->chat, r->pending);
-    size_t at;
+    size_t at = TCALL_NO_ITEM_;
     h.choice = r->choice;
     if (h.index == TCALL_INDEX_NONE_)
         h.index = r->index;
-    if (h.kind == TCALL_ITEM_NONE_) {
-        tcall_reader_drop_(r, r->pending + TCALL_HEAD_,
-                           tcall_head_size_(&h) - TCALL_HEAD_);
-        h.id = h.name = 0;
-        h.text = 0;
-    }
     tcall_head_set_(r->chat, r->pending, &h);
-    at = r->whole || h.kind == TCALL_ITEM_NONE_ ? TCALL_NO_ITEM_
-                                                : tcall_reader_find_(r);
+    if (!r->whole && h.kind != TCALL_ITEM_NONE_)
+        at = tcall_reader_find_(r);
     if (at == TCALL_NO_ITEM_) {
         r->pending += tcall_head_size_(&h);
         r->began |= (uint8_t)(1u << r->choice);
         return;
     }
-    at = tcall_reader_adopt_(r, at);
-    if (at != TCALL_NO_ITEM_)
-        tcall_reader_merge_(r, at);
+    tcall_reader_merge_(r, at);
+    h = tcall_head_get_(r->chat, r->pending);
+    tcall_reader_shift_(r, r->pending + tcall_head_size_(&h), r->pending);
 }
 
 /* All elements of one choice, or of a document, are complete. */
@@ -7233,12 +7402,14 @@ static void tcall_reader_settle_all_(tcall_reader *r)
 static void tcall_reader_call_end_(tcall_reader *r)
 {
     tcall_head_ h;
+    if (r->answer.error == TCALL_E_MEMORY)
+        r->lost += TCALL_HEAD_;
     if (r->open) {
         h = tcall_head_get_(r->chat, r->slot);
-        h.index = (uint8_t)r->index;
-        if (r->object && h.text)
+        h.index = r->index;
+        if (r->object)
             h.kind |= TCALL_ITEM_START_;
-        if (r->ignored && h.name)
+        if (r->ignored && h.len[TCALL_PART_NAME_])
             h.kind = TCALL_ITEM_NONE_;
         tcall_head_set_(r->chat, r->slot, &h);
     }
@@ -7257,7 +7428,7 @@ static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
 static void tcall_reader_stop_(tcall_reader *r)
 {
     uint8_t means = tcall_reader_means_(r, TCALL_STOP_OTHER);
-    if (!r->word_len)
+    if (!r->word[0])
         return;
     r->stopped = true;
     if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
@@ -7282,21 +7453,14 @@ static long tcall_reader_number_(const tcall_reader *r)
 static int tcall_reader_word_(tcall_reader *r, int field)
 {
     tcall_answer *a = &r->answer;
-    long n = 0;
-    if (field == TCALL_AT_INDEX || field == TCALL_AT_NUMBER ||
-        field == TCALL_AT_INPUT || field == TCALL_AT_OUTPUT)
-        n = tcall_reader_number_(r);
+    long n = tcall_reader_number_(r);
     switch (field) {
     case TCALL_AT_INDEX:
-        if (n < 0 || n >= TCALL_INDEX_NONE_)
-            return TCALL_E_PROTOCOL;
         r->index = (uint8_t)n;
-        break;
+        return n < 0 || n >= TCALL_INDEX_NONE_ ? TCALL_E_PROTOCOL : TCALL_OK;
     case TCALL_AT_NUMBER:
-        if (n < 0 || n > 7)
-            return TCALL_E_PROTOCOL;
-        r->choice = (uint8_t)n;
-        break;
+        r->choice = (uint8_t)n & 7;
+        return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
     case TCALL_AT_TYPE:
         r->ignored = r->provider->call_type &&
                      strcmp(r->word, r->provider->call_type) != 0;
@@ -7310,84 +7474,71 @@ static int tcall_reader_word_(tcall_reader *r, int field)
         if (tcall_reader_means_(r, 0) == TCALL_STOP_FINAL_)
             r->complete = true;
         break;
-    case TCALL_AT_INPUT: a->input_tokens = n < 0 ? a->input_tokens : n; break;
-    case TCALL_AT_OUTPUT:
-        a->output_tokens = n < 0 ? a->output_tokens : n;
+    case TCALL_AT_INPUT:
+        if (n >= 0)
+            a->input_tokens = n;
         break;
-    case TCALL_AT_ERROR_CODE:
+    case TCALL_AT_OUTPUT:
+        if (n >= 0)
+            a->output_tokens = n;
+        break;
+    default: /* TCALL_AT_ERROR_CODE */
         if (!a->stop_text[0])
             memcpy(a->stop_text, r->word, sizeof r->word);
-        break;
-    default: break;
     }
     return TCALL_OK;
 }
 
-/* Words about an error; they are cut rather than refused. */
-static void tcall_reader_message_(tcall_reader *r, tcall_str s)
+/* Appends to a text that is cut rather than refused. */
+static void tcall_reader_append_(char *text, size_t cap, tcall_str s)
 {
-    char *message = r->answer.message;
-    size_t n = strlen(message), room = sizeof r->answer.message - 1 - n;
+    size_t n = strlen(text), room = cap - 1 - n;
     s.len = s.len < room ? s.len : room;
-    *tcall_copy_(message + n, s) = 0;
+    *tcall_copy_(text + n, s) = 0;
 }
 
 /* A value begins with c. What follows of it is skipped if it is null, or if
  * there is one already. */
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
-    tcall_head_ h;
+    unsigned part = (unsigned)(field - TCALL_AT_ID);
     r->skip = c == 'n';
-    switch (field) {
-    case TCALL_AT_CALL: r->object = r->ignored = false; break;
-    case TCALL_AT_ID:
-    case TCALL_AT_NAME:
-    case TCALL_AT_ARGS:
+    if (part < TCALL_PARTS_) {
         if (field == TCALL_AT_ARGS && c == '{')
             r->object = true;
-        if (!r->open)
-            break;
-        h = tcall_head_get_(r->chat, r->slot);
-        r->skip = r->skip || (field == TCALL_AT_ID     ? h.id != 0
-                              : field == TCALL_AT_NAME ? h.name != 0
-                                                       : h.text != 0);
-        break;
-    case TCALL_AT_WHOLE: r->whole = r->whole || !r->skip; break;
-    case TCALL_AT_RESTART:
+        if (r->open && tcall_head_get_(r->chat, r->slot).len[part])
+            r->skip = true;
+    } else if (field >= TCALL_AT_INDEX) {
+        r->word[0] = 0;
+    } else if (field == TCALL_AT_CALL) {
+        r->object = r->ignored = false;
+    } else if (field == TCALL_AT_RESTART) {
         if (c == '{')
             tcall_reader_clear_(r);
-        break;
-    case TCALL_AT_ERROR:
-        if (c == '{')
+    } else if (field == TCALL_AT_WHOLE) {
+        r->whole = r->whole || !r->skip;
+    } else if (field >= TCALL_AT_ERROR) {
+        if (field == TCALL_AT_ERROR && c == '{')
             r->answer.error = TCALL_E_PROVIDER;
-        /* fall through */
-    case TCALL_AT_MESSAGE: r->skip = r->skip || r->answer.message[0]; break;
-    default:
-        r->word_len = 0;
-        r->word[0] = 0;
-        break;
+        if (r->answer.message[0])
+            r->skip = true;
     }
 }
 
-static int tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
+static void tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
 {
-    size_t room = sizeof r->word - 1u - r->word_len;
-    if (r->skip)
-        return TCALL_OK;
-    switch (field) {
-    case TCALL_AT_ID: return tcall_reader_part_(r, TCALL_PART_ID_, s);
-    case TCALL_AT_NAME: return tcall_reader_part_(r, TCALL_PART_NAME_, s);
-    case TCALL_AT_ARGS: return tcall_reader_part_(r, TCALL_PART_TEXT_, s);
-    case TCALL_AT_TEXT: tcall_reader_text_(r, s); break;
-    case TCALL_AT_ERROR: r->answer.error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_AT_MESSAGE: tcall_reader_message_(r, s); break;
-    default:
-        s.len = s.len < room ? s.len : room;
-        *tcall_copy_(r->word + r->word_len, s) = 0;
-        r->word_len = (uint8_t)(r->word_len + s.len);
-        break;
+    unsigned part = (unsigned)(field - TCALL_AT_ID);
+    if (part < TCALL_PARTS_)
+        tcall_reader_part_(r, (int)part, s);
+    else if (field >= TCALL_AT_INDEX)
+        tcall_reader_append_(r->word, sizeof r->word, s);
+    else if (field == TCALL_AT_TEXT)
+        tcall_reader_text_(r, s);
+    else if (field >= TCALL_AT_ERROR) {
+        if (field == TCALL_AT_ERROR)
+            r->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_append_(r->answer.message, sizeof r->answer.message, s);
     }
-    return TCALL_OK;
 }
 
 /* One event of the outline. */
@@ -7397,13 +7548,15 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
     tcall_reader *r = (tcall_reader *)user;
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
-    else if (event == TCALL_SCAN_DATA)
-        return tcall_reader_data_(r, field, s);
-    else if (field == TCALL_AT_CALL)
+    else if (event == TCALL_SCAN_END && field == TCALL_AT_CALL)
         tcall_reader_call_end_(r);
-    else if (field == TCALL_AT_CHOICE)
+    else if (event == TCALL_SCAN_END && field == TCALL_AT_CHOICE)
         tcall_reader_settle_all_(r);
-    else if (!r->skip)
+    else if (r->skip)
+        return TCALL_OK;
+    else if (event == TCALL_SCAN_DATA)
+        tcall_reader_data_(r, field, s);
+    else if (field >= TCALL_AT_INDEX)
         return tcall_reader_word_(r, field);
     return TCALL_OK;
 }
@@ -7483,22 +7636,17 @@ static void tcall_reader_line_(tcall_reader *r, char c)
     }
 }
 
-/* Between documents: white space, the commas of an array of documents, and
- * the [DONE] of OpenAI, which is no JSON. */
+/* Between documents: white space, the brackets and commas of an array of
+ * documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_between_(tcall_reader *r, char c)
 {
     if (c == '\n' && r->sse) {
         r->state = TCALL_R_LINE_;
         r->match = 0;
-    } else if (c == '[' && !r->array) {
-        r->array = true;
-    } else if (c == ']' && r->array) {
-        r->array = false;
-    } else if (c == 'D' && r->array && r->sse) {
-        r->array = false;
+    } else if (c == 'D' && r->sse) {
         r->complete = true;
         r->state = TCALL_R_IGNORED_;
-    } else if (!tcall_is_space_(c) && !(c == ',' && r->array)) {
+    } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
         tcall_reader_fail_(r, TCALL_E_PROTOCOL);
     }
 }
@@ -7548,18 +7696,22 @@ static size_t tcall_utf8_whole_(const char *p, size_t n)
 }
 
 /* An id of nine letters and digits: every provider takes those. */
-static void tcall_reader_make_id_(tcall_reader *r, size_t at)
+static bool tcall_reader_make_id_(tcall_reader *r)
 {
-    char id[9] = {'c', 'a', 'l', 'l', '0', '0', '0', '0', '0'};
+    char id[9] = {'c', 'a', 'l', 'l'};
     uint32_t n = ++r->chat->made;
     tcall_head_ h;
     int i;
     for (i = 8; i > 3; i--, n /= 10)
         id[i] = (char)('0' + n % 10);
-    tcall_reader_put_(r, at, TCALL_PART_ID_, tcall_slice_(id, sizeof id));
-    h = tcall_head_get_(r->chat, at);
+    if (!tcall_reader_need_(r, sizeof id))
+        return false;
+    tcall_reader_put_(r, r->pending, TCALL_PART_ID_,
+                      tcall_slice_(id, sizeof id));
+    h = tcall_head_get_(r->chat, r->pending);
     h.kind |= TCALL_ITEM_MADE_;
-    tcall_head_set_(r->chat, at, &h);
+    tcall_head_set_(r->chat, r->pending, &h);
+    return true;
 }
 
 /* Is it one whole JSON text? */
@@ -7570,77 +7722,37 @@ static int tcall_check_json_(tcall_scan *s, tcall_str text)
     return tcall_scan_end(s);
 }
 
-/* Arguments that end too early show it themselves, whatever the provider
- * says; other faults of theirs may be mended later. */
-static void tcall_reader_check_(tcall_reader *r, size_t at)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    const char *p = r->chat->block->base + at + tcall_head_size_(&h) - h.text;
-    if (h.error || !h.text)
-        return;
-    if (tcall_check_json_(&r->scan, tcall_slice_(p, h.text)) ==
-        TCALL_E_TRUNCATED)
-        h.error = TCALL_E_TRUNCATED;
-    tcall_head_set_(r->chat, at, &h);
-}
-
-/* Drops the elements that were no calls; the number of bytes that made up ids
- * will take. */
-static size_t tcall_reader_sift_(tcall_reader *r)
-{
-    size_t at = r->start, size, made = 0;
-    while (at < r->chat->block->low) {
-        tcall_head_ h = tcall_head_get_(r->chat, at);
-        size = tcall_head_size_(&h);
-        if (h.kind == TCALL_ITEM_NONE_) {
-            tcall_reader_drop_(r, at, size);
-            continue;
-        }
-        if (h.kind != TCALL_ITEM_TEXT && !h.id)
-            made += 9;
-        at += size;
-    }
-    return made;
-}
-
-/* Text that was cut must not end inside a character. */
-static void tcall_reader_trim_(tcall_reader *r)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, r->start);
-    const char *p = r->chat->block->base + r->start + TCALL_HEAD_;
-    size_t n = tcall_utf8_whole_(p, h.text);
-    tcall_reader_shorten_(r, r->start, h.text - n);
-    if (n == 0)
-        tcall_reader_drop_(r, r->start, TCALL_HEAD_);
-    r->has_text = n != 0;
-}
-
-/* The answer is whole: look at its calls. */
+/* The answer is whole: look at its items. pending is the one at hand, slot the
+ * last call. */
 static void tcall_reader_finish_(tcall_reader *r)
 {
-    size_t made = tcall_reader_sift_(r), at, last = TCALL_NO_ITEM_;
+    const char *text = r->chat->block->base + r->start + TCALL_HEAD_;
     tcall_head_ h;
-    if (!tcall_reader_room_(r, made)) {
-        tcall_reader_full_(r, made);
-        return;
-    }
-    if (r->has_text)
-        tcall_reader_trim_(r);
-    for (at = r->start; at < r->chat->block->low; at += tcall_head_size_(&h)) {
-        h = tcall_head_get_(r->chat, at);
-        if (h.kind == TCALL_ITEM_TEXT)
+    r->pending = r->start;
+    while (r->pending < r->chat->block->low) {
+        h = tcall_head_get_(r->chat, r->pending);
+        if (h.kind == TCALL_ITEM_NONE_) {
+            tcall_reader_shift_(r, r->pending + tcall_head_size_(&h),
+                                r->pending);
             continue;
-        if (!h.id)
-            tcall_reader_make_id_(r, at);
-        tcall_reader_check_(r, at);
-        r->answer.calls++;
-        last = at;
-        h = tcall_head_get_(r->chat, at);
+        }
+        if (h.kind != TCALL_ITEM_TEXT) {
+            if (!h.len[TCALL_PART_ID_] && !tcall_reader_make_id_(r))
+                return;
+            r->slot = r->pending;
+            r->answer.calls++;
+        }
+        h = tcall_head_get_(r->chat, r->pending);
+        r->pending += tcall_head_size_(&h);
     }
-    if (r->cut && last != TCALL_NO_ITEM_) {
-        h = tcall_head_get_(r->chat, last);
+    if (r->cut && r->answer.calls) {
+        h = tcall_head_get_(r->chat, r->slot);
         h.error = h.error == TCALL_E_MEMORY ? h.error : (int8_t)TCALL_E_CUT;
-        tcall_head_set_(r->chat, last, &h);
+        tcall_head_set_(r->chat, r->slot, &h);
+    }
+    if (r->answer.text_cut && r->has_text) { /* not inside a character */
+        size_t n = tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_];
+        tcall_reader_shorten_(r, r->start, n - tcall_utf8_whole_(text, n));
     }
 }
 
@@ -7652,9 +7764,8 @@ int tcall_reader_end(tcall_reader *r)
     a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
     if (!a->error && a->message[0] && !over)
         a->error = TCALL_E_PROVIDER;
-    if (!a->error && (!over || r->inside || r->array))
-        a->error = r->state == TCALL_R_IGNORED_ && !r->some ? TCALL_E_PROTOCOL
-                                                            : TCALL_E_TRUNCATED;
+    if (!a->error && (!over || r->inside))
+        a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;
     if (!a->error)
         tcall_reader_finish_(r);
     if (r->lost && b->low + b->high + r->lost + TCALL_RESERVE_ > b->need)
@@ -7731,15 +7842,14 @@ static const char *tcall_view_get_(const char *p, const char *key)
     return NULL;
 }
 
-/* Views of a schema for a provider: the same text, but for what it does not
- * take. What is left out is still checked when the call comes. */
-enum {
-    TCALL_VIEW_PLAIN_ = 0,
-    TCALL_VIEW_OPENAI_ = 1,    /* strict */
-    TCALL_VIEW_ANTHROPIC_ = 2, /* strict */
-    TCALL_VIEW_OLLAMA_ = 4,    /* what its templates know */
-    TCALL_VIEW_STRICT_ = 3
-};
+/* What is sent of a tool's schema. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    text = text ? tcall_view_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
 
 /* What stands behind a keyword. */
 enum {
@@ -7830,12 +7940,11 @@ static bool tcall_view_type_(const char *schema, const char *word)
  * array of anything. */
 static bool tcall_view_vague_(const char *schema)
 {
-    bool any =
-        !tcall_view_get_(schema, "type") && !tcall_view_get_(schema, "anyOf") &&
-        !tcall_view_get_(schema, "oneOf") &&
-        !tcall_view_get_(schema, "allOf") && !tcall_view_get_(schema, "$ref") &&
-        !tcall_view_get_(schema, "enum") && !tcall_view_get_(schema, "const");
-    return any ||
+    static const char says[] = "type\0anyOf\0oneOf\0allOf\0$ref\0enum\0const\0";
+    const char *word = says;
+    while (*word && !tcall_view_get_(schema, word))
+        word += strlen(word) + 1;
+    return !*word ||
            (tcall_view_type_(schema, "object") &&
             !tcall_view_get_(schema, "properties")) ||
            (tcall_view_type_(schema, "array") &&
@@ -7891,11 +8000,11 @@ static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
         tcall_write_key(v->w, "type");
         tcall_write_string(v->w, "object");
     }
-    if (!m || !(v->profile & TCALL_VIEW_STRICT_))
+    if (!m || v->profile == TCALL_STRICT_OLLAMA)
         return;
     tcall_write_key(v->w, "additionalProperties");
     tcall_write_bool(v->w, false);
-    if (!(v->profile & TCALL_VIEW_OPENAI_))
+    if (!(v->profile & TCALL_STRICT_OPENAI))
         return;
     tcall_write_key(v->w, "required");
     tcall_write_open(v->w, '[');
@@ -7911,7 +8020,7 @@ static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
 static bool tcall_view_optional_(tcall_view_ *v)
 {
     v->optional++;
-    if (!(v->profile & TCALL_VIEW_OPENAI_))
+    if (!(v->profile & TCALL_STRICT_OPENAI))
         return false;
     tcall_write_open(v->w, '{');
     tcall_write_key(v->w, "anyOf");
@@ -7925,21 +8034,22 @@ static const char *tcall_view_close_(tcall_view_ *v, const char *p)
     if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_)
         tcall_view_close_schema_(v, v->open[v->depth].from);
     tcall_write_close(v->w, *p);
-    if (v->open[v->depth].nullable)
-        tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}]}"));
+    if (v->open[v->depth].nullable) {
+        tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(v->w, ']');
+        tcall_write_close(v->w, '}');
+    }
     return p + 1;
 }
 
 static bool tcall_view_format_(const char *p)
 {
-    static const char *const known[] = {"date-time", "time",  "date",
-                                        "duration",  "email", "hostname",
-                                        "ipv4",      "ipv6",  "uuid"};
-    size_t i;
-    for (i = 0; i < TCALL_COUNT(known); i++)
-        if (tcall_view_is_(p, known[i]))
-            return true;
-    return false;
+    static const char known[] = "date-time\0time\0date\0duration\0email\0"
+                                "hostname\0ipv4\0ipv6\0uuid\0";
+    const char *word = known;
+    while (*word && !tcall_view_is_(p, word))
+        word += strlen(word) + 1;
+    return *word != 0;
 }
 
 /* A member of a schema: key is at p, its value at value. */
@@ -8006,57 +8116,51 @@ static void tcall_view_write_(tcall_view_ *v, const char *p)
     }
 }
 
-/* What is sent of a tool's schema. */
-static const char *tcall_view_text_(const tcall_tool *tool)
+bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
-    text = text ? tcall_view_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Can a tool be sent as strict? v counts what is limited. */
-static bool tcall_view_fits_(tcall_view_ *v, const tcall_tool *tool,
-                             uint8_t profile)
-{
-    const char *p = tcall_view_text_(tool);
+    const char *p = tcall_tool_schema_(tool);
     tcall_writer count;
-    memset(v, 0, sizeof *v);
-    if (!tool->strict)
-        return false;
+    tcall_view_ v;
     tcall_writer_init(&count, NULL, 0);
-    v->w = &count;
-    v->profile = profile;
-    tcall_view_write_(v, p);
-    return !v->unfit && tcall_view_type_(p, "object") &&
-           !tcall_view_get_(p, "anyOf") && !tcall_view_get_(p, "oneOf") &&
-           !tcall_view_get_(p, "allOf");
+    memset(&v, 0, sizeof v);
+    v.profile = left->profile;
+    v.w = &count;
+    if (v.profile != TCALL_STRICT_OLLAMA) {
+        tcall_view_write_(&v, p);
+        if (!tool->strict || v.unfit || !tcall_view_type_(p, "object") ||
+            tcall_view_get_(p, "anyOf") || tcall_view_get_(p, "oneOf") ||
+            tcall_view_get_(p, "allOf") || !left->tools ||
+            v.optional > left->optional || v.unions > left->unions)
+            return false;
+        left->tools--;
+        left->optional = (uint16_t)(left->optional - v.optional);
+        left->unions = (uint16_t)(left->unions - v.unions);
+    }
+    v.w = w;
+    tcall_view_write_(&v, p);
+    return true;
 }
 
 /* The schema of a tool as a value. Without a view it is what the tool says,
- * to the byte; only the type that every provider insists on is added. */
-static void tcall_view_tool_(tcall_writer *w, const tcall_tool *tool,
-                             uint8_t profile)
+ * to the byte; only the type that every provider insists on is added. True if
+ * it is strict. */
+static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
+                                const tcall_tool *tool, tcall_strict *left)
 {
-    const char *p = tcall_view_text_(tool), *end;
-    tcall_view_ v;
-    if (profile) {
-        memset(&v, 0, sizeof v);
-        v.w = w;
-        v.profile = profile;
-        tcall_view_write_(&v, p);
-        return;
-    }
-    end = tcall_view_skip_(p);
+    const char *p = tcall_tool_schema_(tool);
+    const char *end = tcall_view_skip_(p);
+    if (ask->view && ask->view(w, tool, left))
+        return left->profile != TCALL_STRICT_OLLAMA;
     if (!tcall_view_get_(p, "type")) {
-        tcall_write_verbatim(w, tcall_str_of("{\"type\":\"object\""));
+        tcall_write_text(w, "{\"type\":\"object\"");
         if (!tcall_view_get_(p, "properties"))
             tcall_write_text(w, ",\"properties\":{}");
         p = tcall_view_space_(p + 1);
         if (*p != '}')
-            tcall_write_bytes(w, ",", 1);
+            tcall_write_text(w, ",");
     }
     tcall_write_bytes(w, p, (size_t)(end - p));
+    return false;
 }
 
 /* The tools to send, one after the other; NULL: no more. */
@@ -8072,57 +8176,77 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     return NULL;
 }
 
-/* Tools as {"type":"function","function":{...}}. False: there are none. */
-static bool tcall_write_functions_(tcall_writer *w, const tcall_ask *ask,
-                                   uint8_t profile)
-{
-    const tcall_tool *tool;
-    tcall_view_ v;
-    size_t i = 0;
-    bool some = false, strict;
-    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (profile == TCALL_VIEW_OLLAMA_ && ask->choice == TCALL_CHOICE_ONE &&
-            strcmp(tool->name, ask->choice_name) != 0)
-            continue; /* it has no other way to say so */
-        if (!some) {
-            tcall_write_key(w, "tools");
-            tcall_write_open(w, '[');
-        }
-        some = true;
-        strict = profile == TCALL_VIEW_OPENAI_ &&
-                 tcall_view_fits_(&v, tool, profile);
-        tcall_write_verbatim(w, tcall_str_of("{\"type\":\"function\","
-                                             "\"function\":{\"name\":"));
-        tcall_write_string(w, tool->name);
-        if (tool->description) {
-            tcall_write_key(w, "description");
-            tcall_write_string(w, tool->description);
-        }
-        tcall_write_key(w, "parameters");
-        tcall_view_tool_(w, tool,
-                         strict || profile == TCALL_VIEW_OLLAMA_ ? profile : 0);
-        if (strict) {
-            tcall_write_key(w, "strict");
-            tcall_write_bool(w, true);
-        }
-        tcall_write_text(w, "}}");
-    }
-    if (some)
-        tcall_write_close(w, ']');
-    return some;
-}
-
 /* Arguments as they may be sent back: one JSON object, whatever the model
  * wrote. A broken one would be refused by servers for ever after. */
 static tcall_str tcall_arguments_(const tcall_item *call)
 {
     tcall_scan s;
-    const char *p = call->text.ptr, *end = p + call->text.len;
-    while (p < end && tcall_is_space_(*p))
-        p++;
-    if (p < end && *p == '{' && tcall_check_json_(&s, call->text) == TCALL_OK)
+    if (tcall_check_json_(&s, call->text) == TCALL_OK && s.open[0] & 1)
         return call->text;
     return tcall_str_of("{}");
+}
+
+/* Writes JSON that is given as a form: @i, @n and @t stand for id, name and
+ * text of the item, as strings, @a for its text as arguments, @A for the same
+ * as a string. An object behind another one gets its comma. */
+static void tcall_write_form_(tcall_writer *w, const char *form,
+                              const tcall_item *item)
+{
+    if (*form == '{' && w->last == '}')
+        tcall_write_text(w, ",");
+    for (;;) {
+        const char *at = strchr(form, '@');
+        tcall_write_bytes(w, form, at ? (size_t)(at - form) : strlen(form));
+        if (!at)
+            return;
+        switch (at[1]) {
+        case 'i': tcall_write_str(w, item->id); break;
+        case 'n': tcall_write_str(w, item->name); break;
+        case 't': tcall_write_str(w, item->text); break;
+        case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
+        default: tcall_write_str(w, tcall_arguments_(item));
+        }
+        form = at + 2;
+    }
+}
+
+/* A form with one text only. */
+static void tcall_write_words_(tcall_writer *w, const char *form,
+                               const char *text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.text = tcall_str_of(text);
+    tcall_write_form_(w, form, &item);
+}
+
+/* All tools as a member of the request, each between two forms. False: there
+ * are none. */
+static bool tcall_write_tools_(tcall_writer *w, const tcall_ask *ask,
+                               const char *before, const char *behind,
+                               tcall_strict *left)
+{
+    const tcall_tool *tool;
+    tcall_item item;
+    size_t i = 0;
+    bool some = false, strict;
+    memset(&item, 0, sizeof item);
+    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
+        if (left->profile == TCALL_STRICT_OLLAMA &&
+            ask->choice == TCALL_CHOICE_ONE &&
+            strcmp(tool->name, ask->choice_name) != 0)
+            continue; /* it knows no other way to say so */
+        tcall_write_text(w, some ? "" : ",\"tools\":[");
+        some = true;
+        item.name = tcall_str_of(tool->name);
+        item.text = tcall_str_of(tool->description);
+        tcall_write_form_(w, before, &item);
+        strict = tcall_write_schema_(w, ask, tool, left);
+        tcall_write_text(w, strict ? ",\"strict\":true" : "");
+        tcall_write_text(w, behind);
+    }
+    tcall_write_text(w, some ? "]" : "");
+    return some;
 }
 
 /* The result of a call that ends at at. One that is missing is made up: an
@@ -8139,147 +8263,91 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
             break;
     }
     *result = *call;
-    result->kind = TCALL_ITEM_RESULT;
     result->error = TCALL_E_CANCELLED;
     result->text = tcall_str_of("this call was not run");
 }
 
-/* Text and calls of the model that stand in a row from *at on: one message.
- * False at its end. */
-static bool tcall_chat_said_(const tcall_chat *chat, size_t *at,
+/* The next item of this kind among those of the model that stand in a row from
+ * *at on: one message of its. False, and *at behind them, when there is none.
+ */
+static bool tcall_chat_said_(const tcall_chat *chat, size_t *at, int kind,
                              tcall_item *item)
 {
     size_t next = *at;
-    if (!tcall_chat_next(chat, &next, item) || item->kind == TCALL_ITEM_USER ||
-        item->kind == TCALL_ITEM_RESULT)
-        return false;
-    *at = next;
-    return true;
-}
-
-/* Messages as {"role":...,"content":...}, as OpenAI began it. Ollama wants
- * arguments as objects, and knows a result by the name of its tool. */
-static void tcall_write_role_(tcall_writer *w, const char *role)
-{
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "role");
-    tcall_write_string(w, role);
-}
-
-static void tcall_write_message_(tcall_writer *w, const char *role,
-                                 tcall_str text)
-{
-    tcall_write_role_(w, role);
-    tcall_write_key(w, "content");
-    tcall_write_str(w, text);
-    tcall_write_close(w, '}');
-}
-
-static void tcall_write_call_(tcall_writer *w, const tcall_item *call,
-                              bool ollama)
-{
-    tcall_write_open(w, '{');
-    if (!ollama || !call->made) {
-        tcall_write_key(w, "id");
-        tcall_write_str(w, call->id);
-        tcall_write_key(w, "type");
-        tcall_write_string(w, "function");
+    while (tcall_chat_next(chat, &next, item) &&
+           item->kind != TCALL_ITEM_USER && item->kind != TCALL_ITEM_RESULT) {
+        *at = next;
+        if (item->kind == kind)
+            return true;
     }
-    tcall_write_verbatim(w, tcall_str_of("\"function\":{\"name\":"));
-    tcall_write_str(w, call->name);
-    tcall_write_key(w, "arguments");
-    if (ollama)
-        tcall_write_verbatim(w, tcall_arguments_(call));
-    else
-        tcall_write_str(w, tcall_arguments_(call));
-    tcall_write_text(w, "}}");
+    return false;
 }
 
 /* There is no error flag in this format: the text has to say it. */
-static void tcall_write_result_(tcall_writer *w, const tcall_item *result,
-                                bool ollama)
+static void tcall_write_result_(tcall_writer *w, const char *form,
+                                const tcall_item *result)
 {
-    tcall_write_role_(w, "tool");
-    if (ollama) {
-        tcall_write_key(w, "tool_name");
-        tcall_write_str(w, result->name);
-    }
-    if (!ollama || !result->made) {
-        tcall_write_key(w, "tool_call_id");
-        tcall_write_str(w, result->id);
-    }
-    tcall_write_key(w, "content");
+    bool object = result->text.len && *result->text.ptr == '{';
+    tcall_write_form_(w, form, result);
     tcall_write_quote(w);
-    if (result->error && !(result->text.len && *result->text.ptr == '{'))
-        tcall_write_text(w, "Error: ");
+    tcall_write_text(w, result->error && !object ? "Error: " : "");
     tcall_write_bytes(w, result->text.ptr, result->text.len);
     tcall_write_unquote(w);
-    tcall_write_close(w, '}');
+    tcall_write_text(w, "}");
 }
 
 /* What the model said from at on, and the results of its calls. Returns where
  * that ends. */
 static size_t tcall_write_said_(tcall_writer *w, const tcall_chat *chat,
-                                size_t at, bool ollama)
+                                size_t at, const char *call, const char *result)
 {
-    tcall_item item, result;
-    size_t i;
-    bool calls = false;
-    tcall_write_role_(w, "assistant");
-    tcall_write_key(w, "content");
+    tcall_item item, answer;
+    size_t i = at;
+    bool some = false;
+    tcall_write_form_(w, "{\"role\":\"assistant\",\"content\":", NULL);
     tcall_write_quote(w);
-    for (i = at; tcall_chat_said_(chat, &i, &item);)
-        if (item.kind == TCALL_ITEM_TEXT)
-            tcall_write_bytes(w, item.text.ptr, item.text.len);
+    while (tcall_chat_said_(chat, &i, TCALL_ITEM_TEXT, &item))
+        tcall_write_bytes(w, item.text.ptr, item.text.len);
     tcall_write_unquote(w);
-    for (i = at; tcall_chat_said_(chat, &i, &item);) {
-        if (item.kind != TCALL_ITEM_CALL)
-            continue;
-        if (!calls) {
-            tcall_write_key(w, "tool_calls");
-            tcall_write_open(w, '[');
-        }
-        calls = true;
-        tcall_write_call_(w, &item, ollama);
+    for (i = at; tcall_chat_said_(chat, &i, TCALL_ITEM_CALL, &item);) {
+        tcall_write_text(w, some ? "" : ",\"tool_calls\":[");
+        tcall_write_form_(w, call, &item);
+        some = true;
     }
-    if (calls)
-        tcall_write_close(w, ']');
-    tcall_write_close(w, '}');
-    for (i = at; tcall_chat_said_(chat, &i, &item);) {
-        if (item.kind != TCALL_ITEM_CALL)
-            continue;
-        tcall_chat_result_(chat, i, &item, &result);
-        tcall_write_result_(w, &result, ollama);
+    tcall_write_text(w, some ? "]}" : "}");
+    for (i = at; tcall_chat_said_(chat, &i, TCALL_ITEM_CALL, &item);) {
+        tcall_chat_result_(chat, i, &item, &answer);
+        tcall_write_result_(w, result, &answer);
     }
     return i;
 }
 
-static void tcall_write_messages_(tcall_writer *w, const tcall_ask *ask,
-                                  bool ollama)
+/* Begins a request: model and messages, as OpenAI began to write them. The
+ * form of a result ends before the value of its content. */
+static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
+                              const char *call, const char *result)
 {
     tcall_item item;
     size_t at = 0, next = 0;
-    tcall_write_key(w, "messages");
-    tcall_write_open(w, '[');
+    tcall_write_words_(w, "{\"model\":@t,\"messages\":[", ask->model);
     if (ask->system && *ask->system)
-        tcall_write_message_(w, "system", tcall_str_of(ask->system));
-    while (tcall_chat_next(ask->chat, &next, &item)) {
+        tcall_write_words_(w, "{\"role\":\"system\",\"content\":@t}",
+                           ask->system);
+    for (; tcall_chat_next(ask->chat, &next, &item); at = next) {
         if (item.kind == TCALL_ITEM_USER)
-            tcall_write_message_(w, "user", item.text);
-        else if (item.kind != TCALL_ITEM_RESULT) /* those came with the calls */
-            next = tcall_write_said_(w, ask->chat, at, ollama);
-        at = next;
+            tcall_write_form_(w, "{\"role\":\"user\",\"content\":@t}", &item);
+        else if (item.kind != TCALL_ITEM_RESULT) /* those come with calls */
+            next = tcall_write_said_(w, ask->chat, at, call, result);
     }
-    tcall_write_close(w, ']');
+    tcall_write_text(w, "]");
 }
 
-/* The members that all requests begin with. */
-static void tcall_write_begin_(tcall_writer *w, const tcall_ask *ask)
+/* A member whose value is a number above 0. */
+static void tcall_write_limit_(tcall_writer *w, const char *key, int value)
 {
-    tcall_write_open(w, '{');
-    if (ask->model) {
-        tcall_write_key(w, "model");
-        tcall_write_string(w, ask->model);
+    if (value > 0) {
+        tcall_write_text(w, key);
+        tcall_write_int(w, value);
     }
 }
 
@@ -8337,41 +8405,29 @@ static const tcall_word tcall_openai_words_[] = {
     {NULL, 0},
 };
 
-static void tcall_openai_choice_(tcall_writer *w, const tcall_ask *ask)
-{
-    if (ask->choice != TCALL_CHOICE_AUTO)
-        tcall_write_key(w, "tool_choice");
-    if (ask->choice == TCALL_CHOICE_NONE)
-        tcall_write_string(w, "none");
-    else if (ask->choice == TCALL_CHOICE_REQUIRED)
-        tcall_write_string(w, "required");
-    else if (ask->choice == TCALL_CHOICE_ONE) {
-        tcall_write_verbatim(w, tcall_str_of("{\"type\":\"function\","
-                                             "\"function\":{\"name\":"));
-        tcall_write_string(w, ask->choice_name);
-        tcall_write_text(w, "}}");
-    }
-    if (ask->no_parallel) {
-        tcall_write_key(w, "parallel_tool_calls");
-        tcall_write_bool(w, false);
-    }
-}
-
 static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
 {
-    tcall_write_begin_(w, ask);
-    tcall_write_messages_(w, ask, false);
-    if (tcall_write_functions_(w, ask, TCALL_VIEW_OPENAI_))
-        tcall_openai_choice_(w, ask);
-    if (ask->max_tokens > 0) {
-        tcall_write_key(w, "max_completion_tokens");
-        tcall_write_int(w, ask->max_tokens);
+    static const char *const choices[] = {
+        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
+        ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":@t}}"};
+    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999};
+    tcall_write_talk_(w, ask,
+                      "{\"id\":@i,\"type\":\"function\","
+                      "\"function\":{\"name\":@n,\"arguments\":@A}}",
+                      "{\"role\":\"tool\",\"tool_call_id\":@i,\"content\":");
+    if (tcall_write_tools_(w, ask,
+                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
+                           "\"description\":@t,\"parameters\":",
+                           "}}", &left)) {
+        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+        if (ask->no_parallel)
+            tcall_write_text(w, ",\"parallel_tool_calls\":false");
     }
-    tcall_write_key(w, "stream");
-    tcall_write_bool(w, ask->stream);
-    if (ask->stream)
-        tcall_write_text(w, ",\"stream_options\":{\"include_usage\":true}");
-    return tcall_write_close(w, '}');
+    tcall_write_limit_(w, ",\"max_completion_tokens\":", ask->max_tokens);
+    return tcall_write_text(
+        w, ask->stream ? ",\"stream\":true,"
+                         "\"stream_options\":{\"include_usage\":true}}"
+                       : ",\"stream\":false}");
 }
 
 const tcall_provider tcall_openai = {
@@ -8438,130 +8494,30 @@ static const tcall_word tcall_anthropic_words_[] = {
     {NULL, 0},
 };
 
-/* What one request may hold of strict tools, over all of them together. */
-#define TCALL_ANTHROPIC_STRICT_   20
-#define TCALL_ANTHROPIC_OPTIONAL_ 24
-#define TCALL_ANTHROPIC_UNIONS_   16
-
-static bool tcall_anthropic_tools_(tcall_writer *w, const tcall_ask *ask)
-{
-    const tcall_tool *tool;
-    size_t i = 0;
-    unsigned left = TCALL_ANTHROPIC_STRICT_;
-    unsigned optional = TCALL_ANTHROPIC_OPTIONAL_;
-    unsigned unions = TCALL_ANTHROPIC_UNIONS_;
-    bool some = false;
-    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        tcall_view_ v;
-        bool strict = tcall_view_fits_(&v, tool, TCALL_VIEW_ANTHROPIC_) &&
-                      left && v.optional <= optional && v.unions <= unions;
-        if (!some) {
-            tcall_write_key(w, "tools");
-            tcall_write_open(w, '[');
-        }
-        some = true;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "name");
-        tcall_write_string(w, tool->name);
-        if (tool->description) {
-            tcall_write_key(w, "description");
-            tcall_write_string(w, tool->description);
-        }
-        tcall_write_key(w, "input_schema");
-        tcall_view_tool_(w, tool, strict ? TCALL_VIEW_ANTHROPIC_ : 0);
-        if (strict) {
-            left--;
-            optional -= v.optional;
-            unions -= v.unions;
-            tcall_write_key(w, "strict");
-            tcall_write_bool(w, true);
-        }
-        tcall_write_close(w, '}');
-    }
-    if (some)
-        tcall_write_close(w, ']');
-    return some;
-}
-
-static void tcall_anthropic_choice_(tcall_writer *w, const tcall_ask *ask)
-{
-    static const char *const types[] = {"auto", "none", "any", "tool"};
-    if (ask->choice == TCALL_CHOICE_AUTO && !ask->no_parallel)
-        return;
-    tcall_write_key(w, "tool_choice");
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "type");
-    tcall_write_string(w, types[ask->choice]);
-    if (ask->choice == TCALL_CHOICE_ONE) {
-        tcall_write_key(w, "name");
-        tcall_write_string(w, ask->choice_name);
-    }
-    if (ask->no_parallel && ask->choice != TCALL_CHOICE_NONE) {
-        tcall_write_key(w, "disable_parallel_tool_use");
-        tcall_write_bool(w, true);
-    }
-    tcall_write_close(w, '}');
-}
-
 /* Opens a message of this role, or goes on with the one that is open: roles
- * must take turns. Then a block of this type. */
+ * must take turns. Then a block of its content. */
 static void tcall_anthropic_block_(tcall_writer *w, const char **role,
-                                   const char *who, const char *type)
+                                   const char *who, const char *form,
+                                   const tcall_item *item)
 {
     if (*role != who) {
-        if (*role)
-            tcall_write_text(w, "]}");
-        tcall_write_role_(w, who);
-        tcall_write_key(w, "content");
-        tcall_write_open(w, '[');
+        tcall_write_text(w, *role ? "]}" : "");
+        tcall_write_words_(w, "{\"role\":@t,\"content\":[", who);
     }
     *role = who;
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "type");
-    tcall_write_string(w, type);
+    tcall_write_form_(w, form, item);
 }
 
 /* Blank text is refused, so it is left out. */
 static void tcall_anthropic_text_(tcall_writer *w, const char **role,
-                                  const char *who, tcall_str text)
+                                  const char *who, const tcall_item *item)
 {
     size_t i = 0;
-    while (i < text.len && tcall_is_space_(text.ptr[i]))
+    while (i < item->text.len && tcall_is_space_(item->text.ptr[i]))
         i++;
-    if (i == text.len)
-        return;
-    tcall_anthropic_block_(w, role, who, "text");
-    tcall_write_key(w, "text");
-    tcall_write_str(w, text);
-    tcall_write_close(w, '}');
-}
-
-static void tcall_anthropic_call_(tcall_writer *w, const char **role,
-                                  const char *who, const tcall_item *call)
-{
-    tcall_anthropic_block_(w, role, who, "tool_use");
-    tcall_write_key(w, "id");
-    tcall_write_str(w, call->id);
-    tcall_write_key(w, "name");
-    tcall_write_str(w, call->name);
-    tcall_write_key(w, "input");
-    tcall_write_verbatim(w, tcall_arguments_(call));
-    tcall_write_close(w, '}');
-}
-
-static void tcall_anthropic_result_(tcall_writer *w, const char **role,
-                                    const char *who, const tcall_item *result)
-{
-    tcall_anthropic_block_(w, role, who, "tool_result");
-    tcall_write_key(w, "tool_use_id");
-    tcall_write_str(w, result->id);
-    tcall_write_key(w, "content");
-    tcall_write_str(w, result->text);
-    if (result->error) {
-        tcall_write_key(w, "is_error");
-        tcall_write_bool(w, true);
-    }
-    tcall_write_close(w, '}');
+    if (i < item->text.len)
+        tcall_anthropic_block_(w, role, who, "{\"type\":\"text\",\"text\":@t}",
+                               item);
 }
 
 static void tcall_anthropic_messages_(tcall_writer *w, const tcall_chat *chat)
@@ -8569,45 +8525,66 @@ static void tcall_anthropic_messages_(tcall_writer *w, const tcall_chat *chat)
     static const char user[] = "user", model[] = "assistant";
     const char *role = NULL;
     tcall_item item, result;
-    size_t at = 0, from = 0, i;
-    tcall_write_key(w, "messages");
-    tcall_write_open(w, '[');
+    size_t at = 0, from = 0;
     for (; tcall_chat_next(chat, &at, &item); from = at) {
         if (item.kind == TCALL_ITEM_USER)
-            tcall_anthropic_text_(w, &role, user, item.text);
+            tcall_anthropic_text_(w, &role, user, &item);
         if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT)
             continue; /* results stand behind their calls */
-        for (at = from; tcall_chat_said_(chat, &at, &item);) {
-            if (item.kind == TCALL_ITEM_TEXT)
-                tcall_anthropic_text_(w, &role, model, item.text);
-            else if (item.kind == TCALL_ITEM_CALL)
-                tcall_anthropic_call_(w, &role, model, &item);
-        }
-        for (i = from; tcall_chat_said_(chat, &i, &item);) {
-            if (item.kind != TCALL_ITEM_CALL)
-                continue;
-            tcall_chat_result_(chat, i, &item, &result);
-            tcall_anthropic_result_(w, &role, user, &result);
+        for (at = from; tcall_chat_said_(chat, &at, TCALL_ITEM_TEXT, &item);)
+            tcall_anthropic_text_(w, &role, model, &item);
+        for (at = from; tcall_chat_said_(chat, &at, TCALL_ITEM_CALL, &item);)
+            tcall_anthropic_block_(w, &role, model,
+                                   "{\"type\":\"tool_use\",\"id\":@i,"
+                                   "\"name\":@n,\"input\":@a}",
+                                   &item);
+        for (at = from; tcall_chat_said_(chat, &at, TCALL_ITEM_CALL, &item);) {
+            tcall_chat_result_(chat, at, &item, &result);
+            tcall_anthropic_block_(
+                w, &role, user,
+                result.error ? "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
+                               "\"content\":@t,\"is_error\":true}"
+                             : "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
+                               "\"content\":@t}",
+                &result);
         }
     }
     tcall_write_text(w, role ? "]}]" : "]");
 }
 
+static void tcall_anthropic_choice_(tcall_writer *w, const tcall_ask *ask)
+{
+    static const char *const choices[] = {
+        "{\"type\":\"auto\"", "{\"type\":\"none\"", "{\"type\":\"any\"",
+        "{\"type\":\"tool\",\"name\":@t"};
+    if (ask->choice == TCALL_CHOICE_AUTO && !ask->no_parallel)
+        return;
+    tcall_write_text(w, ",\"tool_choice\":");
+    tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+    tcall_write_text(w, ask->no_parallel && ask->choice != TCALL_CHOICE_NONE
+                            ? ",\"disable_parallel_tool_use\":true}"
+                            : "}");
+}
+
 static int tcall_anthropic_write_(tcall_writer *w, const tcall_ask *ask)
 {
-    tcall_write_begin_(w, ask);
-    tcall_write_key(w, "max_tokens");
-    tcall_write_int(w, ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    if (ask->system && *ask->system) {
-        tcall_write_key(w, "system");
-        tcall_write_string(w, ask->system);
-    }
+    /* What one request may hold of strict tools, optional parameters and
+     * unions, over all of them together. */
+    tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16};
+    tcall_write_words_(w, "{\"model\":@t", ask->model);
+    tcall_write_limit_(
+        w, ",\"max_tokens\":", ask->max_tokens > 0 ? ask->max_tokens : 1024);
+    if (ask->system && *ask->system)
+        tcall_write_words_(w, ",\"system\":@t", ask->system);
+    tcall_write_text(w, ",\"messages\":[");
     tcall_anthropic_messages_(w, ask->chat);
-    if (tcall_anthropic_tools_(w, ask))
+    if (tcall_write_tools_(w, ask,
+                           "{\"name\":@n,\"description\":@t,"
+                           "\"input_schema\":",
+                           "}", &left))
         tcall_anthropic_choice_(w, ask);
-    tcall_write_key(w, "stream");
-    tcall_write_bool(w, ask->stream);
-    return tcall_write_close(w, '}');
+    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
+                                           : ",\"stream\":false}");
 }
 
 const tcall_provider tcall_anthropic = {
@@ -8655,20 +8632,22 @@ static const tcall_word tcall_ollama_words_[] = {
 
 static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
 {
-    tcall_write_begin_(w, ask);
-    tcall_write_messages_(w, ask, true);
+    tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0};
+    tcall_write_talk_(w, ask,
+                      "{\"id\":@i,\"type\":\"function\","
+                      "\"function\":{\"name\":@n,\"arguments\":@a}}",
+                      "{\"role\":\"tool\",\"tool_name\":@n,"
+                      "\"tool_call_id\":@i,\"content\":");
     if (ask->choice != TCALL_CHOICE_NONE)
-        tcall_write_functions_(w, ask, TCALL_VIEW_OLLAMA_);
-    if (ask->max_tokens > 0) {
-        tcall_write_key(w, "options");
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "num_predict");
-        tcall_write_int(w, ask->max_tokens);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_key(w, "stream"); /* it streams unless told not to */
-    tcall_write_bool(w, ask->stream);
-    return tcall_write_close(w, '}');
+        tcall_write_tools_(w, ask,
+                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
+                           "\"description\":@t,\"parameters\":",
+                           "}}", &left);
+    tcall_write_limit_(w, ",\"options\":{\"num_predict\":", ask->max_tokens);
+    tcall_write_text(w, ask->max_tokens > 0 ? "}" : "");
+    /* It streams unless it is told not to. */
+    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
+                                           : ",\"stream\":false}");
 }
 
 const tcall_provider tcall_ollama = {
@@ -8825,6 +8804,16 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     return tcall_writer_flush(w);
 }
 
+/* How many tools the model gets to see. */
+static size_t tcall_agent_tools_(const tcall_agent *a)
+{
+    const tcall_desc *d = &a->desc.tc->desc;
+    size_t i, n = 0;
+    for (i = 0; i < d->tool_count; i++)
+        n += (tcall_needs(&d->tools[i]) & ~(unsigned)d->allow) == 0;
+    return n;
+}
+
 static void tcall_header_(tcall_request *req, tcall_header *h, const char *name,
                           const char *value, const char *secret)
 {
@@ -8864,6 +8853,7 @@ static int tcall_agent_open_(tcall_agent *a)
         return r;
     memset(&event, 0, sizeof event);
     event.bytes = count.len;
+    event.tools = tcall_agent_tools_(a);
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_REQUEST);
     a->sent = a->received = 0;
     a->state = TCALL_A_SEND_;
@@ -8931,6 +8921,7 @@ static int tcall_agent_answered_(tcall_agent *a)
     }
     memset(&event, 0, sizeof event);
     event.error = r;
+    event.status = a->response.status;
     event.bytes = a->received;
     event.text = tcall_str_of(a->answer.message);
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_ANSWER);

@@ -46,50 +46,33 @@ static tool_function get_time, get_system_status, get_temperature, read_gpio,
 #define GPIO_LINES 28
 static bool simulated_lines[GPIO_LINES];
 
-#define UNIT                      \
-    TCALL_JSON({                  \
-        "type" : "string",        \
-        "enum" : [                \
-            "millimetre",         \
-            "centimetre",         \
-            "metre",              \
-            "kilometre",          \
-            "inch",               \
-            "foot",               \
-            "yard",               \
-            "mile",               \
-            "gram",               \
-            "kilogram",           \
-            "ounce",              \
-            "pound",              \
-            "millilitre",         \
-            "litre",              \
-            "gallon",             \
-            "metre_per_second",   \
-            "kilometre_per_hour", \
-            "mile_per_hour",      \
-            "knot",               \
-            "celsius",            \
-            "fahrenheit",         \
-            "kelvin"              \
-        ]                         \
-    })
+/* clang-format off */
+
+/* Arguments as a C struct: this gives struct conversion, conversion_schema and
+ * conversion_fields. The other tools bring their schema as JSON. */
+#define UNIT_NAMES                                                             \
+    "millimetre", "centimetre", "metre", "kilometre", "inch", "foot", "yard",  \
+    "mile", "gram", "kilogram", "ounce", "pound", "millilitre", "litre",       \
+    "gallon", "metre_per_second", "kilometre_per_hour", "mile_per_hour",       \
+    "knot", "celsius", "fahrenheit", "kelvin"
+TCALL_ARGS(conversion,
+    (required, number, value, "What to convert"),
+    (required, choice(UNIT_NAMES), from, "Unit of the value"),
+    (required, choice(UNIT_NAMES), to, "Unit of the result"));
 
 static const tcall_tool tools[] = {
     {
         .name = "get_time",
         .description = "Date and time, local or at an offset from UTC.",
         .parameters = TCALL_JSON({
-            "type" : "object",
-            "properties" : {
-                "utc_offset" : {
-                    "type" : "number",
-                    "minimum" : -12,
-                    "maximum" : 14,
-                    "description" : "Hours east of UTC. Leave out: local time."
+            "type": "object",
+            "properties": {
+                "utc_offset": {
+                    "type": "number", "minimum": -12, "maximum": 14,
+                    "description": "Hours east of UTC. Leave out: local time."
                 }
             },
-            "additionalProperties" : false
+            "additionalProperties": false
         }),
         .run = get_time,
         .permissions = TCALL_READ,
@@ -98,9 +81,7 @@ static const tcall_tool tools[] = {
         .name = "get_system_status",
         .description = "Load, free memory and uptime of this machine.",
         .parameters = TCALL_JSON({
-            "type" : "object",
-            "properties" : {},
-            "additionalProperties" : false
+            "type": "object", "properties": {}, "additionalProperties": false
         }),
         .run = get_system_status,
         .permissions = TCALL_READ,
@@ -109,15 +90,11 @@ static const tcall_tool tools[] = {
         .name = "get_temperature",
         .description = "How warm this machine's processor is.",
         .parameters = TCALL_JSON({
-            "type" : "object",
-            "properties" : {
-                "unit" : {
-                    "type" : "string",
-                    "enum" : [ "celsius", "fahrenheit" ],
-                    "default" : "celsius"
-                }
+            "type": "object",
+            "properties": {
+                "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]}
             },
-            "additionalProperties" : false
+            "additionalProperties": false
         }),
         .run = get_temperature,
         .permissions = TCALL_READ,
@@ -126,11 +103,12 @@ static const tcall_tool tools[] = {
         .name = "read_gpio",
         .description = "Read whether a GPIO line is on or off.",
         .parameters = TCALL_JSON({
-            "type" : "object",
-            "properties" :
-                {"pin" : {"type" : "integer", "minimum" : 0, "maximum" : 27}},
-            "required" : ["pin"],
-            "additionalProperties" : false
+            "type": "object",
+            "properties": {
+                "pin": {"type": "integer", "minimum": 0, "maximum": 27}
+            },
+            "required": ["pin"],
+            "additionalProperties": false
         }),
         .run = read_gpio,
         .user = simulated_lines,
@@ -140,13 +118,13 @@ static const tcall_tool tools[] = {
         .name = "write_gpio",
         .description = "Switch a GPIO line on or off.",
         .parameters = TCALL_JSON({
-            "type" : "object",
-            "properties" : {
-                "pin" : {"type" : "integer", "minimum" : 0, "maximum" : 27},
-                "on" : {"type" : "boolean"}
+            "type": "object",
+            "properties": {
+                "pin": {"type": "integer", "minimum": 0, "maximum": 27},
+                "on": {"type": "boolean"}
             },
-            "required" : [ "pin", "on" ],
-            "additionalProperties" : false
+            "required": ["pin", "on"],
+            "additionalProperties": false
         }),
         .run = write_gpio,
         .user = simulated_lines,
@@ -157,15 +135,16 @@ static const tcall_tool tools[] = {
         .name = "convert_unit",
         .description = "Convert a value between units of length, mass, volume, "
                        "speed or temperature.",
-        .parameters = "{\"type\":\"object\",\"properties\":{"
-                      "\"value\":{\"type\":\"number\"},"
-                      "\"from\":" UNIT ",\"to\":" UNIT "},"
-                      "\"required\":[\"value\",\"from\",\"to\"],"
-                      "\"additionalProperties\":false}",
+        .parameters = conversion_schema,
+        .bind = tcall_bind,
+        .fields = conversion_fields,
+        .args_size = sizeof(struct conversion),
         .run = convert_unit,
         .permissions = TCALL_READ,
     },
 };
+
+/* clang-format on */
 
 /* A tool writes its result as JSON (or text) and returns TCALL_OK. */
 static int get_time(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -331,57 +310,49 @@ static int write_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return say_line(out, pin, on, !real);
 }
 
-static const struct unit {
-    const char *name;
+static const char *const unit_names[] = {UNIT_NAMES};
+static const struct unit { /* in that order */
     char kind;
     double scale, zero; /* in the kind's own unit: value * scale + zero */
 } units[] = {
-    {"millimetre", 'l', 0.001, 0},
-    {"centimetre", 'l', 0.01, 0},
-    {"metre", 'l', 1, 0},
-    {"kilometre", 'l', 1000, 0},
-    {"inch", 'l', 0.0254, 0},
-    {"foot", 'l', 0.3048, 0},
-    {"yard", 'l', 0.9144, 0},
-    {"mile", 'l', 1609.344, 0},
-    {"gram", 'm', 1, 0},
-    {"kilogram", 'm', 1000, 0},
-    {"ounce", 'm', 28.349523125, 0},
-    {"pound", 'm', 453.59237, 0},
-    {"millilitre", 'v', 1, 0},
-    {"litre", 'v', 1000, 0},
-    {"gallon", 'v', 3785.411784, 0},
-    {"metre_per_second", 's', 1, 0},
-    {"kilometre_per_hour", 's', 1 / 3.6, 0},
-    {"mile_per_hour", 's', 0.44704, 0},
-    {"knot", 's', 1852 / 3600.0, 0},
-    {"celsius", 't', 1, 273.15},
-    {"fahrenheit", 't', 5 / 9.0, 273.15 - 32 * 5 / 9.0},
-    {"kelvin", 't', 1, 0},
+    {'l', 0.001, 0},
+    {'l', 0.01, 0},
+    {'l', 1, 0},
+    {'l', 1000, 0},
+    {'l', 0.0254, 0},
+    {'l', 0.3048, 0},
+    {'l', 0.9144, 0},
+    {'l', 1609.344, 0},
+    {'m', 1, 0},
+    {'m', 1000, 0},
+    {'m', 28.349523125, 0},
+    {'m', 453.59237, 0},
+    {'v', 1, 0},
+    {'v', 1000, 0},
+    {'v', 3785.411784, 0},
+    {'s', 1, 0},
+    {'s', 1 / 3.6, 0},
+    {'s', 0.44704, 0},
+    {'s', 1852 / 3600.0, 0},
+    {'t', 1, 273.15},
+    {'t', 5 / 9.0, 273.15 - 32 * 5 / 9.0},
+    {'t', 1, 0},
 };
 
-static const struct unit *unit_of(tcall_json args, const char *key)
-{
-    const char *name = tcall_json_string(tcall_json_get(args, key), "");
-    size_t i = 0;
-
-    while (i + 1 < TCALL_COUNT(units) && strcmp(units[i].name, name) != 0)
-        i++;
-    return &units[i];
-}
-
+/* The arguments are in a struct, the units as indices into their names. */
 static int convert_unit(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    const struct unit *from = unit_of(args, "from"), *to = unit_of(args, "to");
-    double value = tcall_json_double(tcall_json_get(args, "value"), 0);
-    double result = (value * from->scale + from->zero - to->zero) / to->scale;
+    const struct conversion *a = tcall_bound(cx);
+    const struct unit *from = &units[a->from], *to = &units[a->to];
+    double result =
+        (a->value * from->scale + from->zero - to->zero) / to->scale;
     char text[64];
 
-    (void)cx;
+    (void)args;
     if (from->kind != to->kind || !isfinite(result)) {
-        snprintf(text, sizeof text, "%s cannot be converted to %s", from->name,
-                 to->name);
-        tcall_write_text(out, text);
+        tcall_write_text(out, unit_names[a->from]);
+        tcall_write_text(out, " cannot be converted to ");
+        tcall_write_text(out, unit_names[a->to]);
         return TCALL_E_FAILED;
     }
     if (fabs(result) < 1e-9) /* what rounding left over */
@@ -391,7 +362,7 @@ static int convert_unit(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     snprintf(text, sizeof text, "%.7g", result);
     tcall_write_verbatim(out, tcall_str_of(text));
     tcall_write_key(out, "unit");
-    tcall_write_string(out, to->name);
+    tcall_write_string(out, unit_names[a->to]);
     return tcall_write_close(out, '}');
 }
 

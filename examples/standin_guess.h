@@ -141,6 +141,9 @@ static const char guess_reading[] =
 static const char guess_acting[] =
     "set write switch turn put make delete remove create add send run execute "
     "start stop open close toggle update enable disable activate play";
+/* Verbs that say nothing of what it is about. */
+static const char guess_plain[] =
+    "get read show check set write make put turn switch use do";
 static const char guess_free_text[] =
     "query text message content contents body question note prompt title "
     "description command expression formula todo task item subject search "
@@ -270,6 +273,14 @@ static size_t number_length(const char *s, const char *end)
             continue;
         else if (!isdigit((unsigned char)*p))
             break;
+    }
+    if (p + 1 < end && (*p == 'e' || *p == 'E')) { /* 1e3 */
+        const char *e = p + 1 + (p[1] == '-' || p[1] == '+');
+        const char *digits = e;
+        while (e < end && isdigit((unsigned char)*e))
+            e++;
+        if (e > digits && e == end)
+            p = e;
     }
     /* 10:30, 192.168.0.1 and 2026-01-31 are words. */
     if (p + 1 < end && strchr(":.-/", *p) && isdigit((unsigned char)p[1]))
@@ -612,6 +623,24 @@ static int take(guess_word *w, tcall_writer *out, int sure)
     return sure;
 }
 
+/* "one mile", "half a pound": where a unit follows. */
+static bool counts_one(const guess_slot *s, int i)
+{
+    tcall_json all = tcall_json_get(s->object, "properties");
+    const guess_word *unit = word_at(s, i + 1);
+
+    if (!unit || !in_list("one a an", word_at(s, i)->text))
+        return false;
+    for (tcall_json v = tcall_json_first(all); v.tok; v = tcall_json_next(v)) {
+        tcall_json values = tcall_json_get(resolve(v, s->root), "enum");
+        for (tcall_json e = tcall_json_first(values); e.tok;
+             e = tcall_json_next(e))
+            if (alike(tcall_json_string(e, ""), unit->text) > 1)
+                return true;
+    }
+    return false;
+}
+
 static int fill_number(const guess_slot *s, tcall_writer *out)
 {
     bool whole = strcmp(type_of(s->schema), "integer") == 0;
@@ -632,6 +661,14 @@ static int fill_number(const guess_slot *s, tcall_writer *out)
         if ((s->required || pull > 0) && points > best_points)
             best = w, best_points = points;
     }
+    for (int i = s->from; i < s->to && s->required && !best; i++)
+        if (counts_one(s, i)) {
+            const guess_word *before = word_at(s, i - 1);
+            bool half = before && strcmp(before->text, "half") == 0;
+            word_at(s, i)->used = true;
+            tcall_write_fixed(out, half ? 5 : 10, 1);
+            return SURE;
+        }
     return best ? take(best, out, SURE) : NONE;
 }
 
@@ -1091,8 +1128,9 @@ static int word_points(const guess_tool *tool, const guess_word *w)
             return 8;
     }
     if (!w->stop) {
-        points = 6 * best_alike(tool->name, w->text);
-        p = 2 * best_alike(tool->description, w->text);
+        bool plain = in_list(guess_plain, w->text);
+        points = (plain ? 1 : 6) * best_alike(tool->name, w->text);
+        p = (plain ? 1 : 2) * best_alike(tool->description, w->text);
         points = p > points ? p : points;
     }
     for (tcall_json v = tcall_json_first(all); v.tok; v = tcall_json_next(v)) {
@@ -1211,7 +1249,7 @@ static int best_tool(guess *g, int from, int to, const guess_call *prev,
         bool goes_on = prev && t == prev->tool && g->words[from].number;
         if (goes_on) /* "is pin 3 on and 4 off" */
             points[t] += 2 * GUESS_ENOUGH;
-        if (points[t] < GUESS_ENOUGH) {
+        if (points[t] < (prev ? GUESS_ENOUGH / 2 : GUESS_ENOUGH)) {
             points[t] = -1000 + points[t];
             continue;
         }

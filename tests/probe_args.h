@@ -95,9 +95,8 @@ static void probe_args_schema(tcall_writer *w, tcall_args *args, bool strict,
         n = coerced.len;
         coerced.last = 0;
         tcall_write_json(&coerced, value);
-        r = probe_args_read(&again,
-                            (tcall_str){scratch + n, coerced.len - n}, true,
-                            &mem);
+        r = probe_args_read(&again, (tcall_str){scratch + n, coerced.len - n},
+                            true, &mem);
         value = again.root;
         if (r >= 0)
             r = probe_args_check(&schema, value, false, &check, fault);

@@ -2,8 +2,8 @@
 
 static const tcall_provider *probe_provider(const char *name)
 {
-    static const tcall_provider *const all[] = {
-        &tcall_openai, &tcall_anthropic, &tcall_ollama};
+    static const tcall_provider *const all[] = {&tcall_openai, &tcall_anthropic,
+                                                &tcall_ollama};
     size_t i;
     for (i = 0; i < TCALL_COUNT(all); i++)
         if (strcmp(all[i]->name, name) == 0)
@@ -33,8 +33,10 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
                               const tcall_answer *a)
 {
     tcall_item item;
+    tcall_mend mend;
     tcall_str text = tcall_str_of("");
     size_t at = 0;
+    int error;
     tcall_write_open(w, '{');
     tcall_write_key(w, "calls");
     tcall_write_open(w, '[');
@@ -51,8 +53,10 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
         tcall_write_str(w, item.name);
         tcall_write_key(w, "arguments");
         tcall_write_str(w, item.text);
-        if (item.error)
-            probe_read_error(w, chat->block, item.error, "");
+        error = item.error ? item.error
+                           : tcall_args_mend(item.text, NULL, 0, &mend);
+        if (error < 0)
+            probe_read_error(w, chat->block, error, "");
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');

@@ -6,8 +6,8 @@ static tcall_tool *probe_write_tools(tcall_json list, size_t *count)
 {
     size_t n = 0;
     tcall_json v;
-    tcall_tool *tools = (tcall_tool *)calloc(
-        (size_t)tcall_json_count(list) + 1, sizeof *tools);
+    tcall_tool *tools =
+        (tcall_tool *)calloc((size_t)tcall_json_count(list) + 1, sizeof *tools);
     for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v), n++) {
         tcall_json schema = tcall_json_get(v, "parameters");
         tools[n].name = tcall_json_string(tcall_json_get(v, "name"), "");
@@ -71,10 +71,10 @@ static const char *probe_write_talk(tcall_chat *chat, tcall_json messages)
 static void probe_write_choice(tcall_ask *ask, tcall_json choice)
 {
     static const char *const words[] = {"auto", "none", "required"};
-    const char *word = tcall_json_string(
-        tcall_json_type(choice) == TCALL_OBJECT ? tcall_json_get(choice, "name")
-                                                : choice,
-        "auto");
+    const char *word = tcall_json_string(tcall_json_type(choice) == TCALL_OBJECT
+                                             ? tcall_json_get(choice, "name")
+                                             : choice,
+                                         "auto");
     int i;
     for (i = 0; i < 3; i++)
         if (strcmp(word, words[i]) == 0) {
@@ -108,6 +108,7 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     ask.model = tcall_json_string(tcall_json_get(options, "model"), NULL);
     ask.max_tokens = tcall_json_int(tcall_json_get(options, "max_tokens"), 0);
     ask.stream = tcall_json_bool(tcall_json_get(options, "stream"), false);
+    ask.view = tcall_view;
     ask.no_parallel =
         !tcall_json_bool(tcall_json_get(options, "parallel"), true);
     probe_write_choice(&ask, tcall_json_get(options, "tool_choice"));

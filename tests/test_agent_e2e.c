@@ -142,6 +142,7 @@ static void check_turns(const char *provider, bool stream)
         n += (size_t)snprintf(input + n, sizeof input - n, "%s\n",
                               turns[i].request);
     code = agent(input, args);
+    n = strlen(output);
     CHECK(code == 0);
     CHECK(printed("tools sent: 6 of 6"));
     CHECK(printed("peak use"));
@@ -168,7 +169,7 @@ static void check_turns(const char *provider, bool stream)
         }
     }
     if (code != 0)
-        printf("%s\n", output);
+        printf("%s\n", output + (n > 600 ? n - 600 : 0));
 }
 
 /* --------------------------------------------------------------------------

@@ -3,14 +3,14 @@
 #include "toolcall.h"
 #include "check.h"
 
-#define POINT                                                                  \
-    (required, fixed(2), x, "East"), (optional, fixed(2), y, "North")
+#define POINT (required, fixed(2), x, "East"), (optional, fixed(2), y, "North")
 
 TCALL_ARGS(point, POINT);
 
 TCALL_ARGS(everything,
-           (required, string, name, "A name "
-                                    "in two literals"),
+           (required, string, name,
+            "A name "
+            "in two literals"),
            (required, choice("red", "green", "dark blue"), colour, "A colour"),
            (defaults, integer, count, "-3", "How many"),
            (defaults, string, language, "en", "A language"),
@@ -216,7 +216,8 @@ static void test_errors(void)
     CHECK(tcall_bind(&e, tcall_json_get(v, "name"), everything_fields, path,
                      sizeof path) == TCALL_E_INVALID &&
           !*path);
-    v = args_of("{\"two\":{\"three\":{\"leaf\":[{\"a/b~c\":1},{\"a/b~c\":2}]}}}");
+    v = args_of(
+        "{\"two\":{\"three\":{\"leaf\":[{\"a/b~c\":1},{\"a/b~c\":2}]}}}");
     CHECK(tcall_bind(&one, v, level1_fields, NULL, 0) == TCALL_OK);
     CHECK(one.two.three.leaves == 2 && one.two.three.leaf[1].n == 2);
     v = args_of("{\"two\":{\"three\":{\"leaf\":[{\"a/b~c\":1},{}]}}}");
@@ -226,7 +227,8 @@ static void test_errors(void)
         CHECK(tcall_bind(&one, v, level1_fields, small, cap) ==
               TCALL_E_INVALID);
         if (cap)
-            CHECK(strlen(small) == (cap < sizeof whole ? cap : sizeof whole) - 1 &&
+            CHECK(strlen(small) ==
+                      (cap < sizeof whole ? cap : sizeof whole) - 1 &&
                   !strncmp(small, whole, strlen(small)));
         free(small);
     }

@@ -8,5 +8,6 @@ int main(void)
     tcall_json v;
     int n = tcall_json_parse(&v, text, sizeof text - 1, tok, 8, NULL);
 
-    return n > 0 && tcall_json_int(tcall_json_get(v, "answer"), 0) == 42 ? 0 : 1;
+    return n > 0 && tcall_json_int(tcall_json_get(v, "answer"), 0) == 42 ? 0
+                                                                         : 1;
 }

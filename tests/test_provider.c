@@ -1,0 +1,530 @@
+/* Wire formats: answers in, whole, streamed, cut, broken, in any pieces and in
+ * blocks of any size; requests out. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+#include "check.h"
+
+static char shown[4096]; /* what was read, as text */
+static char heard[4096]; /* text as it came */
+static size_t heard_len, needed;
+static tcall_answer last;
+
+static void hear(void *user, tcall_str piece)
+{
+    (void)user;
+    if (heard_len + piece.len < sizeof heard) {
+        memcpy(heard + heard_len, piece.ptr, piece.len);
+        heard_len += piece.len;
+    }
+    heard[heard_len] = 0;
+}
+
+static void show(tcall_writer *w, tcall_str text, const char *behind)
+{
+    tcall_write_bytes(w, text.ptr, text.len);
+    tcall_write_text(w, behind);
+}
+
+/* Reads len bytes of a body in pieces, each a copy of its own, so that reading
+ * beyond one is seen. Leaves in shown: "text" then "id:name(arguments)!error"
+ * for each call, made up ids as "+", and at last the answer's error. */
+static const char *read_body(const tcall_provider *provider, const char *body,
+                             size_t len, size_t split, size_t size)
+{
+    char *memory = (char *)malloc(size + 1);
+    tcall_block block;
+    tcall_chat chat;
+    tcall_reader r;
+    tcall_writer w;
+    tcall_item item;
+    size_t at, n;
+    tcall_block_init(&block, memory, size);
+    tcall_chat_init(&chat, &block);
+    heard_len = 0;
+    tcall_reader_init(&r, provider, &chat, hear, NULL);
+    for (at = 0; at < len; at += n) {
+        char *piece;
+        n = split && split < len - at ? split : len - at;
+        piece = (char *)malloc(n);
+        memcpy(piece, body + at, n);
+        tcall_reader_feed(&r, piece, n);
+        free(piece);
+    }
+    tcall_reader_end(&r);
+    tcall_writer_init(&w, shown, sizeof shown - 1);
+    for (at = 0; tcall_chat_next(&chat, &at, &item);) {
+        if (item.kind == TCALL_ITEM_TEXT) {
+            show(&w, item.text, " ");
+            continue;
+        }
+        show(&w, item.made ? tcall_str_of("+") : item.id, ":");
+        show(&w, item.name, "(");
+        show(&w, item.text, ")");
+        if (item.error)
+            show(&w, tcall_str_of("!"), tcall_error_code(item.error));
+        tcall_write_text(&w, " ");
+    }
+    if (r.answer.error)
+        show(&w, tcall_str_of("!"), tcall_error_code(r.answer.error));
+    shown[w.fill] = 0;
+    last = r.answer;
+    needed = block.need;
+    CHECK(block.low + block.high <= block.size && block.peak <= block.size);
+    CHECK(!last.error || block.low == 0);
+    free(memory);
+    return shown;
+}
+
+static bool same(const char *got, const char *want)
+{
+    if (strcmp(got, want) == 0)
+        return true;
+    printf("got  %s\nwant %s\n", got, want);
+    return false;
+}
+
+/* A call that is shown without error must be one of those of the whole. */
+static bool within(const char *part, const char *whole)
+{
+    char call[256];
+    while (*part && *part != '!') {
+        const char *end = strstr(part, ") ");
+        if (strchr(part, '!') && (!end || strchr(part, '!') < end))
+            return true; /* text, or marked: nothing will run */
+        if (!end)
+            return true;
+        memset(call, 0, sizeof call);
+        memcpy(call, part, (size_t)(end - part) + 1);
+        if (!strstr(whole, call))
+            return false;
+        part = end + 2;
+    }
+    return true;
+}
+
+/* The same calls in any pieces; no prefix and no block brings about others. */
+static void reads(const tcall_provider *provider, const char *body,
+                  const char *want)
+{
+    static const size_t splits[] = {0, 1, 2, 3, 7, 64};
+    size_t len = strlen(body), i;
+    for (i = 0; i < TCALL_COUNT(splits); i++)
+        CHECK(same(read_body(provider, body, len, splits[i], 4096), want));
+    for (i = 0; i < len; i++)
+        CHECK(within(read_body(provider, body, i, 0, 4096), want));
+    for (i = 0; i < 400; i++) {
+        read_body(provider, body, len, i % 5, i);
+        CHECK(within(shown, want));
+        CHECK(last.error != TCALL_E_MEMORY || needed > i / 8 * 8);
+    }
+}
+
+#define CHUNK(delta) \
+    "data: {\"choices\":[{\"index\":0,\"delta\":" delta "}]}\n\n"
+#define FINISH(why)                                                          \
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"" why \
+    "\"}]}\n\n"
+#define DONE       "data: [DONE]\n\n"
+#define CALL(more) "{\"tool_calls\":[{" more "}]}"
+#define FUNC(name, args) \
+    "\"function\":{\"name\":\"" name "\",\"arguments\":\"" args "\"}"
+
+static void test_openai(void)
+{
+    reads(
+        &tcall_openai,
+        "{\"choices\":[{\"message\":{\"content\":\"hm\",\"tool_calls\":["
+        "{\"id\":\"a\",\"type\":\"function\"," FUNC(
+            "f",
+            "{\\\"x\\\":1}") "},"
+                             "{" FUNC("g",
+                                      "") ",\"index\":1,\"id\":\"b\"}]},"
+                                          "\"finish_reason\":\"tool_calls\"}],"
+                                          "\"usage\":{\"prompt_tokens\":9,"
+                                          "\"completion_tokens\":8}}",
+        "hm a:f({\"x\":1}) b:g() ");
+    CHECK(same(heard, "hm"));
+    reads(&tcall_openai,
+          "\n \n{\"choices\":[{\"finish_reason\":\"\",\"message\":{\"content\":"
+          "null,\"function_call\":{\"name\":\"\",\"arguments\":\"\"},"
+          "\"tool_calls\":[{\"custom\":{\"input\":\"\",\"name\":\"\"},"
+          "\"id\":\"a\"," FUNC("f", "null") "}]}}]}",
+          "a:f(null) ");
+    /* Deltas of two calls take turns; text comes between them. */
+    reads(
+        &tcall_openai,
+        ": hello\n\nevent: x\n" CHUNK(
+            CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "")))
+            CHUNK(CALL("\"index\":1,\"id\":\"b\"," FUNC("g", "{\\\"")))
+                CHUNK("{\"content\":\"so\"}") CHUNK(
+                    CALL("\"index\":0,\"function\":{\"arguments\":\"{}\"}"))
+                    CHUNK("{\"content\":\" be it\"}") CHUNK(CALL(
+                        "\"function\":{\"arguments\":\"y\\\":[\"},\"index\":1"))
+                        CHUNK(CALL(
+                            "\"index\":1,\"function\":{\"arguments\":\"2]}\"}"))
+                            FINISH("tool_calls") DONE,
+        "so be it a:f({}) b:g({\"y\":[2]}) ");
+    CHECK(last.stop == TCALL_STOP_UNKNOWN); /* the last block was too small */
+    read_body(&tcall_openai, CHUNK("{\"content\":\"x\"}") FINISH("stop"),
+              strlen(CHUNK("{\"content\":\"x\"}") FINISH("stop")), 0, 512);
+    CHECK(last.stop == TCALL_STOP_END && same(last.stop_text, "stop"));
+    /* Ids and names that come again or come empty are not added up. */
+    reads(&tcall_openai,
+          CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{")))
+              CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "\\\"k\\\":")))
+                  CHUNK(CALL("\"index\":0,\"id\":\"\"," FUNC("", "3}"))) DONE,
+          "a:f({\"k\":3}) ");
+    /* No numbers; the same number for all; a late id. */
+    reads(&tcall_openai,
+          CHUNK(CALL("\"id\":\"a\"," FUNC("f", "{}")))
+              CHUNK(CALL("\"id\":\"b\"," FUNC("f", "{\\\"q\\\"")))
+                  CHUNK(CALL("\"function\":{\"arguments\":\":0}\"}"))
+                      FINISH("stop"),
+          "a:f({}) b:f({\"q\":0}) ");
+    reads(&tcall_openai,
+          CHUNK(CALL("\"index\":0," FUNC("f", "{}")))
+              CHUNK(CALL("\"index\":0," FUNC("f", "{}")))
+                  CHUNK(CALL("\"index\":0,\"id\":\"z\"")) FINISH("stop"),
+          "+:f({}) z:f({}) ");
+    /* Two choices with a call of the same number; the number comes last. */
+    reads(
+        &tcall_openai,
+        "data: {\"choices\":[{\"delta\":" CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{")) ",\"index\":0},{\"delta\":" CALL("\"index\":0,\"id\":\"a\"," FUNC(
+            "f",
+            "{\\\"n\\\":")) ",\"index\":1}]}\r\n\r\ndata: "
+                            "{\"choices\":[{\"delta\":" CALL("\"index\":0,"
+                                                             "\"function\":{"
+                                                             "\"arguments\":"
+                                                             "\"5}\"}") ",\"ind"
+                                                                        "ex\":"
+                                                                        "1,"
+                                                                        "\"fini"
+                                                                        "sh_"
+                                                                        "reason"
+                                                                        "\":"
+                                                                        "\"stop"
+                                                                        "\"},{"
+                                                                        "\"delt"
+                                                                        "a\""
+                                                                        ":" CALL("\"index\":0,\"function\":{\"arguments\":\"}\"}") ",\"index\":0,\"finish_reason\":\"stop\"}]}\r\n\r\n",
+        "a:f({}) a:f({\"n\":5}) ");
+}
+
+static void test_cut(void)
+{
+    reads(&tcall_openai,
+          CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "")))
+              FINISH("length") DONE,
+          "a:f()!cut ");
+    reads(&tcall_openai,
+          CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{\\\"x")))
+              FINISH("tool_calls") DONE,
+          "a:f({\"x)!truncated ");
+    reads(&tcall_openai,
+          "{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":\"a\"," FUNC(
+              "f", "") "}]},\"native_finish_reason\":\"max_output_tokens\","
+                       "\"finish_reason\":\"tool_calls\"}]}",
+          "a:f()!cut ");
+    reads(&tcall_openai,
+          CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}"))),
+          "!truncated");
+    reads(&tcall_openai, "", "!truncated");
+    reads(&tcall_openai, "Bad gateway\n", "!protocol");
+    reads(&tcall_openai, "data: hello\n\n", "!protocol");
+    reads(&tcall_openai, "data: {\"choices\":[\n\ndata: ]}\n\n" DONE,
+          "!truncated");
+    reads(&tcall_openai, "data: {\"choices\"\ndata: :[]}\n\n" DONE, "");
+    reads(&tcall_openai, "{\"choices\":[}", "!bracket-mismatch");
+}
+
+static void test_errors(void)
+{
+    reads(&tcall_openai,
+          "{\"error\":{\"message\":\"no such model\",\"type\":"
+          "\"invalid_request_error\",\"code\":null}}",
+          "!provider");
+    CHECK(same(last.message, "no such model"));
+    CHECK(same(last.stop_text, "invalid_request_error"));
+    reads(&tcall_openai, "{\"code\":\"x\",\"error\":\"wrong key\"}",
+          "!provider");
+    CHECK(same(last.message, "wrong key"));
+    reads(&tcall_openai, "{\"detail\":[{\"msg\":\"no\"}]}", "!provider");
+    CHECK(same(last.message, "[{\"msg\":\"no\"}]"));
+    reads(&tcall_openai, "{\"object\":\"error\",\"message\":\"late\"}",
+          "!provider");
+    reads(&tcall_openai,
+          CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC(
+              "f", "{}"))) "event: error\ndata: "
+                           "{\"error\":{\"message\":\"gone\"}}\n\n" DONE,
+          "!provider");
+    reads(&tcall_openai, "[{\"error\":{\"message\":\"in a list\"}}]",
+          "!provider");
+    reads(&tcall_anthropic,
+          "{\"type\":\"error\",\"error\":{\"type\":"
+          "\"overloaded_error\",\"message\":\"Overloaded\"}}",
+          "!provider");
+    CHECK(same(last.stop_text, "overloaded_error"));
+    reads(&tcall_ollama, "{\"error\":\"model 'x' not found\"}", "!provider");
+    CHECK(same(last.message, "model 'x' not found"));
+}
+
+#define START(n, block)                                    \
+    "data: {\"type\":\"content_block_start\",\"index\":" n \
+    ",\"content_block\":{" block "}}\n\n"
+#define JSON(n, text)                                           \
+    "data: {\"delta\":{\"partial_json\":\"" text "\",\"type\":" \
+    "\"input_json_delta\"},\"index\":" n "}\n\n"
+#define STOP                                                        \
+    "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":" \
+    "\"tool_use\"},\"usage\":{\"output_tokens\":5}   }\n\n"
+
+static void test_anthropic(void)
+{
+    reads(&tcall_anthropic,
+          "{\"content\":[{\"type\":\"text\",\"text\":\"I \\u00e9\"},"
+          "{\"id\":\"s\",\"input\":{},\"name\":\"web\",\"type\":"
+          "\"server_tool_use\"},{\"type\":\"tool_use\",\"id\":\"a\",\"name\":"
+          "\"f\",\"input\":{\"x\": [1, {\"y\":\"}\"}]},\"caller\":{\"type\":"
+          "\"direct\"}}],\"stop_reason\":\"tool_use\",\"usage\":"
+          "{\"input_tokens\":3,\"output_tokens\":4}}",
+          "I \xC3\xA9 a:f({\"x\": [1, {\"y\":\"}\"}]}) ");
+    reads(
+        &tcall_anthropic,
+        START("0", "\"input\":{},\"id\":\"s\",\"name\":\"web\",\"type\":"
+                   "\"server_tool_use\"") JSON("0", "{\\\"q\\\":1}")
+            START("1", "\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\","
+                       "\"input\":{}") START("2", "\"type\":\"tool_use\","
+                                                  "\"id\":\"b\",\"name\":\"g\","
+                                                  "\"input\":{}")
+                JSON("1", "") "event: ping\ndata: {\"type\":\"ping\"}\n\n" JSON(
+                    "2", "") JSON("1", "{\\\"x\\\"") JSON("1", ":1}") STOP,
+        "a:f({\"x\":1}) b:g({}) ");
+    /* It begins anew in the middle. */
+    reads(&tcall_anthropic,
+          "data: "
+          "{\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n" START(
+              "0", "\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\","
+                   "\"input\":{}")
+              JSON("0",
+                   "{\\\"x") "data: "
+                             "{\"message\":{\"usage\":{\"input_tokens\":7}},"
+                             "\"type\":"
+                             "\"message_start\"}\n\n" START(
+                                 "0",
+                                 "\"type\":\"tool_use\",\"id\":\"b\",\"name\":"
+                                 "\"g\","
+                                 "\"input\":{\"k\":1}") "data: "
+                                                        "{\"type\":\"message_"
+                                                        "stop\"}\n\n",
+          "b:g({\"k\":1}) ");
+}
+
+static void test_ollama(void)
+{
+    reads(&tcall_ollama,
+          "{\"message\":{\"content\":\"on\",\"tool_calls\":[{\"function\":"
+          "{\"index\":0,\"name\":\"f\",\"arguments\":{\"a\":1}}}]},"
+          "\"done\":false}\n{\"message\":{\"tool_calls\":[{\"function\":"
+          "{\"index\":0,\"arguments\":{},\"name\":\"f\"},\"id\":\"x\"}]},"
+          "\"done\":false}\n{\"done\":true,\"done_reason\":\"stop\","
+          "\"prompt_eval_count\":2,\"eval_count\":3}\n",
+          "on +:f({\"a\":1}) x:f({}) ");
+}
+
+/* A long answer in a small block: the calls are there, the text is cut, but
+ * heard in full, and never inside a character. */
+static void test_memory(void)
+{
+    static char body[20000];
+    size_t n = 0, i, peak = 0;
+    for (i = 0; i < 200; i++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "%s",
+                              CHUNK("{\"content\":\"\xC3\xA4\xE2\x82\xAC\"}"));
+    n += (size_t)snprintf(body + n, sizeof body - n, "%s",
+                          CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC(
+                              "f", "{\\\"text\\\":\\\"0123456789 0123456789 "
+                                   "0123456789 0123456789 0123456789\\\"}")))
+                              FINISH("tool_calls"));
+    for (i = 256; i < 1200; i++) {
+        const char *p = read_body(&tcall_openai, body, n, 0, i);
+        CHECK(last.text_cut == (i / 8 * 8 < 2000 + 64 + 16) || last.error);
+        CHECK(heard_len == 1000);
+        CHECK(strstr(p, "a:f({\"text\":\"0123456789 0123456789"));
+        CHECK(strlen(p) < 2 || (p[strcspn(p, " ") - 1] & 0xC0) == 0x80);
+    }
+    /* Arguments that do not fit: the call is there and says so. */
+    n = (size_t)snprintf(body, sizeof body, "%s",
+                         "{\"choices\":[{\"message\":{\"tool_calls\":[{\"id\":"
+                         "\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"");
+    memset(body + n, '1', 1000);
+    n += 1000;
+    n += (size_t)snprintf(body + n, sizeof body - n, "%s",
+                          "\"}},{\"id\":\"b\"," FUNC(
+                              "g", "{}") "}]},\"finish_reason\":\"stop\"}]}");
+    CHECK(same(read_body(&tcall_openai, body, n, 7, 400),
+               "a:f()!memory b:g({}) "));
+    peak = needed;
+    CHECK(peak > 1000);
+    read_body(&tcall_openai, body, n, 0, (peak + 7) / 8 * 8);
+    CHECK(!strstr(shown, "!memory"));
+}
+
+static tcall_chat chat;
+
+static void add(int kind, const char *id, const char *name, const char *text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)kind;
+    item.id = tcall_str_of(id);
+    item.name = tcall_str_of(name);
+    item.text = tcall_str_of(text);
+    item.error = *text == '?' ? TCALL_E_FAILED : TCALL_OK;
+    CHECK(tcall_chat_add(&chat, &item) == TCALL_OK);
+}
+
+/* Written twice, as it is sent; must be JSON. */
+static const char *write_body(const tcall_provider *p, const tcall_ask *ask)
+{
+    static char out[8192];
+    tcall_writer count, w;
+    tcall_scan s;
+    tcall_writer_init(&count, NULL, 0);
+    p->write(&count, ask);
+    tcall_writer_init(&w, out, sizeof out - 1);
+    CHECK(p->write(&w, ask) == TCALL_OK && w.len == count.len);
+    out[w.fill] = 0;
+    CHECK(tcall_check_json_(&s, tcall_slice_(out, w.fill)) == TCALL_OK);
+    return out;
+}
+
+static bool has(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        return true;
+    printf("no %s\nin %s\n", part, text);
+    return false;
+}
+
+static void test_write(void)
+{
+    static char memory[2048];
+    tcall_tool tools[3];
+    tcall_block block;
+    tcall_ask ask;
+    const char *p;
+    memset(tools, 0, sizeof tools);
+    memset(&ask, 0, sizeof ask);
+    tools[0].name = "f";
+    tools[0].description = "does \"f\"";
+    tools[0].permissions = TCALL_READ;
+    tools[0].strict = true;
+    tools[0].parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : ["a"],
+        "properties" : {
+            "a" : {"type" : "string", "minLength" : 2, "format" : "date"},
+            "b" : {"oneOf" : [ {"const" : 1}, {"$ref" : "#/$defs/c"} ]}
+        },
+        "$defs" : {"c" : {"type" : "array", "items" : {"type" : "integer"}}}
+    });
+    tools[1].name = "g";
+    tools[1].permissions = TCALL_READ;
+    tools[1].strict = true; /* cannot be: any members */
+    tools[1].parameters =
+        TCALL_JSON({"properties" : {"m" : {"type" : "object"}}});
+    tools[2].name = "secret";
+    tools[2].permissions = TCALL_EXECUTE;
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    ask.model = "m";
+    ask.system = "be \"brief\"";
+    ask.chat = &chat;
+    ask.tools = tools;
+    ask.tool_count = 3;
+    ask.allow = TCALL_READ;
+    add(TCALL_ITEM_USER, "", "", "hi");
+    add(TCALL_ITEM_RESULT, "0", "f", "belongs to no call");
+    add(TCALL_ITEM_TEXT, "", "", "well");
+    add(TCALL_ITEM_CALL, "1", "f", "{'a':1}");
+    add(TCALL_ITEM_CALL, "2", "g", "{\"m\": {}}");
+    add(TCALL_ITEM_CALL, "3", "g", "");
+    add(TCALL_ITEM_RESULT, "2", "g", "?broke");
+    add(TCALL_ITEM_RESULT, "1", "f", "{\"r\":1}");
+    add(TCALL_ITEM_USER, "", "", "more");
+
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "{\"model\":\"m\",\"messages\":[{\"role\":\"system\","
+                 "\"content\":\"be \\\"brief\\\"\"},{\"role\":\"user\","
+                 "\"content\":\"hi\"},{\"role\":\"assistant\",\"content\":"
+                 "\"well\",\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\","
+                 "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"));
+    CHECK(has(p, "{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":"
+                 "\"{\\\"r\\\":1}\"},{\"role\":\"tool\",\"tool_call_id\":"
+                 "\"2\",\"content\":\"Error: ?broke\"},{\"role\":\"tool\","
+                 "\"tool_call_id\":\"3\",\"content\":\"Error: "));
+    CHECK(has(p, tools[0].parameters)); /* to the byte */
+    CHECK(has(p, "{\"type\":\"object\",\"properties\""));
+    CHECK(!strstr(p, "secret") && !strstr(p, "strict") &&
+          !strstr(p, "belongs"));
+
+    ask.view = tcall_view;
+    ask.stream = true;
+    ask.no_parallel = true;
+    ask.choice = TCALL_CHOICE_ONE;
+    ask.choice_name = "f";
+    ask.max_tokens = 5;
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+                 "\"string\",\"format\":\"date\"},\"b\":{\"anyOf\":[{\"anyOf\":"
+                 "[{\"const\":1},{\"$ref\":\"#/$defs/c\"}]},{\"type\":\"null\"}"
+                 "]}},\"$defs\":{\"c\":{\"type\":\"array\",\"items\":{\"type\":"
+                 "\"integer\"}}},\"additionalProperties\":false,\"required\":"
+                 "[\"a\",\"b\"]},\"strict\":true}}"));
+    CHECK(has(p, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\""
+                 ":\"f\"}},\"parallel_tool_calls\":false,"
+                 "\"max_completion_tokens\":5,\"stream\":true"));
+
+    p = write_body(&tcall_anthropic, &ask);
+    CHECK(has(p, "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+                 "\"text\":\"well\"},{\"type\":\"tool_use\",\"id\":\"1\","
+                 "\"name\":\"f\",\"input\":{}},{\"type\":\"tool_use\",\"id\":"
+                 "\"2\",\"name\":\"g\",\"input\":{\"m\": {}}}"));
+    CHECK(has(p, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                 "\"tool_use_id\":\"1\",\"content\":\"{\\\"r\\\":1}\"},"
+                 "{\"type\":\"tool_result\",\"tool_use_id\":\"2\",\"content\":"
+                 "\"?broke\",\"is_error\":true}"));
+    CHECK(
+        has(p, "\"is_error\":true},{\"type\":\"text\",\"text\":\"more\"}]}]"));
+    CHECK(has(p, "\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
+                 "\"string\",\"format\":\"date\"},\"b\":{\"anyOf\":"));
+    CHECK(has(p, "\"max_tokens\":5,\"system\":\"be "));
+    CHECK(has(p, "\"tool_choice\":{\"type\":\"tool\",\"name\":\"f\","
+                 "\"disable_parallel_tool_use\":true}"));
+
+    p = write_body(&tcall_ollama, &ask);
+    CHECK(has(p, "\"function\":{\"name\":\"g\",\"arguments\":{\"m\": {}}}"));
+    CHECK(has(p, "{\"role\":\"tool\",\"tool_name\":\"f\",\"tool_call_id\":"
+                 "\"1\",\"content\":"));
+    CHECK(has(p, "{\"enum\":[1]}"));
+    CHECK(!strstr(p, "minLength") && !strstr(p, "\"name\":\"g\",\"desc"));
+    ask.choice = TCALL_CHOICE_NONE;
+    CHECK(!strstr(write_body(&tcall_ollama, &ask), "\"tools\""));
+    CHECK(has(write_body(&tcall_openai, &ask), "\"tool_choice\":\"none\""));
+    CHECK(has(write_body(&tcall_anthropic, &ask), "{\"type\":\"none\"}"));
+    ask.allow = 0;
+    ask.choice = TCALL_CHOICE_REQUIRED;
+    CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));
+}
+
+int main(void)
+{
+    test_openai();
+    test_cut();
+    test_errors();
+    test_anthropic();
+    test_ollama();
+    test_memory();
+    test_write();
+    return check_sum("test_provider");
+}

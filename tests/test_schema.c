@@ -1,0 +1,590 @@
+/* Compiling schemas and checking values against them. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+#include "check.h"
+
+/* One check, all of its memory of exactly the size it asks for. */
+typedef struct run {
+    tcall_schema schema;
+    tcall_check check;
+    tcall_fault faults[8];
+    tcall_json value;
+    char *text, *out;
+    tcall_tok *tok;
+    void *program, *frames;
+    int compiled, result;
+} run;
+
+static void *block(size_t size)
+{
+    void *p = malloc(size ? size : 1);
+    if (!p)
+        exit(2);
+    return p;
+}
+
+static void run_value(run *r, const char *value)
+{
+    size_t len = strlen(value), need = 0;
+    r->text = (char *)block(len + 1);
+    memcpy(r->text, value, len + 1);
+    tcall_json_parse(&r->value, r->text, len, NULL, 0, &need);
+    r->tok = (tcall_tok *)block(need * sizeof *r->tok);
+    if (tcall_json_parse(&r->value, r->text, len, r->tok, need, &need) < 0) {
+        printf("not JSON: %s\n", value);
+        exit(2);
+    }
+}
+
+static void run_check(run *r, bool coerce)
+{
+    size_t size = 0;
+    free(r->frames);
+    r->frames = NULL;
+    do {
+        memset(&r->check, 0, sizeof r->check);
+        free(r->frames);
+        r->check.memory = r->frames = block(size);
+        r->check.size = size;
+        r->check.faults = r->faults;
+        r->check.fault_cap = sizeof r->faults / sizeof *r->faults;
+        r->check.coerce = coerce;
+        r->result = tcall_schema_check(&r->schema, r->value, &r->check);
+        size = r->check.need > size ? r->check.need : size + 1;
+    } while (r->result == TCALL_E_MEMORY && size < 100000);
+}
+
+static void run_schema(run *r, const char *schema, tcall_draft draft)
+{
+    memset(r, 0, sizeof *r);
+    r->compiled =
+        tcall_schema_compile(&r->schema, tcall_str_of(schema), NULL, 0, draft);
+    r->program = block(r->schema.need);
+    if (r->compiled == TCALL_E_MEMORY)
+        r->compiled = tcall_schema_compile(&r->schema, tcall_str_of(schema),
+                                           r->program, r->schema.need, draft);
+}
+
+static void run_end(run *r)
+{
+    free(r->text);
+    free(r->tok);
+    free(r->program);
+    free(r->frames);
+    free(r->out);
+}
+
+static const char *run_text(run *r, void (*write)(tcall_writer *, const run *))
+{
+    tcall_writer w;
+    tcall_writer_init(&w, NULL, 0);
+    write(&w, r);
+    free(r->out);
+    r->out = (char *)block(w.len + 1);
+    tcall_writer_init(&w, r->out, w.len);
+    write(&w, r);
+    r->out[w.fill] = 0;
+    return r->out;
+}
+
+static void write_refusal(tcall_writer *w, const run *r)
+{
+    tcall_write_refusal(w, &r->schema);
+}
+
+static void write_faults(tcall_writer *w, const run *r)
+{
+    tcall_write_faults(w, &r->schema, r->value, &r->check);
+}
+
+static void write_coercions(tcall_writer *w, const run *r)
+{
+    tcall_write_coercions(w, r->value);
+}
+
+static void write_value(tcall_writer *w, const run *r)
+{
+    tcall_write_json(w, r->value);
+}
+
+/* 1 valid, 0 invalid, -1 the schema was refused, -2 anything else. */
+static int verdict_in(tcall_draft draft, const char *schema, const char *value)
+{
+    run r;
+    int answer = -1;
+    run_schema(&r, schema, draft);
+    if (r.compiled >= 0) {
+        run_value(&r, value);
+        run_check(&r, false);
+        answer = r.result == TCALL_OK          ? 1
+                 : r.result == TCALL_E_INVALID ? 0
+                                               : -2;
+    }
+    run_end(&r);
+    return answer;
+}
+
+static int verdict(const char *schema, const char *value)
+{
+    return verdict_in(TCALL_DRAFT_2020, schema, value);
+}
+
+static bool refused(const char *schema, const char *line)
+{
+    run r;
+    bool same;
+    run_schema(&r, schema, TCALL_DRAFT_2020);
+    same = r.compiled == TCALL_E_SCHEMA &&
+           strcmp(run_text(&r, write_refusal), line) == 0;
+    if (!same)
+        printf("%s: %d %s\n", schema, r.compiled, run_text(&r, write_refusal));
+    run_end(&r);
+    return same;
+}
+
+static bool faults(const char *schema, const char *value, const char *text)
+{
+    run r;
+    bool same;
+    run_schema(&r, schema, TCALL_DRAFT_2020);
+    run_value(&r, value);
+    run_check(&r, false);
+    same = r.result == TCALL_E_INVALID &&
+           strcmp(run_text(&r, write_faults), text) == 0;
+    if (!same)
+        printf("%s\n%s: %d %s\n", schema, value, r.result,
+               run_text(&r, write_faults));
+    run_end(&r);
+    return same;
+}
+
+/* to: the text that was meant, or NULL: not accepted. */
+static bool coerced(const char *schema, const char *from, const char *to)
+{
+    run r;
+    bool same;
+    run_schema(&r, schema, TCALL_DRAFT_2020);
+    run_value(&r, from);
+    run_check(&r, true);
+    if (to)
+        same =
+            r.result == TCALL_OK && strcmp(run_text(&r, write_value), to) == 0;
+    else
+        same = r.result == TCALL_E_INVALID && r.check.coerced == 0;
+    if (!same)
+        printf("%s\n%s: %d %s\n", schema, from, r.result,
+               run_text(&r, write_value));
+    run_end(&r);
+    return same;
+}
+
+static void test_values(void)
+{
+    CHECK(verdict("true", "5") == 1);
+    CHECK(verdict("false", "5") == 0);
+    CHECK(verdict("{\"type\":\"integer\"}", "5.0") == 1);
+    CHECK(verdict("{\"type\":\"integer\"}", "5.5") == 0);
+    CHECK(verdict("{\"type\":[\"string\",\"null\"]}", "null") == 1);
+    CHECK(verdict("{\"type\":[\"string\",\"null\"]}", "1") == 0);
+    CHECK(verdict("{\"enum\":[1,\"a\",{\"x\":[1,2.0]}]}", "{\"x\":[1.0,2]}") ==
+          1);
+    CHECK(verdict("{\"enum\":[[1,2]]}", "[1]") == 0);
+    CHECK(verdict("{\"enum\":[[1]]}", "[1,2]") == 0);
+    CHECK(verdict("{\"enum\":[[],{}]}", "{}") == 1);
+    CHECK(verdict("{\"enum\":[[[]],[{}]]}", "[{}]") == 1);
+    CHECK(verdict("{\"const\":{\"a\":{\"b\":1},\"c\":[{}]}}",
+                  "{\"c\":[{}],\"a\":{\"b\":1}}") == 1);
+    CHECK(verdict("{\"const\":{\"a\":1}}", "{\"b\":1}") == 0);
+    CHECK(verdict("{\"const\":false}", "0") == 0);
+    CHECK(verdict("{\"const\":\"a\\u0000b\"}", "\"a\\u0000b\"") == 1);
+    CHECK(verdict("{\"const\":\"a\\u0000b\"}", "\"a\"") == 0);
+    CHECK(verdict("{\"const\":\"\\u00e9\\ud83d\\ude00\"}",
+                  "\"\xC3\xA9\xF0\x9F\x98\x80\"") == 1);
+    CHECK(verdict("{\"t\\u0079pe\":\"string\"}", "1") == 0);
+    CHECK(verdict("{\"properties\":{\"a\\\"b\":{\"type\":\"null\"}}}",
+                  "{\"a\\\"b\":1}") == 0);
+    CHECK(verdict("{\"minimum\":9007199254740993}", "9007199254740992") == 0);
+    CHECK(verdict("{\"maximum\":0.1}", "0.10") == 1);
+    CHECK(verdict("{\"maximum\":1,\"exclusiveMaximum\":true}", "1") == 0);
+    CHECK(verdict("{\"exclusiveMinimum\":true}", "1") == 1);
+    CHECK(verdict("{\"exclusiveMinimum\":1}", "1") == 0);
+    CHECK(verdict("{\"maxLength\":1}", "\"\xF0\x9F\x98\x80\"") == 1);
+    CHECK(verdict("{\"minLength\":2.0}", "\"\xF0\x9F\x98\x80\"") == 0);
+    CHECK(verdict("{\"minLength\":4}", "\"\xF0\x9F\x98\x80\"") == 0);
+    CHECK(verdict("{\"maxLength\":3}", "\"\xC3\xA9\xC3\xA9\"") == 1);
+    CHECK(verdict("{\"maxItems\":2}", "[1,2,3]") == 0);
+    CHECK(verdict("{\"minProperties\":1}", "{}") == 0);
+    CHECK(verdict("{\"required\":[\"a\",\"b\"]}", "{\"b\":1,\"a\":2}") == 1);
+    CHECK(verdict("{\"required\":[\"a\"]}", "{}") == 0);
+    CHECK(verdict("{\"items\":{\"type\":\"null\"}}", "[null,1]") == 0);
+    CHECK(verdict("{\"additionalProperties\":false,\"properties\":{\"a\":{}}}",
+                  "{\"a\":1}") == 1);
+    CHECK(verdict("{\"additionalProperties\":false,\"properties\":{\"a\":{}}}",
+                  "{\"a\":1,\"b\":1}") == 0);
+    CHECK(verdict("{\"propertyNames\":{\"maxLength\":1}}", "{\"ab\":1}") == 0);
+    CHECK(verdict("{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2}]}",
+                  "3") == 0);
+    CHECK(verdict("{\"not\":{\"type\":\"integer\"}}", "3") == 0);
+    CHECK(verdict("{\"x-mine\":[{\"type\":5}],\"title\":1}", "3") == 1);
+    CHECK(verdict_in(TCALL_DRAFT_4,
+                     "{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
+                     "\"minimum\":1,\"exclusiveMinimum\":false}",
+                     "1") == 1);
+}
+
+static void test_rare(void)
+{
+#ifndef TOOLCALL_NO_RARE
+    CHECK(verdict("{\"uniqueItems\":true}", "[1,[2],{\"a\":1},[2.0]]") == 0);
+    CHECK(verdict("{\"uniqueItems\":true}",
+                  "[\"a\\\"\",\"a\",[1],[true],{\"a\":1},{\"b\":1}]") == 1);
+    CHECK(verdict("{\"multipleOf\":0.01}", "1e300") == 1);
+    CHECK(verdict("{\"multipleOf\":0.123456789}", "1e308") == 0);
+    CHECK(verdict("{\"multipleOf\":0.0001}", "0.00751") == 0);
+    CHECK(verdict("{\"multipleOf\":0.0001}", "-0.0075") == 1);
+    CHECK(verdict("{\"multipleOf\":2147483629}", "4294967258") == 1);
+    CHECK(verdict("{\"multipleOf\":2147483629}", "4294967259") == 0);
+    CHECK(verdict("{\"prefixItems\":[true,false]}", "[1]") == 1);
+    CHECK(verdict("{\"prefixItems\":[{}],\"items\":false}", "[1,2]") == 0);
+    CHECK(verdict_in(TCALL_DRAFT_7,
+                     "{\"items\":[{}],\"additionalItems\":false}",
+                     "[1,2]") == 0);
+    CHECK(verdict("{\"contains\":{\"const\":1},\"maxContains\":1}", "[1,1]") ==
+          0);
+    CHECK(verdict("{\"if\":{\"const\":1},\"else\":false}", "2") == 0);
+    CHECK(verdict("{\"patternProperties\":{\"^a\":{\"type\":\"null\"},"
+                  "\"b$\":{\"type\":\"integer\"}}}",
+                  "{\"ab\":null}") == 0);
+    CHECK(verdict("{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}") == 0);
+    CHECK(verdict("{\"dependencies\":{\"a\":{\"required\":[\"b\"]}}}",
+                  "{\"a\":1,\"b\":2}") == 1);
+    CHECK(faults("{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
+                 "[{\"path\":\"\",\"keyword\":\"dependentRequired\","
+                 "\"message\":\"missing property\",\"expected\":\"b\"}]"));
+#endif
+}
+
+static void test_refs(void)
+{
+    const char *tree = "{\"$ref\":\"#/$defs/a~1~0b%25\",\"$defs\":{\"a/~b%\":"
+                       "{\"type\":\"object\",\"properties\":{\"kids\":{\"items"
+                       "\":{\"$ref\":\"#\"}}}}}}";
+    CHECK(verdict(tree, "{\"kids\":[{\"kids\":[]}]}") == 1);
+    CHECK(verdict(tree, "{\"kids\":[{\"kids\":[5]}]}") == 0);
+    CHECK(verdict("{\"properties\":{\"a\":{\"items\":{\"type\":\"null\"}},"
+                  "\"b\":{\"$ref\":\"#/properties/a/items\"}}}",
+                  "{\"b\":1}") == 0);
+    CHECK(verdict("{\"allOf\":[{\"$ref\":\"#/allOf/1\"},{\"minimum\":3}]}",
+                  "2") == 0);
+    CHECK(verdict_in(TCALL_DRAFT_7,
+                     "{\"$ref\":\"#/definitions/a\",\"minimum\":5,"
+                     "\"definitions\":{\"a\":{\"type\":\"integer\"}}}",
+                     "1") == 1);
+    CHECK(refused("{\"$ref\":\"#\"}", "leads back to itself at /$ref: \"#\""));
+    CHECK(refused("{\"anyOf\":[{\"$ref\":\"#/$defs/a\"}],\"$defs\":{\"a\":"
+                  "{\"not\":{\"$ref\":\"#\"}}}}",
+                  "leads back to itself at /anyOf/0/$ref: \"#/$defs/a\""));
+    CHECK(refused("{\"$ref\":\"#/$defs/b\"}",
+                  "leads to no schema at /$ref: \"#/$defs/b\""));
+    CHECK(refused("{\"$ref\":\"#/$defs\",\"$defs\":{}}",
+                  "leads to no schema at /$ref: \"#/$defs\""));
+    CHECK(refused("{\"$ref\":\"http://x/y\"}",
+                  "only $refs like #/... are supported at /$ref: "
+                  "\"http://x/y\""));
+}
+
+static void test_refusals(void)
+{
+    CHECK(refused("{\"properties\":{\"a\":{\"type\":\"dict\"}}}",
+                  "unknown type at /properties/a/type: \"dict\""));
+    CHECK(refused("{\"type\":[]}", "unknown type at /type: []"));
+    CHECK(refused("{\"items\":[{}]}",
+                  "a value of the wrong kind at /items: [{}]"));
+    CHECK(refused("{\"anyOf\":[]}", "a value of the wrong kind at /anyOf: []"));
+    CHECK(
+        refused("{\"anyOf\":[1]}", "a value of the wrong kind at /anyOf/0: 1"));
+    CHECK(refused("{\"minLength\":-1}",
+                  "a number that is not supported here at /minLength: -1"));
+    CHECK(refused("{\"minLength\":\"1\"}",
+                  "a value of the wrong kind at /minLength: \"1\""));
+    CHECK(refused("{\"required\":[\"a\",1]}",
+                  "a value of the wrong kind at /required/1: 1"));
+    CHECK(refused("{\"unevaluatedProperties\":false}",
+                  "not supported at /unevaluatedProperties: "
+                  "\"unevaluatedProperties\""));
+    CHECK(refused("{\"$schema\":\"http://example.com/x\"}",
+                  "unknown $schema at /$schema: \"http://example.com/x\""));
+    CHECK(refused("5", "not a schema"));
+    CHECK(refused("{\"type\":}", tcall_error_text(TCALL_E_BAD_VALUE)));
+    CHECK(refused("{\"type\":\"string\"", tcall_error_text(TCALL_E_TRUNCATED)));
+    CHECK(verdict("{\"$id\":\"http://x\",\"$ref\":\"#/$defs/a\",\"$defs\":"
+                  "{\"a\":{}}}",
+                  "1") == 1);
+    CHECK(verdict("{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$id\":\"b\"}}}",
+                  "1") == -1);
+}
+
+static bool matches(const char *pattern, const char *text)
+{
+    char schema[300], value[300];
+    snprintf(schema, sizeof schema, "{\"pattern\":\"%s\"}", pattern);
+    snprintf(value, sizeof value, "\"%s\"", text);
+    return verdict(schema, value) == 1;
+}
+
+static bool not_a_pattern(const char *pattern)
+{
+    char schema[300];
+    snprintf(schema, sizeof schema, "{\"pattern\":\"%s\"}", pattern);
+    return verdict(schema, "\"\"") == -1;
+}
+
+static void test_patterns(void)
+{
+#ifndef TOOLCALL_NO_PATTERN
+    static const char *const bad[] = {"(?=a)",
+                                      "(?<!a)",
+                                      "\\\\1",
+                                      "\\\\p{L}",
+                                      "(a",
+                                      "a)",
+                                      "*",
+                                      "a**",
+                                      "[b-a]",
+                                      "[a",
+                                      "a{2,1}",
+                                      "a{1001}",
+                                      "\\\\",
+                                      "a{,2}",
+                                      "(?<n>a)",
+                                      "\\\\k",
+                                      "\\\\uD83D",
+                                      "^*",
+                                      "((a{1000}){1000}){1000}",
+                                      "((){1000}){1000}"};
+    size_t i;
+    for (i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(not_a_pattern(bad[i]));
+    CHECK(matches("", ""));
+    CHECK(matches("b", "abc") && !matches("^b", "abc"));
+    CHECK(matches("^a.c$", "a\xC3\xA9"
+                           "c") &&
+          !matches("^a.c$", "a\\nc"));
+    CHECK(matches("^(a|bc|)d$", "d") && matches("^(a|bc|)d$", "bcd") &&
+          !matches("^(a|bc|)d$", "bd"));
+    CHECK(matches("^[^0-9\\\\s]+$", "ab") && !matches("^[^0-9\\\\s]+$", "a1"));
+    CHECK(matches("^\\\\d{2,3}$", "12") && matches("^\\\\d{2,3}$", "123") &&
+          !matches("^\\\\d{2,3}$", "1") && !matches("^\\\\d{2,3}$", "1234"));
+    CHECK(matches("^a{3,}$", "aaaaa") && !matches("^a{3,}$", "aa"));
+    CHECK(matches("^(ab){2}$", "abab") && !matches("^(ab){2}$", "ababab"));
+    CHECK(matches("^(a|b){0,2}c$", "c") && matches("^(a|b){0,2}c$", "abc") &&
+          !matches("^(a|b){0,2}c$", "abac"));
+    CHECK(matches("^(a*)*$", "aaa") && !matches("^(a*)*$", "ab"));
+    CHECK(matches("^(a+?)+b??$", "aab"));
+    CHECK(matches("^(.|a+)+$", "bcab") && matches("^(.|a+)*$", "bcab"));
+    CHECK(matches("\\\\bfoo\\\\b", "a foo b") &&
+          !matches("\\\\bfoo\\\\b", "afoo"));
+    CHECK(matches("^\\\\u00e9\\\\x41[\\\\w.-]$", "\xC3\xA9"
+                                                 "A-"));
+    CHECK(!matches("^[]$", "a") && matches("^[^]$", "a"));
+    CHECK(matches("^(?:x(?:y(?:z)?)?)?$", "xy"));
+    CHECK(matches("^a{0}b$", "b") && not_a_pattern("^(a){0}b$"));
+    CHECK(matches("^a\\u002bb$", "aab"));
+    /* what ruins engines that back up */
+    CHECK(!matches("^(a|a)*$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
+    CHECK(!matches("^(([a-z])+.)+[A-Z]([a-z])+$",
+                   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+#endif
+}
+
+static void test_faults(void)
+{
+    const char *schema =
+        "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"},"
+        "\"unit\":{\"enum\":[\"celsius\",\"fahrenheit\"]},\"days\":{\"type\":"
+        "[\"integer\",\"null\"],\"minimum\":1}},\"required\":[\"city\"],"
+        "\"additionalProperties\":false}";
+    CHECK(faults(schema, "{\"unit\":\"kelvin\",\"days\":\"x\",\"a/b\":[]}",
+                 "[{\"path\":\"/unit\",\"keyword\":\"enum\",\"message\":\"not "
+                 "satisfied\",\"expected\":[\"celsius\",\"fahrenheit\"],"
+                 "\"found\":\"kelvin\"},{\"path\":\"/days\",\"keyword\":"
+                 "\"type\",\"message\":\"wrong type\",\"expected\":[\"null\","
+                 "\"integer\"],\"found\":\"x\"},{\"path\":\"\",\"keyword\":"
+                 "\"required\",\"message\":\"missing property\",\"expected\":"
+                 "\"city\"},{\"path\":\"/a~1b\",\"keyword\":"
+                 "\"additionalProperties\",\"message\":\"not allowed\","
+                 "\"expected\":[\"city\",\"unit\",\"days\"],\"found\":\"an "
+                 "array\"}]"));
+    CHECK(faults("{\"items\":{\"maximum\":3}}", "[1,7]",
+                 "[{\"path\":\"/1\",\"keyword\":\"maximum\",\"message\":\"not "
+                 "satisfied\",\"expected\":3,\"found\":7}]"));
+    /* one alternative was meant: what is wrong with that */
+    CHECK(faults("{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\","
+                 "\"minimum\":3}]}",
+                 "2",
+                 "[{\"path\":\"\",\"keyword\":\"minimum\",\"message\":\"not "
+                 "satisfied\",\"expected\":3,\"found\":2}]"));
+    CHECK(faults("{\"oneOf\":[{\"properties\":{\"k\":{\"const\":\"a\"},\"x\":"
+                 "{\"type\":\"null\"}}},{\"properties\":{\"k\":{\"const\":"
+                 "\"b\"}}}]}",
+                 "{\"k\":\"a\",\"x\":1}",
+                 "[{\"path\":\"/x\",\"keyword\":\"type\",\"message\":\"wrong "
+                 "type\",\"expected\":\"null\",\"found\":1}]"));
+    /* none was: the types of all */
+    CHECK(faults("{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\"}]}",
+                 "\"x\"",
+                 "[{\"path\":\"\",\"keyword\":\"anyOf\",\"message\":\"wrong "
+                 "type\",\"expected\":[\"null\",\"integer\"],\"found\":"
+                 "\"x\"}]"));
+    CHECK(faults("false", "1",
+                 "[{\"path\":\"\",\"keyword\":\"false\",\"message\":\"not "
+                 "allowed\",\"found\":1}]"));
+}
+
+static void test_coercion(void)
+{
+    const char *integer = "{\"items\":{\"type\":\"integer\",\"maximum\":9}}";
+    CHECK(coerced(integer, "[\"5\"]", "[5]"));
+    CHECK(coerced(integer, "[\"5.0\"]", "[5.0]"));
+    CHECK(coerced(integer, "[\"10\"]", NULL));
+    CHECK(coerced(integer, "[\" 5\"]", NULL));
+    CHECK(coerced(integer, "[\"5 \"]", NULL));
+    CHECK(coerced(integer, "[\"05\"]", NULL));
+    CHECK(coerced(integer, "[\"+5\"]", NULL));
+    CHECK(coerced(integer, "[\"1e0\"]", NULL));
+    CHECK(coerced(integer, "[\"5.5\"]", NULL));
+    CHECK(coerced(integer, "[\"\"]", NULL));
+    CHECK(coerced(integer, "[true]", NULL));
+    CHECK(coerced("{\"items\":{\"type\":\"number\"}}", "[\"1e3\"]", "[1e3]"));
+    CHECK(coerced("{\"items\":{\"type\":\"number\"}}", "[\"1e999\"]", NULL));
+    CHECK(coerced("{\"items\":{\"type\":\"boolean\"}}",
+                  "[\"true\",\"False\",\"True\"]", "[true,false,true]"));
+    CHECK(coerced("{\"items\":{\"type\":\"boolean\"}}", "[\"yes\"]", NULL));
+    CHECK(coerced("{\"items\":{\"type\":\"boolean\"}}", "[1]", NULL));
+    CHECK(coerced("{\"items\":{\"type\":\"array\"}}", "[\"[1]\"]", "[[1]]"));
+    CHECK(coerced("{\"items\":{\"type\":\"array\"}}", "[\"{}\"]", NULL));
+    CHECK(coerced("{\"items\":{\"type\":\"array\"}}", "[\"[1\"]", NULL));
+    CHECK(coerced("{\"items\":{\"type\":[\"integer\",\"string\"]}}", "[\"5\"]",
+                  "[\"5\"]"));
+    CHECK(coerced("{\"items\":{\"type\":\"string\"}}", "[5]", NULL));
+    CHECK(coerced("{\"items\":{\"enum\":[1,2],\"type\":\"integer\"}}",
+                  "[\"2\"]", "[2]"));
+    CHECK(coerced("{\"items\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"
+                  "\"null\"}]}}",
+                  "[\"2\"]", "[2]"));
+    CHECK(coerced("{\"items\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"
+                  "\"number\"}]}}",
+                  "[\"2\"]", NULL));
+    CHECK(coerced("{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type"
+                  "\":\"null\"},\"c\":{}},\"required\":[\"c\"]}",
+                  "{\"a\":null,\"b\":null,\"c\":null}",
+                  "{\"b\":null,\"c\":null}"));
+    CHECK(coerced("{\"properties\":{\"a\":{\"type\":\"string\"}},\"required\":"
+                  "[\"a\"]}",
+                  "{\"a\":null}", NULL));
+    {
+        run r;
+        run_schema(&r,
+                   "{\"properties\":{\"n\":{\"type\":\"integer\"},\"s\":"
+                   "{\"type\":\"string\"}}}",
+                   TCALL_DRAFT_2020);
+        run_value(&r, "{\"n\":\"5\",\"s\":null}");
+        run_check(&r, true);
+        CHECK(r.result == TCALL_OK && r.check.coerced == 2);
+        CHECK(strcmp(run_text(&r, write_coercions),
+                     "[{\"path\":\"/n\",\"from\":\"5\",\"to\":5},"
+                     "{\"path\":\"/s\",\"from\":null}]") == 0);
+        run_end(&r);
+    }
+}
+
+/* Every size of both memories: the right answer, or a clear one. */
+static void test_memory(void)
+{
+    static const char schema[] =
+        "{\"properties\":{\"a\":{\"items\":{\"anyOf\":[{\"type\":\"null\"},"
+        "{\"$ref\":\"#/$defs/x\"}]}}},\"$defs\":{\"x\":{\"const\":[[1],{\"b\":"
+        "2}]}},\"required\":[\"a\"]}";
+    run r;
+    size_t size, need, top;
+    int bad = 0;
+    run_schema(&r, schema, TCALL_DRAFT_2020);
+    need = r.schema.need;
+    run_value(&r, "{\"a\":[null,[[1],{\"b\":2}]]}");
+    run_check(&r, false);
+    CHECK(r.compiled == (int)need && r.result == TCALL_OK);
+    top = r.check.need;
+    for (size = 0; size < top + 30; size++) {
+        r.check.size = size;
+        free(r.frames);
+        r.check.memory = r.frames = block(size);
+        r.result = tcall_schema_check(&r.schema, r.value, &r.check);
+        if (r.result != (size < top ? TCALL_E_MEMORY : TCALL_OK) ||
+            (size < top && r.check.need <= size))
+            bad++;
+    }
+    CHECK(bad == 0);
+    for (size = 0; size < need + 30; size++) {
+        tcall_schema s;
+        void *mem = block(size);
+        int n = tcall_schema_compile(&s, tcall_str_of(schema), mem, size,
+                                     TCALL_DRAFT_2020);
+        if (n != (size < need ? TCALL_E_MEMORY : (int)need) || s.need != need)
+            bad++;
+        free(mem);
+    }
+    CHECK(bad == 0);
+    run_end(&r);
+}
+
+/* Schemas that are made to cost. */
+static void test_bombs(void)
+{
+    static char text[400000];
+    char *p = text;
+    int i;
+    p += sprintf(p, "{\"$ref\":\"#/$defs/d0\",\"$defs\":{");
+    for (i = 0; i < 30; i++)
+        p += sprintf(p,
+                     "\"d%d\":{\"allOf\":[{\"$ref\":\"#/$defs/d%d\"},{\"$ref\":"
+                     "\"#/$defs/d%d\"}]},",
+                     i, i + 1, i + 1);
+    sprintf(p, "\"d30\":{\"type\":\"integer\"}}}");
+    CHECK(verdict(text, "1") == -2);
+    memset(text, '[', 200000);
+    text[200000] = 0;
+    CHECK(verdict(text, "1") == -1);
+    for (p = text, i = 0; i < 10000; i++)
+        p += sprintf(p, "{\"not\":");
+    *p = 0;
+    CHECK(verdict(text, "1") == -1);
+    p = text + sprintf(text, "{\"enum\":[\"a\"");
+    for (i = 0; i < 20000; i++)
+        p += sprintf(p, ",\"v%d\"", i);
+    sprintf(p, "]}");
+    CHECK(verdict(text, "\"v19999\"") == 1);
+    CHECK(verdict(text, "\"w\"") == 0);
+#ifndef TOOLCALL_NO_RARE
+    p = text + sprintf(text, "[0");
+    for (i = 1; i < 3000; i++)
+        p += sprintf(p, ",%d", i);
+    sprintf(p, "]");
+    CHECK(verdict("{\"uniqueItems\":true}", text) == -2);
+    CHECK(verdict("{\"not\":{\"uniqueItems\":true}}", text) == -2);
+#endif
+}
+
+int main(void)
+{
+    test_values();
+    test_rare();
+    test_refs();
+    test_refusals();
+    test_patterns();
+    test_faults();
+    test_coercion();
+    test_memory();
+    test_bombs();
+    return check_sum("test_schema");
+}
