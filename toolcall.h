@@ -36,50 +36,49 @@ extern "C" {
  */
 
 /* X(name, code, text): code is for machines and stable, text is for the model
- * or the developer: what was wrong and what to do. */
-#define TCALL_ERRORS(X)                                                  \
-    X(AGAIN, "again", "call again")                                      \
-    X(MEMORY, "memory", "the block is too small")                        \
-    X(USAGE, "usage", "wrong use of the function")                       \
-    X(TRUNCATED, "truncated", "the text ends before it is complete")     \
-    X(BARE_WORD, "bare-word", "a word or expression instead of a value") \
-    X(BAD_VALUE, "bad-value", "not a JSON value")                        \
-    X(MISSING_COMMA, "missing-comma", "a comma is missing")              \
-    X(MISSING_COLON, "missing-colon", "a colon is missing")              \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",               \
-      "a quote is not escaped, or a comma is missing")                   \
-    X(BAD_ESCAPE, "bad-escape", "no such escape")                        \
-    X(BAD_KEY, "bad-key", "a key must be a string")                      \
-    X(BRACKETS, "bracket-mismatch", "the wrong bracket closes")          \
-    X(TRAILING, "trailing-data", "something follows the value")          \
-    X(MULTIPLE, "multiple-values", "several values in a row")            \
-    X(NOT_OBJECT, "root-not-object", "arguments must be one object")     \
-    X(NUL, "nul", "a NUL character")                                     \
-    X(UTF8, "utf-8", "not valid UTF-8")                                  \
-    X(DUPLICATE, "duplicate-key", "a key stands twice")                  \
-    X(DEPTH, "depth", "nested too deeply")                               \
-    X(RANGE, "range", "a number is out of range")                        \
-    X(BUDGET, "budget", "checking takes too many steps")                 \
-    X(SCHEMA, "schema", "the schema cannot be used")                     \
-    X(INVALID, "invalid", "the arguments do not fit the schema")         \
-    X(TOOL, "tool", "wrong tool definition")                             \
-    X(UNKNOWN, "unknown-tool", "no such tool")                           \
-    X(DENIED, "denied", "not permitted")                                 \
-    X(APPROVAL, "approval", "waits for approval")                        \
-    X(FAILED, "failed", "the tool failed")                               \
-    X(CUT, "cut", "the call was cut off: send it again, shorter")        \
-    X(PROVIDER, "provider", "the provider reports an error")             \
-    X(AUTH, "auth", "the provider refused the key")                      \
-    X(RATE, "rate", "too many requests: wait")                           \
-    X(RESOLVE, "resolve", "unknown host")                                \
-    X(CONNECT, "connect", "host not reached")                            \
-    X(TLS, "tls", "TLS failed")                                          \
-    X(CERTIFICATE, "certificate", "certificate not trusted")             \
-    X(TIMEOUT, "timeout", "took too long")                               \
-    X(CLOSED, "closed", "the connection ended too early")                \
-    X(PROTOCOL, "protocol", "not what the protocol allows")              \
-    X(LIMIT, "limit", "a limit was reached")                             \
-    X(CANCELLED, "cancelled", "cancelled")
+ * or the developer; where it is empty the code says it all. */
+#define TCALL_ERRORS(X)                                              \
+    X(AGAIN, "again", "")                                            \
+    X(MEMORY, "memory", "the block is too small")                    \
+    X(USAGE, "usage", "wrong use of the function")                   \
+    X(TRUNCATED, "truncated", "the text ends before it is complete") \
+    X(BARE_WORD, "bare-word", "")                                    \
+    X(BAD_VALUE, "bad-value", "")                                    \
+    X(MISSING_COMMA, "missing-comma", "")                            \
+    X(MISSING_COLON, "missing-colon", "")                            \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")       \
+    X(BAD_ESCAPE, "bad-escape", "")                                  \
+    X(BAD_KEY, "bad-key", "a key must be a string")                  \
+    X(BRACKETS, "bracket-mismatch", "")                              \
+    X(TRAILING, "trailing-data", "")                                 \
+    X(MULTIPLE, "multiple-values", "")                               \
+    X(NOT_OBJECT, "root-not-object", "must be one JSON object")      \
+    X(NUL, "nul", "")                                                \
+    X(UTF8, "utf-8", "")                                             \
+    X(DUPLICATE, "duplicate-key", "")                                \
+    X(DEPTH, "depth", "")                                            \
+    X(RANGE, "range", "")                                            \
+    X(BUDGET, "budget", "checking takes too many steps")             \
+    X(SCHEMA, "schema", "the schema cannot be used")                 \
+    X(INVALID, "invalid", "the arguments do not fit the schema")     \
+    X(TOOL, "tool", "wrong tool definition")                         \
+    X(UNKNOWN, "unknown-tool", "")                                   \
+    X(DENIED, "denied", "")                                          \
+    X(APPROVAL, "approval", "waits for approval")                    \
+    X(FAILED, "failed", "the tool failed")                           \
+    X(CUT, "cut", "the call was cut off: send it again")             \
+    X(PROVIDER, "provider", "the provider reports an error")         \
+    X(AUTH, "auth", "the provider refused the key")                  \
+    X(RATE, "rate", "too many requests: wait")                       \
+    X(RESOLVE, "resolve", "unknown host")                            \
+    X(CONNECT, "connect", "host not reached")                        \
+    X(TLS, "tls", "TLS failed")                                      \
+    X(CERTIFICATE, "certificate", "certificate not trusted")         \
+    X(TIMEOUT, "timeout", "")                                        \
+    X(CLOSED, "closed", "the connection ended too early")            \
+    X(PROTOCOL, "protocol", "not what the protocol allows")          \
+    X(LIMIT, "limit", "a limit was reached")                         \
+    X(CANCELLED, "cancelled", "")
 
 enum {
 #define TCALL_X_(name, code, text) TCALL_I_##name,
@@ -966,7 +965,7 @@ struct tcall_call {
     tcall_str name;
     tcall_str arguments;
     const char *provider; /* name of the wire format, may be NULL */
-    bool cut;             /* the answer ended inside this call */
+    int cut;              /* < 0: why the call is not whole; it will not run */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -1055,8 +1054,9 @@ typedef enum tcall_kind {
 
 typedef struct tcall_item {
     uint8_t kind;
-    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT,
-     * TCALL_E_TRUNCATED or TCALL_E_MEMORY (arguments too large to keep). */
+    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT or
+     * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
+     * early without a word of the provider are found by tcall_hydrate. */
     int error;
     bool made;    /* the provider gave no id, this one was made up */
     tcall_str id; /* of a call and of its result */
@@ -1230,8 +1230,7 @@ void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
 int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
 /* The answer is over. TCALL_OK and the items are in the chat, or an error
  * (r->answer tells more) and the chat is as it was before. Calls that were
- * cut or broken are there with item.error set, they must get an error result.
- */
+ * cut or did not fit have item.error set, they must get an error result. */
 int tcall_reader_end(tcall_reader *r);
 /* ==========================================================================
  * >>chat: the conversation
@@ -1314,6 +1313,9 @@ typedef struct tcall_agent_desc {
     uint32_t max_ms;    /* time for one turn; default: no limit */
     size_t io_size;     /* bytes for reading and writing; default 512 */
     bool stream;
+    /* tcall_view: send tools that are strict as the provider's strict mode
+     * wants them. NULL: schemas are sent as they are. */
+    bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
 } tcall_agent_desc;
 
 typedef struct tcall_agent {
@@ -1386,7 +1388,7 @@ tcall_str tcall_str_of(const char *text)
     return s;
 }
 
-static tcall_str tcall_slice_(const char *ptr, size_t len)
+static inline tcall_str tcall_slice_(const char *ptr, size_t len)
 {
     tcall_str s;
     s.ptr = ptr;
@@ -1424,15 +1426,16 @@ const char *tcall_error_code(int error)
 
 const char *tcall_error_text(int error)
 {
-    return tcall_error_part_(error, 1);
+    const char *text = tcall_error_part_(error, 1);
+    return *text ? text : tcall_error_part_(error, 0);
 }
 
-static bool tcall_is_digit_(char c)
+static inline bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool tcall_is_space_(char c)
+static inline bool tcall_is_space_(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -1532,7 +1535,7 @@ static tcall_num_ tcall_num_read_(tcall_str text)
 }
 
 /* The next significant digit from *p on, 0 behind the last. */
-static int tcall_num_digit_(const tcall_num_ *n, const char **p)
+static inline int tcall_num_digit_(const tcall_num_ *n, const char **p)
 {
     if (**p == '.' && *p <= n->last)
         ++*p;
@@ -1644,7 +1647,7 @@ static const uint8_t tcall_number_grammar_[10][6] = {
     {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
 };
 
-static uint8_t tcall_number_next_(uint8_t state, char c)
+static inline uint8_t tcall_number_next_(uint8_t state, char c)
 {
     const uint8_t *next = tcall_number_grammar_[state];
     switch (c) {
@@ -1700,7 +1703,7 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 #define TCALL_KEY_ 32
 #define TCALL_ODD_ 64 /* a string with escapes, a number with exponent */
 
-static void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
+static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
     tcall_tok *t = s->tok + s->tokens - 1;
     t->type = *p == '"'                ? TCALL_STRING
@@ -1716,14 +1719,15 @@ static void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 }
 
 /* A token for the value or key that starts at p. */
-static void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
+static inline void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
 {
     if (++s->tokens <= s->tok_cap)
         tcall_scan_make_(s, p, key);
 }
 
 /* The token made last, of a string or word, ends at p. */
-static void tcall_scan_token_end_(tcall_scan *s, const char *p, int flags)
+static inline void tcall_scan_token_end_(tcall_scan *s, const char *p,
+                                         int flags)
 {
     if (s->tokens > s->tok_cap)
         return;
@@ -1769,8 +1773,8 @@ static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
 }
 
 /* The row below parent that the key or element matches. */
-static uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
-                                 const char *key, size_t len)
+static inline uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
+                                        const char *key, size_t len)
 {
     const tcall_path *row = s->paths;
     uint8_t below = 1;
@@ -1793,12 +1797,7 @@ static uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
     return TCALL_SCAN_NONE_;
 }
 
-static bool tcall_scan_in_object_(const tcall_scan *s)
-{
-    return s->object;
-}
-
-static void tcall_scan_value_end_(tcall_scan *s)
+static inline void tcall_scan_value_end_(tcall_scan *s)
 {
     s->state = s->depth ? TCALL_S_NEXT_ : TCALL_S_DONE_;
 }
@@ -1819,7 +1818,7 @@ static uint8_t tcall_scan_element_(tcall_scan *s)
 }
 
 /* A value begins with c: find out whether it is wanted. */
-static void tcall_scan_begin_(tcall_scan *s, const char *c)
+static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 {
     tcall_scan_token_(s, c, false);
     if (s->depth && !s->object)
@@ -1947,7 +1946,7 @@ static bool tcall_scan_utf8_(tcall_scan *s, unsigned char c)
 
 /* How many bytes from p on are plain ASCII string content: a word at a time,
  * no byte of which is a quote, a backslash, below 0x20 or above 0x7F. */
-static const char *tcall_plain_(const char *p, const char *end)
+static inline const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
     while ((size_t)(end - p) >= sizeof(size_t)) {
@@ -1975,8 +1974,8 @@ static const char *tcall_plain_(const char *p, const char *end)
 
 /* The same, non-ASCII characters included; stops with an error at a byte that
  * may not stand in a string. */
-static const char *tcall_scan_plain_(tcall_scan *s, const char *p,
-                                     const char *end)
+static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
+                                            const char *end)
 {
     for (;; p++) {
         unsigned char c;
@@ -1999,7 +1998,7 @@ static const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[64], c;
+    char out[128], c;
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
@@ -2099,8 +2098,8 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
 }
 
 /* A value ends before p. A comma is taken along if it is there already. */
-static const char *tcall_scan_next_(tcall_scan *s, const char *p,
-                                    const char *end)
+static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
+                                           const char *end)
 {
     tcall_scan_value_end_(s);
     if (p == end || *p != ',' || !s->depth || s->error)
@@ -2110,8 +2109,8 @@ static const char *tcall_scan_next_(tcall_scan *s, const char *p,
 }
 
 /* Numbers and literals: as far as they go. */
-static const char *tcall_scan_word_(tcall_scan *s, const char *p,
-                                    const char *end)
+static inline const char *tcall_scan_word_(tcall_scan *s, const char *p,
+                                           const char *end)
 {
     const char *from = p;
     bool ends = false;
@@ -2149,8 +2148,8 @@ static const char *tcall_scan_word_(tcall_scan *s, const char *p,
 
 /* A string in one piece without anything odd: the usual case, with no need to
  * remember anything. NULL: it is another. */
-static const char *tcall_scan_short_(tcall_scan *s, const char *p,
-                                     const char *end, bool key)
+static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
+                                            const char *end, bool key)
 {
     const char *q = tcall_plain_(p + 1, end);
     size_t n = (size_t)(q - p) - 1;
@@ -2179,8 +2178,8 @@ static const char *tcall_scan_short_(tcall_scan *s, const char *p,
 }
 
 /* A value begins at p, or a key; returns what is not consumed. */
-static const char *tcall_scan_value_(tcall_scan *s, const char *p,
-                                     const char *end, bool key)
+static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
+                                            const char *end, bool key)
 {
     static const char literals[] = "true\0false\0null";
     const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
@@ -2209,8 +2208,8 @@ static const char *tcall_scan_value_(tcall_scan *s, const char *p,
 
 /* What stands outside of strings, numbers and literals. *raw: start of what
  * is still to be reported of a raw value. */
-static const char *tcall_scan_marks_(tcall_scan *s, const char *p,
-                                     const char *end, const char **raw)
+static inline const char *tcall_scan_marks_(tcall_scan *s, const char *p,
+                                            const char *end, const char **raw)
 {
     while (p < end && s->state < TCALL_S_LITERAL_ && !s->error) {
         char c = *p;
@@ -2315,7 +2314,8 @@ static tcall_json tcall_json_none_(void)
     return v;
 }
 
-static tcall_json tcall_json_cursor_(const char *text, const tcall_tok *tok)
+static inline tcall_json tcall_json_cursor_(const char *text,
+                                            const tcall_tok *tok)
 {
     tcall_json v;
     v.text = text;
@@ -2328,7 +2328,7 @@ tcall_type tcall_json_type(tcall_json v)
     return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
 }
 
-static tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
 {
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
@@ -2657,6 +2657,23 @@ typedef struct tcall_mend_ {
     tcall_scan scan; /* of what is written */
 } tcall_mend_;
 
+/* Whether the scanner saw one whole object: the bit of the outermost level
+ * stays when it is closed. */
+static bool tcall_scan_is_object_(tcall_scan *s)
+{
+    return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
+}
+
+#ifdef TOOLCALL_NO_MEND
+
+/* What is wrong stays wrong. */
+static void tcall_mend_run_(tcall_mend_ *m)
+{
+    (void)m;
+}
+
+#else
+
 /* Errors and fixes stand where m->p is. */
 static void tcall_mend_fail_(tcall_mend_ *m, int error)
 {
@@ -2945,7 +2962,7 @@ static void tcall_mend_comma_(tcall_mend_ *m)
 {
     m->p++;
     tcall_mend_blank_(m);
-    if (m->c == (tcall_scan_in_object_(&m->scan) ? '}' : ']'))
+    if (m->c == (m->scan.object ? '}' : ']'))
         tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
     else
         tcall_mend_put_(m, ",", 1);
@@ -3043,13 +3060,6 @@ static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
                             : TCALL_E_TRAILING);
 }
 
-/* Whether the scanner saw one whole object: the bit of the outermost level
- * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *s)
-{
-    return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
-}
-
 /* Begins to write once more, from a place in the text on. */
 static void tcall_mend_again_(tcall_mend_ *m, const char *from)
 {
@@ -3127,6 +3137,8 @@ static void tcall_mend_run_(tcall_mend_ *m)
     }
 }
 
+#endif /* TOOLCALL_NO_MEND */
+
 static void tcall_mend_open_(tcall_mend_ *m, tcall_str text)
 {
     m->start = text.ptr ? text.ptr : "";
@@ -3135,6 +3147,7 @@ static void tcall_mend_open_(tcall_mend_ *m, tcall_str text)
     m->cap = 0;
 }
 
+#ifndef TOOLCALL_NO_MEND
 int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
 {
     tcall_mend_ m;
@@ -3152,6 +3165,7 @@ int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
         return TCALL_E_LIMIT;
     return out && m.len > cap ? TCALL_E_MEMORY : (int)m.len;
 }
+#endif
 
 /* Strictly first: m->len bytes of JSON, m->scan.tokens tokens, of which those
  * that fit are made if the text needs no mending. */
@@ -3170,6 +3184,8 @@ static int tcall_args_measure_(tcall_mend_ *m, bool strict, tcall_tok *tok,
         return TCALL_OK;
     error = m->scan.error ? m->scan.error : TCALL_E_NOT_OBJECT;
     at = m->scan.error ? m->scan.pos : 0;
+    m->error = error;
+    m->at = at;
     tcall_mend_run_(m);
     if (!strict || m->error)
         return m->error;
@@ -6637,7 +6653,7 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     tc->block.high = base;
     call->stage = TCALL_STAGE_PARSE;
     if (call->cut && !call->repaired)
-        return TCALL_E_CUT;
+        return call->cut < 0 ? call->cut : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
     if (r < 0 || !call->tool->parameters)
         return r;
@@ -7968,7 +7984,8 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
         v->unions = (uint16_t)(v->unions + (type && *type == '['));
         v->unfit = v->unfit || tcall_view_vague_(p);
     }
-    if ((*p != '{' && *p != '[') || v->depth == TCALL_VIEW_DEPTH_) {
+    if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
+        v->depth == TCALL_VIEW_DEPTH_) {
         v->unfit = true;
         return tcall_view_copy_(v, p);
     }
@@ -8798,6 +8815,7 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.allow = d->tc->desc.allow;
     ask.max_tokens = d->max_tokens;
     ask.stream = d->stream;
+    ask.view = d->view;
     if (a->run && tcall_agent_last_round_(a))
         ask.choice = TCALL_CHOICE_NONE;
     d->provider->write(w, &ask);

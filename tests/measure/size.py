@@ -53,11 +53,12 @@ RECURSION = {"tcall_bind_object_": 6}  # TCALL_BIND_DEPTH + 2
 # What is called through which pointer: functions of the library, or none for
 # what its user supplies, whose stack is the user's to count.
 POINTERS = {
-    "s.on": ["tcall_reader_on_", "tcall_mend_out_"],
+    "s.on": ["tcall_reader_on_"],
     "w.sink": ["tcall_agent_sink_"],
     "f.read": ["tcall_field_*"],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_"],
+    "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
     "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
     "transport.*": [], "tool.run": [],
 }
@@ -66,9 +67,7 @@ POINTERS = {
 # for the private ones: they are callbacks, below which there are no others.
 BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
-    ("tcall_args_*", "s.on", ["tcall_mend_out_"]),
-    ("tcall_reader_feed", "s.on", ["tcall_reader_on_"]),
-    ("tcall_mend_out_", "s.on", []), ("tcall_reader_on_", "s.on", []),
+    ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
 ]
 
 
@@ -200,8 +199,7 @@ class Stack:
         text = ci.read_text()
         self.public = public
         self.frame, self.calls, self.problems = {}, {}, []
-        short = lambda title: re.sub(r"\.(constprop|isra|part|cold).*", "",
-                                     title.split(":")[-1])
+        short = lambda title: title.split(":")[-1]  # without the file
         for m in re.finditer(r'node: { title: "([^"]+)" label: "([^"]*)"',
                              text):
             name, size = short(m.group(1)), re.search(
@@ -279,7 +277,8 @@ class Stack:
     def turns(self, group):
         if len(group) == 1 and not any(m in self.cycles for m in group):
             return 1
-        known = [RECURSION[m] for m in group if m in RECURSION]
+        known = [RECURSION[name] for name in
+                 (m.split(".")[0] for m in group) if name in RECURSION]
         if not known:
             names = ", ".join(sorted(group))
             problem = f"how deep does {names} recurse? add it to RECURSION"
