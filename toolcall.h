@@ -1696,23 +1696,24 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 }
 
 /* Flags of a token, beside its type. */
-#define TCALL_TYPE_   7
-#define TCALL_LAST_   8  /* last of its container */
-#define TCALL_MEMBER_ 16 /* value of an object member: its key stands before \
-                          */
+#define TCALL_TYPE_ 7
+#define TCALL_LAST_ 8 /* last of its container */
+#define TCALL_MEMBER_                                      \
+    16 /* value of an object member: its key stands before \
+        */
 #define TCALL_KEY_ 32
 #define TCALL_ODD_ 64 /* a string with escapes, a number with exponent */
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
     tcall_tok *t = s->tok + s->tokens - 1;
-    t->type = *p == '"'                ? TCALL_STRING
-              : *p == '{'              ? TCALL_OBJECT
-              : *p == '['              ? TCALL_ARRAY
-              : *p == 'n'              ? TCALL_NULL
-              : *p == 't' || *p == 'f' ? TCALL_BOOL
-                                       : TCALL_NUMBER;
-    t->type |= key ? TCALL_KEY_ : s->depth && s->object ? TCALL_MEMBER_ : 0;
+    t->type = *p == '"'   ? TCALL_STRING
+              : *p < 'A'  ? TCALL_NUMBER
+              : *p == '{' ? TCALL_OBJECT
+              : *p == '[' ? TCALL_ARRAY
+              : *p == 'n' ? TCALL_NULL
+                          : TCALL_BOOL;
+    t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
     t->span = 1;
     t->mark = 0;
@@ -1748,9 +1749,10 @@ static void tcall_scan_token_open_(tcall_scan *s)
 
 static void tcall_scan_token_close_(tcall_scan *s, const char *p)
 {
-    tcall_tok *t = s->tok + s->super;
+    tcall_tok *t;
     if (s->tokens > s->tok_cap)
         return;
+    t = s->tok + s->super;
     t->end = (int)(p - s->text) + 1;
     t->span = (int)s->tokens - s->super;
     if (t->span > 1)
@@ -2002,10 +2004,15 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
-        p = tcall_scan_plain_(s, p, end);
+        p = s->utf_left ? p : tcall_plain_(p, end);
+        if (p < end && (*p != '\\' || s->utf_left)) /* mostly an escape */
+            p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (end - p < 2 || *p != '\\' || !(c = tcall_unescape_(p[1])))
+        if (end - p < 2 || *p != '\\')
+            break;
+        c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
+        if (!c)
             break;
         run = (size_t)(p - from);
         if (n + run >= sizeof out) {
@@ -2213,6 +2220,7 @@ static inline const char *tcall_scan_marks_(tcall_scan *s, const char *p,
 {
     while (p < end && s->state < TCALL_S_LITERAL_ && !s->error) {
         char c = *p;
+        bool scalar = false;
         int error = TCALL_OK;
         if ((unsigned char)c <= ' ' && tcall_is_space_(c)) {
             p++;
@@ -2225,18 +2233,14 @@ static inline const char *tcall_scan_marks_(tcall_scan *s, const char *p,
                 error = tcall_scan_open_(s, p, raw);
             else if (c == ']' && s->state == TCALL_S_FIRST_)
                 error = tcall_scan_close_(s, p, raw);
-            else {
-                p = tcall_scan_value_(s, p, end, false);
-                continue;
-            }
+            else
+                scalar = true;
             break;
         case TCALL_S_FIRST_KEY_:
         case TCALL_S_KEY_:
-            if (c == '"') {
-                p = tcall_scan_value_(s, p, end, true);
-                continue;
-            }
-            if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
+            if (c == '"')
+                scalar = true;
+            else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
                 error = tcall_scan_close_(s, p, raw);
             else
                 error = TCALL_E_BAD_KEY;
@@ -2255,18 +2259,22 @@ static inline const char *tcall_scan_marks_(tcall_scan *s, const char *p,
             break;
         default: error = TCALL_E_TRAILING; break;
         }
-        if (error) {
+        if (scalar) {
+            p = tcall_scan_value_(s, p, end,
+                                  s->state == TCALL_S_KEY_ ||
+                                      s->state == TCALL_S_FIRST_KEY_);
+        } else if (error) {
             s->error = error;
-            return p;
+        } else {
+            p++;
         }
-        p++;
     }
     return p;
 }
 
 int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
 {
-    const char *p = bytes, *end = bytes + len, *raw = bytes;
+    const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
     while (p < end && !s->error) {
         if (s->state < TCALL_S_LITERAL_)
             p = tcall_scan_marks_(s, p, end, &raw);
@@ -2410,17 +2418,24 @@ static const tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
     return twice;
 }
 
-/* The same for few keys: each is held against those before it. */
+/* The same for few keys: each is held against those before it, unless none of
+ * them is alike at first sight. */
 static const tcall_tok *tcall_json_twin_(const char *text,
                                          const tcall_tok *object)
 {
     const tcall_tok *end = object + object->span, *key, *other;
-    for (key = object + 1; key < end; key += 1 + key[1].span)
-        for (other = object + 1; other < key; other += 1 + other[1].span)
-            if (key->end - key->start == other->end - other->start &&
-                tcall_str_eq(tcall_tok_str_(text, key),
-                             tcall_tok_str_(text, other)))
+    uint32_t seen = 0;
+    for (key = object + 1; key < end; key += 1 + key[1].span) {
+        int len = key->end - key->start;
+        const char *name = text + key->start;
+        unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
+        for (other = object + 1; seen >> (look & 31) & 1 && other < key;
+             other += 1 + other[1].span)
+            if (len == other->end - other->start &&
+                memcmp(name, text + other->start, (size_t)len) == 0)
                 return key;
+        seen |= (uint32_t)1 << (look & 31);
+    }
     return NULL;
 }
 
@@ -3198,8 +3213,9 @@ int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
 {
     tcall_mend_ m;
     size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int);
-    size_t cap = size > pad ? (size - pad) / sizeof(tcall_tok) : 0, count;
-    tcall_tok *tok = (tcall_tok *)(void *)((char *)mem + pad);
+    size_t cap = mem && size > pad ? (size - pad) / sizeof(tcall_tok) : 0;
+    size_t count;
+    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + pad) : NULL;
     int r;
     memset(out, 0, sizeof *out);
     tcall_mend_open_(&m, text);
@@ -3912,17 +3928,31 @@ static const uint8_t tcall_keywords_[][3] = {
 static const char tcall_type_names_[] =
     "null\0boolean\0number\0string\0array\0object\0integer\0";
 
-/* In arg of a node that has a span: the span, and of a schema its types, one
- * bit each in the order of tcall_type, integer last. Bit 31 is for finding
- * circles. */
-#define TCALL_SPAN_    0xFFFFFFu
-#define TCALL_TYPES_   0x7F000000u
-#define TCALL_ANY_     0x3F000000u
-#define TCALL_INTEGER_ 0x40u
+/* In arg of a node that has a span: the span; of a property whether it is
+ * required, and the length of its name when that is short and plain; of a
+ * schema its types, one bit each in the order of tcall_type, integer last.
+ * Bit 31 is for finding circles. */
+#define TCALL_SPAN_     0x7FFFFu
+#define TCALL_REQUIRED_ 0x80000u
+#define TCALL_LENGTH_   20
+#define TCALL_TYPES_    0x7F000000u
+#define TCALL_ANY_      0x3F000000u
+#define TCALL_INTEGER_  0x40u
+#define TCALL_NEVER_    0xFFFFFFFFu
+
+/* Instead of a bound: it stands in the text; it is the sibling's. */
+#define TCALL_FAR_     0x7FFFFFFF
+#define TCALL_SIBLING_ 0x7FFFFFFE
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
     return (int)(node->word & 0xFF);
+}
+
+/* What it stands for in the schema's text. */
+static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
+{
+    return s->text + (s->program[node].word >> 8);
 }
 
 static bool tcall_node_is_schema_(int op)
@@ -4087,8 +4117,9 @@ static bool tcall_text_same_(const char *p, tcall_str s)
 {
     const char *q = s.ptr, *end = q + s.len;
     int32_t c;
-    for (p++; q < end && *p == *q && *p != '"' && *p != '\\'; p++)
-        q++;
+    for (p++; q < end && *p == *q; p++, q++)
+        if (*p == '"' || *p == '\\')
+            break;
     if (*p != '\\')
         return *p == '"' && q == end;
     while (c = tcall_text_char_(&p), c >= 0)
@@ -4112,8 +4143,11 @@ static uint32_t tcall_node_member_(const tcall_schema *s, uint32_t map,
         return 0;
     stop = i;
     do {
+        const char *p = tcall_node_at_(s, i);
+        uint32_t len = program[i].arg >> TCALL_LENGTH_ & 15;
         if (tcall_node_op_(&program[i]) == TCALL_K_SCHEMA_ &&
-            tcall_text_same_(s->text + (program[i].word >> 8), name))
+            (len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
+                 : tcall_text_same_(p, name)))
             return i;
         *steps -= 1;
         i = tcall_node_after_(program, i);
@@ -4455,7 +4489,17 @@ typedef struct tcall_sc_ {
     uint32_t open; /* node being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 1]; /* ops of all that are open */
+    char name[128];
 } tcall_sc_;
+
+/* The string at p, decoded; what is long is left as it is. */
+static tcall_str tcall_sc_name_(tcall_sc_ *c, const char *p)
+{
+    size_t len = tcall_text_verbatim_(p).len - 2;
+    if (len > sizeof c->name)
+        return tcall_slice_(p + 1, len);
+    return tcall_slice_(c->name, tcall_decode_(c->name, p + 1, p + 1 + len));
+}
 
 /* The first refusal stays. Gives p, so that it can be returned. */
 static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
@@ -4509,6 +4553,29 @@ static void tcall_sc_hide_siblings_(tcall_sc_ *c, uint32_t i, uint32_t end)
     }
 }
 
+/* Marks the properties that are required: when all that are required are
+ * among them, counting tells whether an object has them. */
+static void tcall_sc_mark_required_(tcall_sc_ *c, uint32_t schema)
+{
+    tcall_node_ *program = c->node;
+    uint32_t required = tcall_node_child_(program, schema, TCALL_K_REQUIRED_);
+    uint32_t map = tcall_node_child_(program, schema, TCALL_K_PROPERTIES_);
+    uint32_t hint = map, count = 0, i;
+    const char *p;
+    if (!required || !map)
+        return;
+    p = tcall_text_next_(tcall_node_at_(c->out, required) + 1);
+    for (; *p == '"'; p = tcall_text_next_(tcall_text_skip_string_(p))) {
+        i = c->steps < 0 ? 0
+                         : tcall_node_member_(c->out, map, hint,
+                                              tcall_sc_name_(c, p), &c->steps);
+        if (i)
+            program[hint = i].arg |= TCALL_REQUIRED_;
+        count = i && count != TCALL_NEVER_ ? count + 1 : TCALL_NEVER_;
+    }
+    program[required].arg = count;
+}
+
 static void tcall_sc_close_(tcall_sc_ *c)
 {
     uint32_t i = c->open;
@@ -4517,6 +4584,8 @@ static void tcall_sc_close_(tcall_sc_ *c)
         return;
     c->open = c->node[i].arg & TCALL_SPAN_;
     c->node[i].arg += c->n - i - c->open;
+    if (kind == TCALL_K_SCHEMA_)
+        tcall_sc_mark_required_(c, i);
     if (kind == TCALL_K_SCHEMA_ && c->draft >= TCALL_DRAFT_7)
         tcall_sc_hide_siblings_(c, i, c->n);
 }
@@ -4751,7 +4820,7 @@ static const char *tcall_sc_names_(tcall_sc_ *c, int op, const char *at,
             q = tcall_text_next_(tcall_text_skip_string_(q));
     if (*q != ']')
         return tcall_sc_malformed_(c, q);
-    tcall_sc_emit_(c, op, at, 0);
+    tcall_sc_emit_(c, op, at, TCALL_NEVER_);
     return q + 1;
 }
 
@@ -4800,17 +4869,16 @@ static bool tcall_sc_divisor_(const tcall_num_ *n, uint32_t *out)
 static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
 {
     tcall_num_ n = tcall_num_read_(tcall_text_verbatim_(p));
-    uint32_t arg = 0;
+    uint32_t arg = TCALL_FAR_;
     int64_t v;
-    bool ok = true;
-    if (tcall_keywords_[op][0] == TCALL_V_COUNT_) {
-        ok = tcall_num_integral_(&n) && (n.zero || !n.negative);
-        if (!tcall_num_int64_(&n, 0, &v) || v > INT32_MAX)
-            v = INT32_MAX;
-        arg = (uint32_t)v;
-    } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
+    bool ok = true, whole = tcall_num_integral_(&n);
+    bool fits = tcall_num_int64_(&n, 0, &v);
+    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
         ok = tcall_sc_divisor_(&n, &arg);
-    }
+    else if (whole && fits && v > -TCALL_SIBLING_ && v < TCALL_SIBLING_)
+        arg = (uint32_t)v;
+    if (tcall_keywords_[op][0] == TCALL_V_COUNT_)
+        ok = whole && (n.zero || !n.negative);
     if (!ok)
         tcall_sc_refuse_(c, p, "a number that is not supported here");
     tcall_sc_emit_(c, op, p, arg);
@@ -4834,17 +4902,6 @@ static int tcall_sc_draft_of_(const char *p)
     return i;
 }
 
-/* The keyword that the string at key is, 0: none. */
-static int tcall_sc_keyword_(const char *key)
-{
-    char name[64];
-    size_t len = tcall_text_verbatim_(key).len - 2;
-    if (len > sizeof name)
-        return 0;
-    return tcall_keyword_(
-        tcall_slice_(name, tcall_decode_(name, key + 1, key + 1 + len)));
-}
-
 /* Keywords with one value that is checked here and stays in the text. */
 static void tcall_sc_leaf_(tcall_sc_ *c, int op, int kind, const char *key,
                            const char *p)
@@ -4856,7 +4913,7 @@ static void tcall_sc_leaf_(tcall_sc_ *c, int op, int kind, const char *key,
     case TCALL_V_COUNT_: tcall_sc_number_(c, op, p); break;
     case TCALL_V_BOOL_:
         if (*p == 't')
-            tcall_sc_emit_(c, op, p, 1);
+            tcall_sc_emit_(c, op, p, TCALL_SIBLING_);
         break;
     case TCALL_V_DRAFT_:
         if (tcall_sc_draft_of_(p) != (int)c->draft)
@@ -4881,7 +4938,8 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
     static const char firsts[] = "[[{\"\"00t"; /* by kind, from LIST on */
     char first = *p;
-    int op = tcall_sc_keyword_(key), kind = tcall_keywords_[op][0];
+    int op = tcall_keyword_(tcall_sc_name_(c, key)),
+        kind = tcall_keywords_[op][0];
     if (!op)
         return tcall_text_skip_(p);
     if (!(tcall_keywords_[op][1] >> c->draft & 1))
@@ -4916,12 +4974,20 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 static const char *tcall_sc_entry_(tcall_sc_ *c, int map, const char *key,
                                    const char *p)
 {
+    const char *q;
+    uint32_t i;
     if (TCALL_RARE_ && (map == TCALL_K_DEPREQUIRED_ ||
                         (map == TCALL_K_DEPENDENCIES_ && *p == '[')))
         return tcall_sc_names_(c, TCALL_K_LISTED_, key, p);
     if (TCALL_RARE_ && map == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, key);
-    return tcall_sc_schema_(c, TCALL_K_SCHEMA_, key, p);
+    i = c->n;
+    for (q = key + 1; *q != '"' && *q != '\\'; q++)
+        ;
+    p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, key, p);
+    if (i < c->cap && *q == '"' && q - key <= 16)
+        c->node[i].arg |= (uint32_t)(q - key - 1) << TCALL_LENGTH_;
+    return p;
 }
 
 /* From one bracket or comma to the next, all the way through. */
@@ -5113,6 +5179,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     if (mem && size > pad) {
         c.node = (tcall_node_ *)(void *)((char *)mem + pad);
         c.cap = (uint32_t)((size - pad) / sizeof *c.node);
+        if (c.cap > TCALL_SPAN_)
+            c.cap = TCALL_SPAN_;
     }
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = draft;
@@ -5129,6 +5197,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     if (c.embedded && c.ref)
         tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
     out->need = c.n * sizeof *c.node + pad;
+    if (c.n > TCALL_SPAN_)
+        tcall_sc_refuse_(&c, root, "too large");
     if (out->reason)
         return TCALL_E_SCHEMA;
     if (c.n > c.cap)
@@ -5151,7 +5221,8 @@ typedef struct tcall_ev_frame_ {
     uint32_t tok;    /* the value */
     uint32_t cur;    /* of this keyword: the member, element or choice ... */
     uint32_t edge;   /* ... and the schema that is applied to it */
-    uint16_t n;      /* ... and a count */
+    uint8_t n;       /* of choices: how many hold, and 16 for each meant */
+    uint8_t have;    /* required properties that were met, 255 and more: 255 */
     uint8_t type;    /* of the value, as the schema sees it */
     uint8_t flags;
 } tcall_ev_frame_;
@@ -5162,13 +5233,14 @@ enum {
     TCALL_F_STRICT_ = 4,  /* no coercion */
     TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
     TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
+    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
     TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
     TCALL_F_LAST_ = 32,   /* choices: the one that decides is at work */
     TCALL_F_KNOWN_ = 64,  /* all members are among the properties */
     TCALL_F_BRANCH_ = 128 /* then or else is at work */
 };
 
-/* No answer yet: a frame was pushed. */
+/* No answer yet: a frame is at work on it. */
 #define TCALL_PUSHED_ (-1)
 
 typedef struct tcall_ev_ {
@@ -5183,17 +5255,13 @@ typedef struct tcall_ev_ {
     int32_t steps;
     int error;
     uint32_t fault_node, fault_tok; /* the last fault, reported or not */
-    bool fault_type;
+    uint32_t num_tok;               /* the token that num was read from */
+    tcall_num_ num;
 } tcall_ev_;
 
 static tcall_str tcall_ev_of_(const tcall_ev_ *e, uint32_t tok)
 {
     return tcall_tok_str_(e->text, &e->tok[tok]);
-}
-
-static const char *tcall_ev_at_(const tcall_schema *s, uint32_t node)
-{
-    return s->text + (s->program[node].word >> 8);
 }
 
 static unsigned tcall_ev_kind_(const tcall_ev_ *e, uint32_t tok)
@@ -5206,30 +5274,38 @@ static uint32_t tcall_ev_tok_after_(const tcall_ev_ *e, uint32_t tok)
     return tok + (uint32_t)e->tok[tok].span;
 }
 
-/* So much text has to be read for one step. */
-static void tcall_ev_cost_(tcall_ev_ *e, size_t bytes)
+/* The number at hand, read once for all keywords that look at it. */
+static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
 {
-    e->steps -= (int32_t)(bytes >> 4 & 0xFFFFFF);
+    if (e->num_tok != tok)
+        e->num = tcall_num_read_(tcall_ev_of_(e, tok));
+    e->num_tok = tok;
+    return &e->num;
 }
 
-/* Always 0, so that it can be returned. */
+/* Always 0, so that it can be returned. at: in the schema's text. */
 static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
-                           const char *at, uint32_t tok)
+                           uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
     e->fault_node = node;
     e->fault_tok = tok;
-    e->fault_type = false;
-    if (flags & TCALL_F_QUIET_)
-        return 0;
-    if (c->faults && c->fault_count < c->fault_cap) {
-        tcall_fault *f = &c->faults[c->fault_count];
+    if (!(flags & TCALL_F_QUIET_) && c->fault_count++ < c->fault_cap &&
+        c->faults) {
+        tcall_fault *f = &c->faults[c->fault_count - 1];
         f->node = node;
         f->at = (uint32_t)(at - e->s->text);
         f->tok = tok;
     }
-    c->fault_count++;
     return 0;
+}
+
+/* A keyword is not satisfied by the frame's value. */
+static int tcall_ev_fails_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           uint32_t node)
+{
+    return tcall_ev_fault_(e, f->flags, node, f->tok,
+                           tcall_node_at_(e->s, node));
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -5266,20 +5342,18 @@ typedef struct tcall_ev_level_ {
 
 /* Is the scalar in the schema's text equal to the token? type: what the token
  * counts as. */
-static bool tcall_ev_equal_scalar_(const tcall_ev_ *e, tcall_str a, uint32_t b,
+static bool tcall_ev_equal_scalar_(tcall_ev_ *e, const char *p, uint32_t b,
                                    unsigned type)
 {
-    tcall_num_ m, n;
+    tcall_num_ n;
     if (type == TCALL_STRING)
-        return *a.ptr == '"' && tcall_text_same_(a.ptr, tcall_ev_of_(e, b));
+        return *p == '"' && tcall_text_same_(p, tcall_ev_of_(e, b));
     if (type != TCALL_NUMBER)
-        return type < TCALL_ARRAY &&
-               *a.ptr == (e->text[e->tok[b].start] | 0x20);
-    if (*a.ptr != '-' && !tcall_is_digit_(*a.ptr))
+        return type < TCALL_ARRAY && *p == (e->text[e->tok[b].start] | 0x20);
+    if (*p != '-' && !tcall_is_digit_(*p))
         return false;
-    m = tcall_num_read_(a);
-    n = tcall_num_read_(tcall_ev_of_(e, b));
-    return tcall_num_compare_(&m, &n) == 0;
+    n = tcall_num_read_(tcall_text_verbatim_(p));
+    return tcall_num_compare_(&n, tcall_ev_num_(e, b)) == 0;
 }
 
 static uint32_t tcall_ev_size_(const tcall_ev_ *e, uint32_t tok)
@@ -5333,10 +5407,11 @@ static bool tcall_ev_equal_(tcall_ev_ *e, const char *p, uint32_t b,
             level->left = tcall_ev_size_(e, b);
             p++;
         } else {
-            tcall_str a = tcall_text_verbatim_(p);
-            if (!tcall_ev_equal_scalar_(e, a, b, type))
+            if (!tcall_ev_equal_scalar_(e, p, b, type))
                 return false;
-            p += a.len;
+            if (!depth)
+                return true;
+            p = tcall_text_skip_(p);
         }
         for (; depth; depth--, level--, p++) {
             p = tcall_text_next_(p);
@@ -5362,31 +5437,16 @@ static bool tcall_ev_equal_(tcall_ev_ *e, const char *p, uint32_t b,
     }
 }
 
-static bool tcall_ev_listed_in_(tcall_ev_ *e, const char *list, tcall_str name)
-{
-    const char *p;
-    for (p = tcall_text_next_(list + 1); *p == '"';
-         p = tcall_text_next_(tcall_text_skip_string_(p))) {
-        e->steps--;
-        if (tcall_text_same_(p, name))
-            return true;
-    }
-    return false;
-}
-
 /* Are all the listed names members of the object? */
 static int tcall_ev_required_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                               uint32_t node, const char *p)
 {
     uint32_t hint = f->tok + 1;
     int ok = 1;
-    for (p = tcall_text_next_(p + 1); *p == '"' && e->steps >= 0;) {
-        const char *next = tcall_text_skip_string_(p);
+    for (p = tcall_text_next_(p + 1); *p == '"' && e->steps >= 0;
+         p = tcall_text_next_(tcall_text_skip_string_(p)), e->steps--)
         if (!tcall_ev_find_(e, f->tok, &hint, p))
-            ok = tcall_ev_fault_(e, f->flags, node, p, f->tok);
-        tcall_ev_cost_(e, (size_t)(next - p) + 16);
-        p = tcall_text_next_(next);
-    }
+            ok = tcall_ev_fault_(e, f->flags, node, f->tok, p);
     return ok;
 }
 
@@ -5414,24 +5474,41 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by,
     return rest == 0;
 }
 
+/* The sign of the number minus a bound. */
+static int tcall_ev_order_(const tcall_num_ *n, int32_t bound)
+{
+    int64_t v;
+    int sign = n->negative ? -1 : 1;
+    if (bound == 0)
+        return n->zero ? 0 : sign;
+    if (!tcall_num_int64_(n, 0, &v))
+        return sign;
+    if (v != bound)
+        return v < bound ? -1 : 1;
+    return tcall_num_integral_(n) ? 0 : sign;
+}
+
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
+    const tcall_num_ *n = tcall_ev_num_(e, f->tok);
     uint32_t node = f->pc, arg = e->program[node].arg;
-    tcall_num_ n, bound;
-    tcall_str text;
+    bool multiple = TCALL_RARE_ && op == TCALL_K_MULTIPLE_;
     int order;
-    if (op >= TCALL_K_ABOVE_ && arg) { /* true: what it means is elsewhere */
+    if (arg == TCALL_SIBLING_ && !multiple) {
         node = tcall_node_child_(e->program, f->schema, op - 2);
         if (!node)
             return true;
+        arg = e->program[node].arg;
     }
-    n = tcall_num_read_(tcall_ev_of_(e, f->tok));
-    text = tcall_text_verbatim_(tcall_ev_at_(e->s, node));
-    tcall_ev_cost_(e, text.len);
-    bound = tcall_num_read_(text);
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-        return tcall_ev_multiple_(&n, &bound, arg);
-    order = tcall_num_compare_(&n, &bound);
+    if (multiple || arg == TCALL_FAR_) {
+        tcall_num_ bound =
+            tcall_num_read_(tcall_text_verbatim_(tcall_node_at_(e->s, node)));
+        if (multiple)
+            return tcall_ev_multiple_(n, &bound, arg);
+        order = tcall_num_compare_(n, &bound);
+    } else {
+        order = tcall_ev_order_(n, (int32_t)arg);
+    }
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -5441,17 +5518,19 @@ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                              int op)
 {
-    uint32_t n = 0, limit = e->program[f->pc].arg;
+    uint32_t n, limit = e->program[f->pc].arg;
+    bool most = (op - TCALL_K_MINLENGTH_) & 1;
     if (f->type == TCALL_STRING) {
         tcall_str s = tcall_ev_of_(e, f->tok);
         n = (uint32_t)s.len;
-        if (n >= limit && n / 4 <= limit) /* characters have up to 4 bytes */
+        if (n >= limit + most &&
+            n / 4 <= limit) /* characters have up to 4 bytes */
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
     } else {
         n = tcall_ev_size_(e, f->tok);
     }
-    return (op - TCALL_K_MINLENGTH_) & 1 ? n <= limit : n >= limit;
+    return most ? n <= limit : n >= limit;
 }
 
 /* Each element but the first is written as JSON text into scratch memory, to
@@ -5487,14 +5566,16 @@ static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
-        tcall_str a = tcall_text_verbatim_(p);
-        tcall_ev_cost_(e, a.len);
-        if (tcall_ev_equal_(e, p, f->tok, f->type))
+    tcall_str s = tcall_ev_of_(e, f->tok);
+    for (p = tcall_text_next_(p + 1);
+         !tcall_text_closes_(p) && !e->error && e->steps >= 0;) {
+        const char *at = p;
+        if (*p == '"' ? f->type == TCALL_STRING && tcall_text_same_(p, s)
+                      : tcall_ev_equal_(e, p, f->tok, f->type))
             return true;
-        if (e->error || e->steps < 0)
-            break;
-        p = tcall_text_next_(p + a.len);
+        p = tcall_text_skip_(p);
+        e->steps -= 1 + (int32_t)(p - at) / 64;
+        p = tcall_text_next_(p);
     }
     return false;
 }
@@ -5502,40 +5583,38 @@ static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
 /* A keyword that applies no schema. */
 static int tcall_ev_assert_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    const char *at = tcall_ev_at_(e->s, f->pc);
-    unsigned type = f->type;
+    const tcall_node_ *node = &e->program[f->pc];
+    const char *at = e->s->text + (node->word >> 8);
     bool ok = true;
-    if (type < TCALL_ARRAY)
-        tcall_ev_cost_(e, tcall_ev_of_(e, f->tok).len);
     switch (op) {
     case TCALL_K_PATTERN_:
-        if (type == TCALL_STRING)
+        if (f->type == TCALL_STRING)
             ok = tcall_ev_pattern_in_(e, f->pc, tcall_ev_of_(e, f->tok));
         break;
-    case TCALL_K_CONST_: ok = tcall_ev_equal_(e, at, f->tok, type); break;
+    case TCALL_K_CONST_: ok = tcall_ev_equal_(e, at, f->tok, f->type); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
     case TCALL_K_MULTIPLE_:
     case TCALL_K_MINIMUM_:
     case TCALL_K_MAXIMUM_:
     case TCALL_K_ABOVE_:
     case TCALL_K_BELOW_:
-        if (type == TCALL_NUMBER)
+        if (f->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
         break;
     case TCALL_K_UNIQUE_:
-        if (TCALL_RARE_ && type == TCALL_ARRAY)
+        if (TCALL_RARE_ && f->type == TCALL_ARRAY)
             ok = tcall_ev_unique_(e, f);
         break;
     case TCALL_K_REQUIRED_:
-        if (type == TCALL_OBJECT)
+        if (f->type == TCALL_OBJECT && f->have != node->arg)
             return tcall_ev_required_(e, f, f->pc, at);
         break;
     default: /* lengths: pairs for strings, arrays and objects */
         if (op >= TCALL_K_MINLENGTH_ && op <= TCALL_K_MAXPROPS_ &&
-            type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
+            f->type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
             ok = tcall_ev_within_(e, f, op);
     }
-    return ok ? 1 : tcall_ev_fault_(e, f->flags, f->pc, at, f->tok);
+    return ok ? 1 : tcall_ev_fails_(e, f, f->pc);
 }
 
 static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
@@ -5546,77 +5625,97 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. */
+/* The string may stand for a value of another type: that type, or 0. What is
+ * inside a container is checked when it was parsed. */
 static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
                                   unsigned flags)
 {
     tcall_str s = tcall_ev_of_(e, tok);
-    unsigned type = 0;
-    int mark = TCALL_MARK_JSON_;
-    tcall_scan scan;
-    tcall_num_ n;
-    if (!s.len)
-        return 0;
-    if (types >> (TCALL_BOOL - 1) & 1 &&
-        (tcall_str_eq(s, tcall_str_of("True")) ||
-         tcall_str_eq(s, tcall_str_of("False")))) {
-        type = TCALL_BOOL;
-        mark = TCALL_MARK_LITERAL_;
-    } else {
+    unsigned type = TCALL_BOOL;
+    int mark = TCALL_MARK_LITERAL_;
+    if (!tcall_str_eq(s, tcall_str_of("True")) &&
+        !tcall_str_eq(s, tcall_str_of("False"))) {
+        tcall_scan scan;
+        tcall_tok t;
         tcall_scan_init(&scan, NULL, NULL, NULL);
+        tcall_scan_tokens(&scan, s.ptr, &t, 1);
         tcall_scan_feed(&scan, s.ptr, s.len);
-        if (tcall_scan_end(&scan) != TCALL_OK)
+        if (tcall_scan_end(&scan) != TCALL_OK || t.start)
             return 0;
-        if (*s.ptr == '{')
-            type = TCALL_OBJECT;
-        else if (*s.ptr == '[')
-            type = TCALL_ARRAY;
-        else if (tcall_is_space_(s.ptr[s.len - 1]))
+        type = (unsigned)t.type & TCALL_TYPE_;
+        mark = TCALL_MARK_JSON_;
+        if (type < TCALL_BOOL ||
+            (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
-        else if (*s.ptr == 't' || *s.ptr == 'f')
-            type = TCALL_BOOL;
-        else if (*s.ptr != '-' && !tcall_is_digit_(*s.ptr))
-            return 0;
-        else {
-            n = tcall_num_read_(s);
+        if (type == TCALL_NUMBER) {
             if (!tcall_num_in_range_(s))
                 return 0;
-            type = TCALL_NUMBER;
-            if (types & TCALL_INTEGER_ && tcall_num_integral_(&n) &&
+            if (types & TCALL_INTEGER_ &&
+                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
-        if (!(types >> (type - 1) & 1))
-            return 0;
     }
+    if (!(types >> (type - 1) & 1))
+        return 0;
     tcall_ev_mark_(e, tok, mark, flags);
-    /* what is inside a container is checked when it was parsed */
     return type;
+}
+
+/* Checks the assertions of the frame on top up to the next keyword that
+ * applies schemas; when there is none, the frame goes, with the answer. */
+static int tcall_ev_advance_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *node = &e->program[f->pc];
+    const tcall_node_ *end = &e->program[f->schema];
+    const tcall_tok *t = &e->tok[f->tok];
+    int32_t cost = 1 + (t->end - t->start) / 64;
+    for (end += end->arg & TCALL_SPAN_; node < end; node++, f->pc++) {
+        int op = tcall_node_op_(node);
+        if ((f->flags & 3) == 3)
+            break;
+        if (op < TCALL_K_PATTERN_ || op == TCALL_K_REF_)
+            return TCALL_PUSHED_;
+        e->steps -= cost;
+        if (!tcall_ev_assert_(e, f, op))
+            f->flags |= TCALL_F_BAD_;
+        if (op == TCALL_K_PATTERN_) {
+            uint32_t more = (node->arg & TCALL_SPAN_) - 1;
+            node += more;
+            f->pc += more;
+        }
+    }
+    e->depth--;
+    return !(f->flags & TCALL_F_BAD_);
+}
+
+/* The type that a value counts as which is not of the types wanted, 0: that
+ * is a fault. */
+static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
+                                 unsigned flags)
+{
+    uint32_t types = e->program[schema].arg >> 24 & 0x7F;
+    unsigned type = tcall_ev_kind_(e, tok), as = 0;
+    if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
+        as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
+    else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
+        as = tcall_ev_coerced_(e, types, tok, flags);
+    if (!as)
+        tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
+    return as;
 }
 
 /* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_. */
 static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                            unsigned flags)
 {
-    uint32_t arg = e->program[schema].arg, types = arg >> 24 & 0x7F;
-    unsigned type = tcall_ev_kind_(e, tok), as = type;
+    uint32_t arg = e->program[schema].arg;
+    unsigned type = tcall_ev_kind_(e, tok);
     tcall_ev_frame_ *f;
-    if (!(types >> (type - 1) & 1)) {
-        as = 0;
-        if (type == TCALL_NUMBER && types & TCALL_INTEGER_) {
-            tcall_num_ n = tcall_num_read_(tcall_ev_of_(e, tok));
-            as = tcall_num_integral_(&n) ? type : 0;
-        } else if (type == TCALL_STRING && types &&
-                   !(flags & TCALL_F_STRICT_)) {
-            as = tcall_ev_coerced_(e, types, tok, flags);
-            if (as >= TCALL_ARRAY)
-                return 1;
-        }
-        if (!as) {
-            tcall_ev_fault_(e, flags, schema, tcall_ev_at_(e->s, schema), tok);
-            e->fault_type = true;
-            return 0;
-        }
+    if (!(arg >> (type + 23) & 1)) {
+        type = tcall_ev_retype_(e, schema, tok, flags);
+        if (!type || type >= TCALL_ARRAY)
+            return type != 0;
     }
     if ((arg & TCALL_SPAN_) == 1)
         return 1;
@@ -5631,18 +5730,71 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     f->schema = schema;
     f->pc = schema + 1;
     f->tok = tok;
-    f->type = (uint8_t)as;
+    f->have = 0;
+    f->type = (uint8_t)type;
     f->flags = (uint8_t)flags;
-    return TCALL_PUSHED_;
+    return tcall_ev_advance_(e, f);
+}
+
+/* A null that may count as absent: where coercion is allowed and the property
+ * is not required. */
+static bool tcall_ev_optional_null_(const tcall_ev_ *e,
+                                    const tcall_ev_frame_ *f)
+{
+    return tcall_ev_kind_(e, f->cur + 1) == TCALL_NULL &&
+           !(f->flags & TCALL_F_STRICT_) &&
+           !(e->program[f->edge].arg & TCALL_REQUIRED_);
+}
+
+/* properties, the keyword that most of the time is spent in. r: what the
+ * schema said that was applied last. */
+static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    uint32_t end = tcall_ev_tok_after_(e, f->tok), schema;
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    if (f->type != TCALL_OBJECT)
+        return 1;
+    if (r < 0) {
+        f->flags |= TCALL_F_KNOWN_;
+        f->cur = f->tok + 1;
+        f->edge = f->pc;
+    }
+    for (;; f->cur = tcall_ev_tok_after_(e, f->cur + 1), r = TCALL_PUSHED_) {
+        if (r < 0) {
+            if (f->cur >= end || e->error || --e->steps < 0)
+                return 1;
+            schema = tcall_node_member_(e->s, f->pc, f->edge,
+                                        tcall_ev_of_(e, f->cur), &e->steps);
+            if (!schema) {
+                f->flags &= (uint8_t)~TCALL_F_KNOWN_;
+                continue;
+            }
+            f->edge = schema;
+            if (e->program[schema].arg & TCALL_REQUIRED_ && f->have < 255)
+                f->have++;
+            r = tcall_ev_enter_(
+                e, schema, f->cur + 1,
+                tcall_ev_optional_null_(e, f) ? flags | TCALL_F_TEST_ : flags);
+            if (r < 0)
+                return r;
+        }
+        if (!r && tcall_ev_optional_null_(e, f)) {
+            tcall_ev_mark_(e, f->cur + 1, TCALL_MARK_DROP_, flags);
+        } else if (!r) {
+            f->flags |= TCALL_F_BAD_;
+            if (flags & TCALL_F_QUIET_)
+                return 0;
+        }
+    }
 }
 
 /* Is the key matched by a sibling properties or patternProperties? */
-static bool tcall_ev_known_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                            tcall_str key)
+static bool tcall_ev_known_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
-    uint32_t map = tcall_node_child_(program, f->schema, TCALL_K_PROPERTIES_),
-             i;
+    tcall_str key = tcall_ev_of_(e, f->cur);
+    uint32_t map = tcall_node_child_(program, f->schema, TCALL_K_PROPERTIES_);
+    uint32_t i;
     if (map && tcall_node_member_(e->s, map, map, key, &e->steps))
         return true;
     map = TCALL_RARE_ ? tcall_node_child_(program, f->schema, TCALL_K_PATTERNS_)
@@ -5656,162 +5808,134 @@ static bool tcall_ev_known_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     return false;
 }
 
-/* A null that may count as absent: where coercion is allowed and the property
- * is not required. */
-static bool tcall_ev_optional_null_(tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    uint32_t required;
-    if (f->flags & TCALL_F_STRICT_ ||
-        tcall_ev_kind_(e, f->cur + 1) != TCALL_NULL)
-        return false;
-    required = tcall_node_child_(e->program, f->schema, TCALL_K_REQUIRED_);
-    return !required || !tcall_ev_listed_in_(e, tcall_ev_at_(e->s, required),
-                                             tcall_ev_of_(e, f->cur));
-}
+/* -- Keywords that go through elements, members or a list of schemas. cur is
+ * the element, key or value at hand, edge the schema in the list. ---------- */
 
-/* Elements that prefixItems (or items as an array) takes care of. */
-static uint32_t tcall_ev_prefix_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                 uint32_t prefix)
+/* Where it starts; false: there is nothing to do. */
+static bool tcall_ev_walk_begin_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    uint32_t n = f->tok + 1, end = tcall_ev_tok_after_(e, f->tok), i;
-    if (prefix)
-        for (i = prefix + 1;
-             i < tcall_node_after_(e->program, prefix) && n < end;
-             i = tcall_node_after_(e->program, i))
-            n = tcall_ev_tok_after_(e, n);
-    return n;
-}
-
-/* Where a keyword starts that goes through members or elements; false: there
- * is nothing to go through. */
-static bool tcall_ev_each_begin_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    bool array =
-        op == TCALL_K_REST_ ||
-        (TCALL_RARE_ && (op == TCALL_K_EXTRA_ || op == TCALL_K_PREFIX_ ||
-                         op == TCALL_K_CONTAINS_));
-    uint32_t prefix = 0;
-    if (f->type != (array ? TCALL_ARRAY : TCALL_OBJECT))
+    const tcall_node_ *program = e->program;
+    uint32_t prefix, i;
+    unsigned type = TCALL_OBJECT;
+    if (op == TCALL_K_REST_ || op == TCALL_K_EXTRA_ ||
+        op == TCALL_K_CONTAINS_ || op == TCALL_K_PREFIX_)
+        type = TCALL_ARRAY;
+    if (f->type != type && op != TCALL_K_ALLOF_)
         return false;
-    if (TCALL_RARE_ && (op == TCALL_K_REST_ || op == TCALL_K_EXTRA_))
-        prefix = tcall_node_child_(e->program, f->schema, TCALL_K_PREFIX_);
-    if (TCALL_RARE_ && op == TCALL_K_EXTRA_ && !prefix)
-        return false;
-    f->cur = tcall_ev_prefix_(e, f, prefix);
-    f->edge = f->pc;
-    if (TCALL_RARE_ && (op == TCALL_K_PREFIX_ || op == TCALL_K_PATTERNS_))
-        f->edge++;
+    f->cur = f->tok + (op <= TCALL_K_PATTERNS_);
+    f->edge = f->pc + (op >= TCALL_K_PREFIX_);
+    if (op == TCALL_K_ADDITIONAL_)
+        return !(f->flags & TCALL_F_KNOWN_);
     if (TCALL_RARE_ && op == TCALL_K_CONTAINS_)
         f->edge = 0; /* counts those that match */
-    f->n = 0;
-    return !(op == TCALL_K_ADDITIONAL_ && f->flags & TCALL_F_KNOWN_);
+    if (TCALL_RARE_ && op <= TCALL_K_EXTRA_) {
+        prefix = tcall_node_child_(program, f->schema, TCALL_K_PREFIX_);
+        if (!prefix)
+            return op == TCALL_K_REST_;
+        for (i = prefix + 1; i < tcall_node_after_(program, prefix) &&
+                             f->cur < tcall_ev_tok_after_(e, f->tok);
+             i = tcall_node_after_(program, i))
+            f->cur = tcall_ev_tok_after_(e, f->cur);
+    }
+    return true;
 }
 
-/* The schema for the member or element at hand, 0: none. */
-static uint32_t tcall_ev_each_schema_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+/* Applies the schema for what is at hand, if there is one. */
+static int tcall_ev_walk_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    uint32_t i;
-    tcall_str key = tcall_ev_of_(e, f->cur);
+    const tcall_node_ *program = e->program;
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    uint32_t schema = f->pc, tok = f->cur, hint;
+    const char *at;
     switch (op) {
-    case TCALL_K_PROPERTIES_:
-        i = tcall_node_member_(e->s, f->pc, f->edge, key, &e->steps);
-        if (i)
-            f->edge = i;
-        else
-            f->n = 1;
-        return i;
+    case TCALL_K_ADDITIONAL_:
+        if (tcall_ev_known_(e, f))
+            return 1;
+        break;
+#ifndef TOOLCALL_NO_RARE
     case TCALL_K_PATTERNS_:
-        if (!TCALL_RARE_ || !tcall_ev_pattern_in_(e, f->edge, key))
-            return 0;
-        return tcall_node_after_(e->program, f->edge);
-    case TCALL_K_ADDITIONAL_: return tcall_ev_known_(e, f, key) ? 0 : f->pc;
-    case TCALL_K_PREFIX_: return f->edge;
-    default: return f->pc;
+        if (!tcall_ev_pattern_in_(e, f->edge, tcall_ev_of_(e, tok)))
+            return 1;
+        schema = tcall_node_after_(program, f->edge);
+        break;
+    case TCALL_K_DEPENDENCIES_:
+    case TCALL_K_DEPSCHEMAS_:
+    case TCALL_K_DEPREQUIRED_:
+        hint = tok + 1;
+        at = tcall_node_at_(e->s, f->edge);
+        if (!tcall_ev_find_(e, tok, &hint, at))
+            return 1;
+        if (tcall_node_op_(&program[f->edge]) == TCALL_K_LISTED_)
+            return tcall_ev_required_(e, f, f->edge, tcall_text_value_(at));
+        schema = f->edge;
+        break;
+    case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
+    case TCALL_K_PREFIX_:
+#endif
+    case TCALL_K_ALLOF_: schema = f->edge; break;
     }
+    if (op != TCALL_K_NAMES_ && e->tok[tok].type & TCALL_KEY_)
+        tok++;
+    return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-/* To the next; false when that was the last. */
-static bool tcall_ev_each_next_(const tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static void tcall_ev_walk_next_(const tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    uint32_t last = tcall_node_after_(e->program, f->pc);
-    bool member = e->tok[f->cur].type & TCALL_KEY_;
-    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_) { /* a pattern and its schema */
+    bool tokens = op <= TCALL_K_PATTERNS_;
+    if (tokens)
+        f->cur = tcall_ev_tok_after_(
+            e, f->cur + (e->tok[f->cur].type & TCALL_KEY_ ? 1 : 0));
+    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_) {
+        if (f->cur < tcall_ev_tok_after_(e, f->tok))
+            return;
+        f->cur = f->tok + 1; /* the next pattern, which has two nodes */
         f->edge = tcall_node_after_(e->program, f->edge);
-        f->edge = tcall_node_after_(e->program, f->edge);
-        if (f->edge < last)
-            return true;
-        f->edge = f->pc + 1;
-    } else if (TCALL_RARE_ && op == TCALL_K_PREFIX_) {
-        f->edge = tcall_node_after_(e->program, f->edge);
-        if (f->edge >= last)
-            return false;
     }
-    f->cur = tcall_ev_tok_after_(e, f->cur + member);
-    return f->cur < tcall_ev_tok_after_(e, f->tok);
+    if (!tokens ||
+        (TCALL_RARE_ && (op == TCALL_K_PREFIX_ || op == TCALL_K_PATTERNS_)))
+        f->edge = tcall_node_after_(e->program, f->edge);
 }
 
 /* contains: were there enough, and not too many? */
 static int tcall_ev_contained_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    uint32_t min =
-        tcall_node_child_(e->program, f->schema, TCALL_K_MINCONTAINS_);
-    uint32_t max =
-        tcall_node_child_(e->program, f->schema, TCALL_K_MAXCONTAINS_);
-    uint32_t node = f->pc;
-    if (f->edge < (min ? e->program[min].arg : 1))
-        node = min ? min : node;
-    else if (max && f->edge > e->program[max].arg)
-        node = max;
-    else
-        return 1;
-    return tcall_ev_fault_(e, f->flags, node, tcall_ev_at_(e->s, node), f->tok);
+    const tcall_node_ *program = e->program;
+    uint32_t min = tcall_node_child_(program, f->schema, TCALL_K_MINCONTAINS_);
+    uint32_t max = tcall_node_child_(program, f->schema, TCALL_K_MAXCONTAINS_);
+    if (f->edge < (min ? program[min].arg : 1))
+        return tcall_ev_fails_(e, f, min ? min : f->pc);
+    if (max && f->edge > program[max].arg)
+        return tcall_ev_fails_(e, f, max);
+    return 1;
 }
 
-/* Keywords that go through the members of an object or the elements of an
- * array. r: what the schema said that was pushed last. */
-static int tcall_ev_each_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
+/* r: what the schema said that was applied last. */
+static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    bool more = true, contains = TCALL_RARE_ && op == TCALL_K_CONTAINS_;
-    if (contains)
-        flags |= TCALL_F_QUIET_ | TCALL_F_STRICT_;
-    if (r < 0) {
-        if (!tcall_ev_each_begin_(e, f, op))
-            return 1;
-        more = f->cur < tcall_ev_tok_after_(e, f->tok) &&
-               f->edge < tcall_node_after_(e->program, f->pc);
-    }
-    while (more) {
-        bool drop = op == TCALL_K_PROPERTIES_ && tcall_ev_optional_null_(e, f);
+    uint32_t end = tcall_ev_tok_after_(e, f->tok);
+    bool contains = TCALL_RARE_ && op == TCALL_K_CONTAINS_;
+    uint32_t last = contains ? end : tcall_node_after_(e->program, f->pc);
+    if (r < 0 && !tcall_ev_walk_begin_(e, f, op))
+        return 1;
+    for (;; r = TCALL_PUSHED_) {
         if (r < 0) {
-            uint32_t schema = tcall_ev_each_schema_(e, f, op), tok = f->cur;
-            e->steps--;
-            if (e->error || e->steps < 0)
+            if (f->cur >= end || f->edge >= last)
+                break;
+            if (e->error || --e->steps < 0)
                 return 0;
-            if (op != TCALL_K_NAMES_ && e->tok[tok].type & TCALL_KEY_)
-                tok++;
-            r = 1;
-            if (schema)
-                r = tcall_ev_enter_(
-                    e, schema, tok,
-                    drop ? flags | TCALL_F_QUIET_ | TCALL_F_STRICT_ : flags);
+            r = tcall_ev_walk_apply_(e, f, op);
             if (r < 0)
                 return r;
         }
-        if (!r && drop) {
-            tcall_ev_mark_(e, f->cur + 1, TCALL_MARK_DROP_, flags);
-        } else if (contains) {
+        if (contains) {
             f->edge += (uint32_t)r;
         } else if (!r) {
             f->flags |= TCALL_F_BAD_;
-            if (flags & TCALL_F_QUIET_)
+            if (f->flags & TCALL_F_QUIET_)
                 return 0;
         }
-        r = TCALL_PUSHED_;
-        more = tcall_ev_each_next_(e, f, op);
+        tcall_ev_walk_next_(e, f, op);
     }
-    if (op == TCALL_K_PROPERTIES_ && !f->n)
-        f->flags |= TCALL_F_KNOWN_;
     return contains ? tcall_ev_contained_(e, f) : 1;
 }
 
@@ -5821,106 +5945,68 @@ static bool tcall_ev_other_meant_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     int op = tcall_node_op_(&e->program[e->fault_node]);
     bool same = e->fault_tok == f->tok;
-    if (e->fault_type)
+    if (tcall_node_is_schema_(op) && op != TCALL_K_NOT_ &&
+        op != TCALL_K_CONTAINS_)
         return same;
     return op == TCALL_K_CONST_ || (op == TCALL_K_ENUM_ && !same);
 }
 
 /* anyOf, oneOf. First all strictly; when none holds and coercion is allowed,
  * all again to see how many would then; the one that alone would, or alone was
- * meant, runs last and decides. n: how many hold, and in its high byte how
- * many were meant. */
+ * meant, runs last and decides. */
 static int tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
     uint32_t end = tcall_node_after_(e->program, f->pc);
-    unsigned alike = f->flags & TCALL_F_ALIKE_;
-    unsigned trial = TCALL_F_QUIET_ | TCALL_F_DRY_;
-    int meant;
-    if (r < 0) {
+    unsigned alike = f->flags & TCALL_F_ALIKE_, hold;
+    bool retry;
+    if (r < 0)
         f->flags &= (uint8_t) ~(TCALL_F_RETRY_ | TCALL_F_LAST_);
+    else if (f->flags & TCALL_F_LAST_)
+        return r;
+    retry = f->flags & TCALL_F_RETRY_;
+    if (r < 0) {
         f->n = 0;
         f->edge = f->pc + 1;
     }
     for (;;) {
-        while (f->edge < end && !e->error) {
-            if (f->flags & TCALL_F_LAST_)
-                return r;
-            if (!(f->flags & TCALL_F_RETRY_))
-                trial |= TCALL_F_STRICT_;
-            if (r < 0)
-                r = tcall_ev_enter_(e, f->edge, f->tok, alike | trial);
+        if (r < 0 && f->edge < end) {
+            r = tcall_ev_enter_(e, f->edge, f->tok,
+                                alike | TCALL_F_DRY_ |
+                                    (retry ? TCALL_F_QUIET_ : TCALL_F_TEST_));
             if (r < 0)
                 return r;
-            if (r && op == TCALL_K_ANYOF_ && !(f->flags & TCALL_F_RETRY_))
-                return 1;
-            meant = !r && !tcall_ev_other_meant_(e, f);
-            if (r || (meant && !(f->n & 0xFF)))
-                f->cur = f->edge;
-            if (r)
-                f->n = (uint16_t)(f->n + ((f->n & 0xFF) < 2));
-            else if (meant && f->n < 0x200)
-                f->n = (uint16_t)(f->n + 0x100);
-            f->edge = tcall_node_after_(e->program, f->edge);
-            r = TCALL_PUSHED_;
         }
         if (e->error)
             return 0;
-        r = f->n & 0xFF;
-        if (r == 1 && !(f->flags & TCALL_F_RETRY_))
+        hold = f->n & 15;
+        if (r >= 0) {
+            if (r && op == TCALL_K_ANYOF_ && !retry)
+                return 1;
+            if (r || (!hold && !tcall_ev_other_meant_(e, f))) {
+                f->cur = f->edge;
+                if (r)
+                    f->n = (uint8_t)(f->n + (hold < 2));
+                else if (f->n < 0x20)
+                    f->n = (uint8_t)(f->n + 0x10);
+            }
+            f->edge = tcall_node_after_(e->program, f->edge);
+            r = TCALL_PUSHED_;
+            continue;
+        }
+        if (hold == 1 && !retry)
             return 1;
-        if (r == 1 ||
-            (!r && f->n == 0x100 && !(alike & TCALL_F_QUIET_) &&
-             (alike & TCALL_F_STRICT_ || f->flags & TCALL_F_RETRY_))) {
+        if (hold == 1 || (f->n == 0x10 && !(alike & TCALL_F_QUIET_) &&
+                          (retry || alike & TCALL_F_STRICT_))) {
             f->flags |= TCALL_F_LAST_;
-            f->edge = f->cur;
             return tcall_ev_enter_(e, f->cur, f->tok, alike);
         }
-        if (r || alike & TCALL_F_STRICT_ || f->flags & TCALL_F_RETRY_)
-            break;
+        if (hold || retry || alike & TCALL_F_STRICT_)
+            return tcall_ev_fails_(e, f, f->pc);
         f->flags |= TCALL_F_RETRY_;
+        retry = true;
         f->n = 0;
         f->edge = f->pc + 1;
-        trial = TCALL_F_QUIET_ | TCALL_F_DRY_;
-        r = TCALL_PUSHED_;
     }
-    return tcall_ev_fault_(e, alike, f->pc, tcall_ev_at_(e->s, f->pc), f->tok);
-}
-
-/* allOf, and the dependencies whose name is there. */
-static int tcall_ev_all_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    uint32_t end = tcall_node_after_(e->program, f->pc);
-    bool names = TCALL_RARE_ && op != TCALL_K_ALLOF_;
-    if (names && f->type != TCALL_OBJECT)
-        return 1;
-    if (r < 0)
-        f->edge = f->pc + 1;
-    while (f->edge < end) {
-        if (r < 0) {
-            const char *at = tcall_ev_at_(e->s, f->edge);
-            uint32_t hint = f->tok + 1;
-            r = 1;
-            e->steps--;
-            if (names && !tcall_ev_find_(e, f->tok, &hint, at))
-                ;
-            else if (names &&
-                     tcall_node_op_(&e->program[f->edge]) == TCALL_K_LISTED_)
-                r = tcall_ev_required_(e, f, f->edge, tcall_text_value_(at));
-            else
-                r = tcall_ev_enter_(e, f->edge, f->tok,
-                                    f->flags & TCALL_F_ALIKE_);
-            if (r < 0)
-                return r;
-        }
-        if (!r) {
-            f->flags |= TCALL_F_BAD_;
-            if (f->flags & TCALL_F_QUIET_ || e->error)
-                return 0;
-        }
-        r = TCALL_PUSHED_;
-        f->edge = tcall_node_after_(e->program, f->edge);
-    }
-    return 1;
 }
 
 static int tcall_ev_if_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
@@ -5929,12 +6015,9 @@ static int tcall_ev_if_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
     uint32_t branch;
     if (r < 0) {
         f->flags &= (uint8_t)~TCALL_F_BRANCH_;
-        r = tcall_ev_enter_(e, f->pc, f->tok,
-                            alike | TCALL_F_QUIET_ | TCALL_F_STRICT_);
-        if (r < 0)
-            return r;
+        r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
     }
-    if (f->flags & TCALL_F_BRANCH_)
+    if (r < 0 || f->flags & TCALL_F_BRANCH_)
         return r;
     f->flags |= TCALL_F_BRANCH_;
     branch = tcall_node_child_(e->program, f->schema,
@@ -5946,41 +6029,25 @@ static int tcall_ev_if_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
  * it begins. The same is returned: its own answer, or that it waits. */
 static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
-    int op = tcall_node_op_(&e->program[f->pc]);
+    const tcall_node_ *node = &e->program[f->pc];
+    int op = tcall_node_op_(node);
     unsigned alike = f->flags & TCALL_F_ALIKE_;
     switch (op) {
-    case TCALL_K_REST_:
-    case TCALL_K_EXTRA_:
-    case TCALL_K_ADDITIONAL_:
-    case TCALL_K_NAMES_:
-    case TCALL_K_CONTAINS_:
-    case TCALL_K_PREFIX_:
-    case TCALL_K_PROPERTIES_:
-    case TCALL_K_PATTERNS_: return tcall_ev_each_(e, f, op, r);
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: return tcall_ev_choose_(e, f, op, r);
-    case TCALL_K_ALLOF_:
-    case TCALL_K_DEPENDENCIES_:
-    case TCALL_K_DEPSCHEMAS_:
-    case TCALL_K_DEPREQUIRED_: return tcall_ev_all_(e, f, op, r);
-    case TCALL_K_IF_: return TCALL_RARE_ ? tcall_ev_if_(e, f, r) : 1;
-    case TCALL_K_REF_:
-        if (r < 0)
-            r = tcall_ev_enter_(e, e->program[f->pc].arg, f->tok, alike);
-        return r;
-    case TCALL_K_NOT_:
-        if (r < 0)
-            r = tcall_ev_enter_(e, f->pc, f->tok,
-                                alike | TCALL_F_QUIET_ | TCALL_F_STRICT_);
-        if (r <= 0)
-            return r < 0 ? r : 1;
-        return tcall_ev_fault_(e, f->flags, f->pc, tcall_ev_at_(e->s, f->pc),
-                               f->tok);
     case TCALL_K_THEN_:
     case TCALL_K_ELSE_:
     case TCALL_K_DEFS_:
     case TCALL_K_DEFINITIONS_: return 1;
-    default: return tcall_ev_assert_(e, f, op);
+    case TCALL_K_PROPERTIES_: return tcall_ev_members_(e, f, r);
+    case TCALL_K_IF_: return TCALL_RARE_ ? tcall_ev_if_(e, f, r) : 1;
+    case TCALL_K_ANYOF_:
+    case TCALL_K_ONEOF_: return tcall_ev_choose_(e, f, op, r);
+    case TCALL_K_REF_:
+        return r < 0 ? tcall_ev_enter_(e, node->arg, f->tok, alike) : r;
+    case TCALL_K_NOT_:
+        if (r < 0)
+            r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
+        return r <= 0 ? r < 0 ? r : 1 : tcall_ev_fails_(e, f, f->pc);
+    default: return tcall_ev_walk_(e, f, op, r);
     }
 }
 
@@ -5991,23 +6058,15 @@ static int tcall_ev_run_(tcall_ev_ *e)
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
-        const tcall_node_ *schema = &e->program[f->schema];
-        uint32_t end = f->schema + (schema->arg & TCALL_SPAN_);
         if (--e->steps < 0)
             e->error = TCALL_E_BUDGET;
-        if (f->pc < end) {
-            r = tcall_ev_apply_(e, f, r);
-            if (r < 0)
-                continue;
-            if (!r)
-                f->flags |= TCALL_F_BAD_;
-            f->pc = tcall_node_after_(e->program, f->pc);
-            r = TCALL_PUSHED_;
-            if (f->pc < end && (f->flags & 3) != 3)
-                continue;
-        }
-        r = !(f->flags & TCALL_F_BAD_);
-        e->depth--;
+        r = tcall_ev_apply_(e, f, r);
+        if (r < 0)
+            continue;
+        if (!r)
+            f->flags |= TCALL_F_BAD_;
+        f->pc = tcall_node_after_(e->program, f->pc);
+        r = tcall_ev_advance_(e, f);
     }
     return r;
 }
@@ -6036,6 +6095,7 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     e.text = value.text;
     /* tokens lie in the caller's memory; only marks are written */
     e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.num_tok = TCALL_NEVER_;
     e.pad = pad;
     if (check->memory && check->size > pad) {
         e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + pad);
@@ -6179,7 +6239,7 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
     tcall_write_open(w, '[');
     for (; map && i < end && w->len < room;
          i = tcall_node_after_(s->program, i))
-        tcall_show_text_(w, tcall_ev_at_(s, i));
+        tcall_show_text_(w, tcall_node_at_(s, i));
     if (map && i < end)
         tcall_write_string(w, "...");
     tcall_write_close(w, ']');

@@ -5,9 +5,9 @@
 
 static int check_passed, check_failed;
 
-#define CHECK(what)                                                            \
-    ((what) ? (void)check_passed++                                             \
-            : (void)(check_failed++,                                           \
+#define CHECK(what)                  \
+    ((what) ? (void)check_passed++   \
+            : (void)(check_failed++, \
                      printf("%s:%d: %s\n", __FILE__, __LINE__, #what)))
 
 static int check_sum(const char *name)

@@ -18,8 +18,8 @@ static tcall_tool *probe_tools(tcall_json list, size_t *count)
     size_t n = 0;
     if (tcall_json_type(list) == TCALL_OBJECT)
         list = tcall_json_get(list, "tools");
-    tools = (tcall_tool *)calloc((size_t)tcall_json_count(list) + 1,
-                                 sizeof *tools);
+    tools =
+        (tcall_tool *)calloc((size_t)tcall_json_count(list) + 1, sizeof *tools);
     for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
         tcall_json schema = tcall_json_get(v, "parameters");
         tools[n].name = tcall_json_string(tcall_json_get(v, "name"), "");

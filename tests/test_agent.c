@@ -24,7 +24,8 @@ static void set_tools(void)
     tools[0].parameters = TCALL_JSON({
         "type" : "object",
         "required" : [ "a", "b" ],
-        "properties" : {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
+        "properties" :
+            {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
     });
     tools[0].run = add;
     tools[0].permissions = TCALL_READ;
@@ -107,13 +108,13 @@ static uint32_t now_(void *user)
 #define CALL(id, args)                                                         \
     "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"add\"," \
     "\"arguments\":\"" args "\"}}"
-#define CALLS(calls)                                                           \
-    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","          \
-    "\"content\":null,\"tool_calls\":[" calls "]},"                            \
-    "\"finish_reason\":\"tool_calls\"}],"                                      \
+#define CALLS(calls)                                                  \
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\"," \
+    "\"content\":null,\"tool_calls\":[" calls "]},"                   \
+    "\"finish_reason\":\"tool_calls\"}],"                             \
     "\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":8}}"
-#define TEXT(text)                                                             \
-    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","          \
+#define TEXT(text)                                                    \
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\"," \
     "\"content\":\"" text "\"},\"finish_reason\":\"stop\"}]}"
 
 #define ADD_2_3 CALL("c1", "{\\\"a\\\":2,\\\"b\\\":3}")
@@ -241,8 +242,7 @@ static void test_ask(void)
     CHECK(tcall_agent_result(&a, &call, tcall_str_of("5"), false) == TCALL_OK);
     tcall_release(&tc, &call);
     CHECK(tcall_agent_call(&a, 1, &call) == TCALL_E_INVALID);
-    CHECK(tcall_agent_result(&a, &call, tcall_str_of("bad"), true) ==
-          TCALL_OK);
+    CHECK(tcall_agent_result(&a, &call, tcall_str_of("bad"), true) == TCALL_OK);
     tcall_release(&tc, &call);
     CHECK(tcall_agent_call(&a, 2, &call) == TCALL_E_USAGE);
     do
@@ -308,9 +308,9 @@ static void test_memory(void)
         memset(block + size, 0x5A, 64);
         if (r == TCALL_OK)
             r = tcall_agent_run(&a, tcall_str_of("2+3?"));
-        CHECK(r == TCALL_OK ? is(tcall_agent_text(&a), "It is 5.") ||
-                                  a.answer.text_cut
-                            : r == TCALL_E_MEMORY && tc.block.need + 16 > size);
+        CHECK(r == TCALL_OK
+                  ? is(tcall_agent_text(&a), "It is 5.") || a.answer.text_cut
+                  : r == TCALL_E_MEMORY && tc.block.need + 16 > size);
         works += r == TCALL_OK;
         for (turn = 0; r == TCALL_OK && turn < 20; turn++) {
             s.round = 0;

@@ -51,16 +51,16 @@ static int floods(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int slow_left;
 
-#define LED                                                                    \
-    TCALL_JSON({                                                               \
-        "type" : "object",                                                     \
-        "required" : ["on"],                                                   \
-        "properties" : {                                                       \
-            "on" : {"type" : "boolean"},                                       \
-            "level" : {"type" : "integer", "minimum" : 0, "maximum" : 100},    \
-            "mode" : {"enum" : [ "steady", "blink" ]}                          \
-        },                                                                     \
-        "additionalProperties" : false                                         \
+#define LED                                                                 \
+    TCALL_JSON({                                                            \
+        "type" : "object",                                                  \
+        "required" : ["on"],                                                \
+        "properties" : {                                                    \
+            "on" : {"type" : "boolean"},                                    \
+            "level" : {"type" : "integer", "minimum" : 0, "maximum" : 100}, \
+            "mode" : {"enum" : [ "steady", "blink" ]}                       \
+        },                                                                  \
+        "additionalProperties" : false                                      \
     })
 
 #define NOTHING TCALL_JSON({"type" : "object", "properties" : {}})
@@ -238,8 +238,8 @@ static void test_arguments(void)
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==
               TCALL_E_TRUNCATED);
-        CHECK(call_tool(&tc, &call, "set_led",
-                        "{\"on\":true,\"on\":false}") == TCALL_E_DUPLICATE);
+        CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true,\"on\":false}") ==
+              TCALL_E_DUPLICATE);
         CHECK(call_tool(&tc, &call, "set_led", "[]") == TCALL_E_NOT_OBJECT);
         CHECK(call_tool(&tc, &call, "set_led", "") == TCALL_E_INVALID);
         CHECK(runs == 2);
@@ -414,7 +414,8 @@ static void test_block_sweep(void)
             CHECK(r == TCALL_OK ? says("led on, level 7")
                                 : r == TCALL_E_MEMORY && runs == 0);
         }
-        if (r != TCALL_OK && (r != TCALL_E_MEMORY || tc.block.need <= size - 16))
+        if (r != TCALL_OK &&
+            (r != TCALL_E_MEMORY || tc.block.need <= size - 16))
             CHECK(r == TCALL_E_MEMORY && tc.block.need + 16 > size);
         free(exact);
     }

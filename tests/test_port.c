@@ -26,7 +26,8 @@
 /* ---- counting ---- */
 
 static int passed, failed;
-static unsigned slow = 1; /* TEST_SLOW=10 for valgrind: longer time limits */
+static unsigned slow =
+    3; /* time limits: TEST_SLOW=10 for valgrind, 1 to hurry */
 static const char *about = ""; /* the case, printed when a check fails */
 
 static void check(bool ok, int line, const char *what)

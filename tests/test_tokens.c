@@ -7,13 +7,13 @@
 #define JSMN_PARENT_LINKS
 #include "jsmn.h"
 
-enum { MAX = 4096 };
+enum { MAX = 4096, TYPE = 7, KEY = 32 }; /* parts of tcall_tok.type */
 static jsmntok_t theirs[MAX];
 static tcall_tok ours[MAX];
 
 static bool same_type(const jsmntok_t *a, const tcall_tok *b)
 {
-    int type = b->type & TCALL_TYPE_;
+    int type = b->type & TYPE;
     switch (a->type) {
     case JSMN_OBJECT: return type == TCALL_OBJECT;
     case JSMN_ARRAY: return type == TCALL_ARRAY;
@@ -46,7 +46,7 @@ static bool same(const char *text)
     if (tcall_scan_end(&scan) < 0 || count != (int)scan.tokens)
         return false;
     for (i = 0; i < count; i++) {
-        bool key = (ours[i].type & TCALL_KEY_) != 0;
+        bool key = (ours[i].type & KEY) != 0;
         int up = theirs[i].parent;
         if (!same_type(&theirs[i], &ours[i]) ||
             theirs[i].start != ours[i].start || theirs[i].end != ours[i].end ||
@@ -68,8 +68,8 @@ static unsigned roll(unsigned n)
 
 static void grow(tcall_writer *w, int depth)
 {
-    static const char *const words[] = {"0", "-1.5e3", "true", "false", "null",
-                                        "12345678901234567890"};
+    static const char *const words[] = {
+        "0", "-1.5e3", "true", "false", "null", "12345678901234567890"};
     static const char *const texts[] = {"", "a", "long enough for a word",
                                         "q\"b\\s\n\t\x01", "\xC3\xA9"};
     unsigned i, n = roll(5), kind = depth > 4 ? 2 + roll(2) : roll(4);
@@ -96,8 +96,14 @@ int main(void)
 {
     static char text[1 << 16];
     static const char *const some[] = {
-        "{}", "[]", "[[],{}]", "{\"a\":{\"b\":[1,2,{\"c\":\"\\\"\"}]},\"d\":0}",
-        " [ 1 , \"\\u00e9\" , null ] ", "\"root\"", "true", "-0"};
+        "{}",
+        "[]",
+        "[[],{}]",
+        "{\"a\":{\"b\":[1,2,{\"c\":\"\\\"\"}]},\"d\":0}",
+        " [ 1 , \"\\u00e9\" , null ] ",
+        "\"root\"",
+        "true",
+        "-0"};
     size_t i;
     for (i = 0; i < TCALL_COUNT(some); i++)
         CHECK(same(some[i]));

@@ -35,7 +35,9 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
                 0x80000000, 0x80200000),
 }
 IMAGES = ["empty", "core", "agent"]
-BARS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
+AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
+# What CI holds: growth beyond it fails. Lower it when an image gets smaller.
+BARS = {("core", "M4"): 31000, ("agent", "M4"): 40000}
 
 BANNED = re.compile(
     r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
@@ -398,7 +400,8 @@ def main():
         if (image, names[0]) in flash:
             bar = BARS.get((image, "M4"))
             line(f"  {image}", [flash[image, n] for n in names] +
-                 ([f"  (M4 <= {bar})"] if bar else []))
+                 ([f"  (M4: aim {AIMS[image, 'M4']}, held at {bar})"]
+                  if bar else []))
     line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
     line("  deepest stack", [max(stack[n].values(), default=0)
                              for n in names])
