@@ -6,7 +6,46 @@
  *     #define TOOLCALL_IMPLEMENTATION
  *     #include "toolcall.h"
  *
- * and in every other just #include "toolcall.h". MIT licence.
+ * and in every other just #include "toolcall.h". C99 or C++11. MIT licence.
+ *
+ *     static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+ *     {
+ *         board_led(tcall_json_bool(tcall_json_get(args, "on"), false));
+ *         return tcall_write_text(out, "done");
+ *     }
+ *
+ *     static const tcall_tool tools[] = {{
+ *         .name        = "set_led",
+ *         .description = "Switch the board's LED on or off.",
+ *         .parameters  = TCALL_JSON({"type": "object", "required": ["on"],
+ *                                    "properties": {"on": {"type":
+ * "boolean"}}}), .run         = set_led, .permissions = TCALL_WRITE,
+ *     }};
+ *
+ *     tcall_init(&tc, &(tcall_desc){
+ *         .block = block, .block_size = sizeof block, .tools = tools,
+ *         .tool_count = TCALL_COUNT(tools), .allow = TCALL_WRITE});
+ *     tcall_agent_init(&agent, &(tcall_agent_desc){
+ *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
+ *         .transport = transport});
+ *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
+ *
+ * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
+ * pieces, tcall_json_parse makes values of it, tcall_writer writes it,
+ * tcall_schema_check holds values against a JSON Schema, tcall_hydrate takes
+ * what a model sent to a call that may run, tcall_invoke runs it, tcall_reader
+ * reads a provider's answer as it arrives, tcall_agent is the loop around all.
+ *
+ * Results are ints: >= 0 fine, < 0 one of TCALL_E_... Zero in a struct is the
+ * default, and the careful choice. Words: a tool has parameters (its schema); a
+ * call has arguments and gets a result; a provider is a wire format; a
+ * transport is the door to the network; the block is the memory.
+ *
+ * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
+ * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
+ * schemas); schemas that need what is left out are refused.
+ *
+ * grep -n '>>' is the table of contents.
  */
 #ifndef TOOLCALL_H
 #define TOOLCALL_H
@@ -68,6 +107,11 @@ extern "C" {
     X(FAILED, "failed", "the tool failed")                           \
     X(CUT, "cut", "the call was cut off: send it again")             \
     X(PROVIDER, "provider", "the provider reports an error")         \
+    X(REQUEST, "request", "the provider refused the request")        \
+    X(NOT_FOUND, "not-found", "no such model or address")            \
+    X(CONTEXT, "context", "the conversation is too long")            \
+    X(REFUSED, "refused", "the provider refused the content")        \
+    X(OVERLOAD, "overload", "the provider is overloaded: wait")      \
     X(AUTH, "auth", "the provider refused the key")                  \
     X(RATE, "rate", "too many requests: wait")                       \
     X(RESOLVE, "resolve", "unknown host")                            \
@@ -130,7 +174,8 @@ typedef struct tcall_path {
 enum {
     TCALL_PATH_SAME = 1, /* its inside is that of the next row, of the same
                             depth, and is not written twice */
-    TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text */
+    TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
+                            also when there are rows for its inside */
     TCALL_PATH_LAST = 4  /* no other row of this depth follows: saves time */
 };
 
@@ -343,7 +388,7 @@ int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
  *         (required, string, city, "The city to look at"),
  *         (required, choice("celsius", "kelvin"), unit, "Unit of the answer"),
  *         (defaults, integer, days, "3", "Days ahead"),
- *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"));
+ *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"));;
  *
  *     struct weather { const char *city; int unit; int days;
  *                      struct { long items[4]; int count; } limits; };
@@ -1049,7 +1094,7 @@ typedef enum tcall_kind {
     TCALL_ITEM_TEXT,   /* text of the model */
     TCALL_ITEM_CALL,   /* id, name, text: the arguments as they came */
     TCALL_ITEM_RESULT, /* id, name, text; error */
-    TCALL_ITEM_OPAQUE  /* text: to be returned unchanged; name: provider */
+    TCALL_ITEM_OPAQUE  /* reasoning; name: the provider that gets it back */
 } tcall_kind;
 
 typedef struct tcall_item {
@@ -1058,9 +1103,12 @@ typedef struct tcall_item {
      * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
      * early without a word of the provider are found by tcall_hydrate. */
     int error;
-    bool made;    /* the provider gave no id, this one was made up */
+    bool made;    /* the provider gave no id, this one was made up; of
+                     opaque: the provider's second form */
+    bool lost;    /* what is opaque of it did not fit the block */
     tcall_str id; /* of a call and of its result */
     tcall_str name;
+    tcall_str sign; /* opaque, goes back to its provider with the item */
     tcall_str text;
 } tcall_item;
 
@@ -1086,7 +1134,18 @@ typedef enum tcall_stop {
     TCALL_STOP_LENGTH,  /* cut off: the last call must not run */
     TCALL_STOP_REFUSED, /* content was refused or filtered */
     TCALL_STOP_OTHER,
-    TCALL_STOP_FINAL_ /* private: the answer says that it is complete */
+    /* Private, what else a word of a provider can mean: */
+    TCALL_STOP_FINAL_, /* the answer is complete */
+    TCALL_STOP_NOT_YET_,
+    TCALL_STOP_FAULT_,  /* no answer came of it, unless there are calls */
+    TCALL_WORD_CALL_,   /* element: a call */
+    TCALL_WORD_OPAQUE_, /* element: returned as it is */
+    TCALL_WORD_TEXT_,   /* element, or piece: text */
+    TCALL_WORD_PIECE_,  /* piece: of arguments */
+    TCALL_WORD_ALL_,    /* piece: all the arguments */
+    TCALL_WORD_NEW_,    /* event: an element that is not complete yet */
+    TCALL_WORD_DONE_,   /* event: an element that is */
+    TCALL_WORD_OPEN_    /* event: an answer begins that will say its end */
 } tcall_stop;
 
 typedef enum tcall_choice {
@@ -1100,6 +1159,7 @@ typedef enum tcall_choice {
 typedef struct tcall_strict {
     uint8_t profile; /* TCALL_STRICT_... */
     uint16_t tools, optional, unions;
+    bool say; /* that a tool is not strict has to be said */
 } tcall_strict;
 
 enum {
@@ -1142,7 +1202,14 @@ enum {
     TCALL_AT_CALL = 1, /* the object that is a call or a piece of one */
     TCALL_AT_ID,       /* the first that is not empty counts */
     TCALL_AT_NAME,     /* likewise */
+    TCALL_AT_SIGN,     /* likewise, what is opaque of an element */
     TCALL_AT_ARGS,     /* string: a piece; object (raw): whole */
+    TCALL_AT_ALL,      /* all the arguments, which may come repeatedly */
+    TCALL_AT_KEEP,     /* a piece of what is opaque */
+    TCALL_AT_KEEP_2,   /* the same in the provider's second form */
+    TCALL_AT_SAID,     /* text, unless its element is void */
+    TCALL_AT_PIECE,    /* what it is, the event's word tells */
+    TCALL_AT_VOID,     /* true, or an object: the element does not count */
     TCALL_AT_TEXT,     /* a piece of the model's text */
     TCALL_AT_CHOICE,   /* the object that is one of several answers */
     TCALL_AT_WHOLE,    /* something only whole answers have */
@@ -1151,11 +1218,12 @@ enum {
     TCALL_AT_MESSAGE,  /* its words */
     /* From here on short values: */
     TCALL_AT_INDEX,     /* number of the call */
-    TCALL_AT_TYPE,      /* of the call: if it is not call_type, it is none */
+    TCALL_AT_TYPE,      /* of the element, by the table */
     TCALL_AT_NUMBER,    /* of the choice */
     TCALL_AT_STOP,      /* why it stopped; not empty: it is complete */
     TCALL_AT_HINT,      /* the same, only to be believed if it says cut */
-    TCALL_AT_END,       /* complete if the word is in the table */
+    TCALL_AT_EVENT,     /* what this document is, by the table */
+    TCALL_AT_WAIT,      /* how long to wait: "1.5s" */
     TCALL_AT_INPUT,     /* tokens read */
     TCALL_AT_OUTPUT,    /* tokens written */
     TCALL_AT_ERROR_CODE /* code or type of the error */
@@ -1169,19 +1237,25 @@ typedef struct tcall_word {
 
 typedef struct tcall_provider {
     const char *name;
-    const char *path;        /* of the request, below the base URL */
+    /* Of the request, below the base URL; "{model}" stands for its name. */
+    const char *path;
+    const char *stream_path; /* NULL: the same */
     const char *key_header;  /* carries the key */
     const char *key_prefix;  /* before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value */
     const tcall_path *paths; /* where things stand in an answer */
-    const tcall_word *words; /* reasons to stop, and the like */
-    const char *call_type;   /* NULL: every element with a name is a call */
+    const tcall_word *words; /* reasons to stop, types, and the like */
+    bool keep;               /* what is opaque must go back */
     int (*write)(tcall_writer *w, const tcall_ask *ask);
 } tcall_provider;
 
 extern const tcall_provider tcall_openai;    /* and compatible servers */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
+extern const tcall_provider tcall_responses; /* of OpenAI */
+extern const tcall_provider tcall_gemini;    /* generateContent */
+/* Like tcall_openai, with reasoning that has to be returned. */
+extern const tcall_provider tcall_deepseek, tcall_openrouter;
 
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
@@ -1196,6 +1270,10 @@ typedef struct tcall_answer {
                           (then block->need tells), or what scanning found */
     char message[160]; /* the provider's words about its error, cut */
     bool text_cut;     /* the text did not fit and was cut */
+    /* Bytes of opaque reasoning that did not fit. The calls are there, but
+     * their results cannot be sent back: block->need tells more. */
+    size_t unkept;
+    long wait_ms; /* how long to wait, -1: unknown */
 } tcall_answer;
 
 /* Reads one answer. Only answer is for others to look at. */
@@ -1208,6 +1286,7 @@ typedef struct tcall_reader {
     size_t start;    /* where the items of this answer begin */
     size_t pending;  /* elements from here on are not settled yet */
     size_t slot;     /* the element that is being read, if open */
+    size_t raw;      /* its text as it came, if keeping */
     size_t text_max; /* bytes of text that are kept */
     size_t lost;     /* bytes that did not fit */
     uint8_t index;   /* of the element; 255: none */
@@ -1216,6 +1295,9 @@ typedef struct tcall_reader {
     bool sse, inside, some;
     bool broken, complete, whole, cut;
     bool open, skip, object, ignored, stopped, has_text;
+    bool element, keeping, all, fault, announced;
+    uint8_t kind, type, event; /* of the element, of the document */
+    size_t raw_lost;
     char word[32]; /* the short value that is being read */
     tcall_scan scan;
 } tcall_reader;
@@ -1232,6 +1314,11 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
  * (r->answer tells more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set, they must get an error result. */
 int tcall_reader_end(tcall_reader *r);
+/* What is wrong with an answer, by its HTTP status (0: unknown) and by what
+ * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
+ * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
+ * _PROVIDER for its own faults; else the answer's error. */
+int tcall_answer_error(const tcall_answer *a, int status);
 /* ==========================================================================
  * >>chat: the conversation
  *
@@ -1305,7 +1392,7 @@ typedef struct tcall_agent_desc {
     tcall_transport transport;
     const char *model;
     const char *key;    /* secret; NULL when the server wants none */
-    const char *path;   /* default: the provider's */
+    const char *path;   /* default: the provider's; "{model}" is filled in */
     const char *system; /* instructions for the model */
     int max_tokens;     /* of one answer; default: the provider's */
     int max_rounds;     /* requests in one turn; default 8 */
@@ -1702,7 +1789,7 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
     16 /* value of an object member: its key stands before \
         */
 #define TCALL_KEY_ 32
-#define TCALL_ODD_ 64 /* a string with escapes, a number with exponent */
+#define TCALL_ODD_ 64 /* string with escapes, long number or exponent */
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
@@ -1892,7 +1979,7 @@ static void tcall_scan_string_begin_(tcall_scan *s, const char *p, bool key)
     if (key) {
         tcall_scan_token_(s, p, true);
         s->key_len = 0;
-        if (!s->raw_depth && s->at != TCALL_SCAN_NONE_)
+        if (s->at != TCALL_SCAN_NONE_)
             s->take = 1;
     } else if (s->row < TCALL_SCAN_ROOT_ && s->paths[s->row].field) {
         s->take = 2;
@@ -2000,7 +2087,7 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[128], c;
+    char out[192], c;
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
@@ -2115,19 +2202,22 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
-/* Numbers and literals: as far as they go. */
-static inline const char *tcall_scan_word_(tcall_scan *s, const char *p,
-                                           const char *end)
+/* Numbers and literals: as far as they go; from is where this piece begins. */
+static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
+                                           const char *p, const char *end)
 {
-    const char *from = p;
     bool ends = false;
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
-        for (; p < end && next; p += next != 0) {
-            if (state >= 4 && tcall_is_digit_(*p) && tcall_number_ends_(state))
-                continue;
-            next = tcall_number_next_(state, *p);
-            state = next ? next : state;
+        while (p < end) {
+            if (0x250 >> state & 1) /* digits go on with digits */
+                while (p < end && tcall_is_digit_(*p))
+                    p++;
+            next = p < end ? tcall_number_next_(state, *p) : state;
+            if (!next || p == end)
+                break;
+            state = next;
+            p++;
         }
         s->number = state;
         ends = !next;
@@ -2142,7 +2232,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *p,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(s, p, s->number > 6 ? TCALL_ODD_ : 0);
+    tcall_scan_token_end_(s, p,
+                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -2166,7 +2257,7 @@ static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
         tcall_scan_token_(s, p, true);
         tcall_scan_token_end_(s, q, 0);
         s->state = TCALL_S_COLON_;
-        s->row = s->at != TCALL_SCAN_NONE_ && n && !s->raw_depth
+        s->row = s->at != TCALL_SCAN_NONE_ && n
                      ? tcall_scan_match_(s, s->at, p + 1, n)
                      : (uint8_t)TCALL_SCAN_NONE_;
         if (++q == end || *q != ':')
@@ -2202,7 +2293,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         return p + 1;
     }
     s->state = TCALL_S_NUMBER_;
-    s->number = 1;
+    s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
     if (!tcall_is_digit_(*p) && *p != '-') {
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
@@ -2210,7 +2301,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         if (*p != *s->lit)
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
-    return s->error ? p : tcall_scan_word_(s, p, end);
+    return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
 }
 
 /* What stands outside of strings, numbers and literals. *raw: start of what
@@ -2281,7 +2372,7 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
         else if (s->state == TCALL_S_STRING_)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
-            p = tcall_scan_word_(s, p, end);
+            p = tcall_scan_word_(s, p, p, end);
         else if (tcall_scan_escape_(s, *p) == TCALL_OK)
             p++;
     }
@@ -2462,24 +2553,21 @@ static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     const tcall_tok *twice = NULL;
     tcall_tok *t = tok + count;
     int r = TCALL_OK;
-    while (t-- > tok && r == TCALL_OK) {
+    while (t-- > tok) {
         int type = t->type & TCALL_TYPE_;
-        *at = (size_t)t->start;
         if (type == TCALL_OBJECT && t->span > 3)
             twice = t->span > 32 ? tcall_json_twice_(text, t)
                                  : tcall_json_twin_(text, t);
-        if (twice) {
-            *at = (size_t)twice->start;
-            r = TCALL_E_DUPLICATE;
-        }
-        if (type >= TCALL_ARRAY)
-            continue;
-        if (t->type & TCALL_ODD_ ||
-            (type == TCALL_NUMBER && t->end - t->start > 300))
+        if (t->type & TCALL_ODD_)
             r = tcall_json_odd_(text, t, refuse_nul);
-        text[t->end] = 0;
+        if (twice || r < 0) {
+            *at = (size_t)(twice ? twice : t)->start;
+            return twice ? TCALL_E_DUPLICATE : r;
+        }
+        if (type < TCALL_ARRAY)
+            text[t->end] = 0;
     }
-    return r;
+    return TCALL_OK;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
@@ -3912,15 +4000,14 @@ enum {
     TCALL_V_BOOL_
 };
 
-/* Its columns: all names in one string; kind, drafts and length + 1. */
+/* Its columns: all names in one string; kind and drafts. */
 static const char tcall_keyword_names_[] =
 #define TCALL_X_(op, name, kind, drafts) name "\0"
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
     ;
-static const uint8_t tcall_keywords_[][3] = {
-#define TCALL_X_(op, name, kind, drafts) \
-    {TCALL_V_##kind##_, drafts, sizeof name},
+static const uint8_t tcall_keywords_[][2] = {
+#define TCALL_X_(op, name, kind, drafts) {TCALL_V_##kind##_, drafts},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
@@ -3992,29 +4079,15 @@ static const char *tcall_word_(const char *p, int n)
     return p;
 }
 
-/* Its position, -1 when it is not among them. */
-static int tcall_word_index_(const char *p, int count, tcall_str word)
+/* Its position, -1 when it is not among them: p ends with an empty one. */
+static int tcall_word_index_(const char *p, tcall_str word)
 {
     int i;
-    for (i = 0; i < count; i++, p += strlen(p) + 1)
-        if (tcall_str_eq(word, tcall_str_of(p)))
+    size_t len;
+    for (i = 0; len = strlen(p), len; i++, p += len + 1)
+        if (len == word.len && memcmp(p, word.ptr, len) == 0)
             return i;
     return -1;
-}
-
-/* The keyword called so, 0: none. */
-static int tcall_keyword_(tcall_str name)
-{
-    const char *p = tcall_keyword_names_;
-    int op = 0;
-    for (;;) {
-        p += tcall_keywords_[op++][2];
-        if (op == TCALL_K_COUNT_)
-            return 0;
-        if (tcall_keywords_[op][2] == name.len + 1 &&
-            memcmp(p, name.ptr, name.len) == 0)
-            return op;
-    }
 }
 
 /* -- Walking over text that the scanner has accepted ---------------------- */
@@ -4836,7 +4909,7 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
         tcall_str s = tcall_text_verbatim_(p);
         int type = -1;
         if (*p == '"')
-            type = tcall_word_index_(tcall_type_names_, 7,
+            type = tcall_word_index_(tcall_type_names_,
                                      tcall_slice_(p + 1, s.len - 2));
         if (type < 0) {
             tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
@@ -4938,10 +5011,11 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
     static const char firsts[] = "[[{\"\"00t"; /* by kind, from LIST on */
     char first = *p;
-    int op = tcall_keyword_(tcall_sc_name_(c, key)),
-        kind = tcall_keywords_[op][0];
-    if (!op)
+    int op = tcall_word_index_(tcall_keyword_names_, tcall_sc_name_(c, key));
+    int kind;
+    if (op <= 0)
         return tcall_text_skip_(p);
+    kind = tcall_keywords_[op][0];
     if (!(tcall_keywords_[op][1] >> c->draft & 1))
         return tcall_sc_refuse_(c, key, "not a keyword of this draft");
     if (!TCALL_RARE_ && tcall_keywords_[op][1] & 32)
@@ -5047,8 +5121,8 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t i, tcall_str name)
     uint32_t end = tcall_node_after_(program, i), n = 0;
     size_t k;
     if (tcall_node_is_schema_(op)) {
-        op = tcall_keyword_(name);
-        if (!op || op > TCALL_K_PATTERN_)
+        op = tcall_word_index_(tcall_keyword_names_, name);
+        if (op <= 0 || op > TCALL_K_PATTERN_)
             return 0;
         end = tcall_node_child_(program, i, op);
         if (!end && op == TCALL_K_REST_)
@@ -5250,8 +5324,8 @@ typedef struct tcall_ev_ {
     const char *text; /* of the value */
     tcall_tok *tok;   /* the value's own is the first */
     tcall_ev_frame_ *frame;
-    size_t pad, size; /* of the scratch memory */
-    int depth;
+    size_t pad, size;              /* of the scratch memory */
+    uint32_t depth, deepest, most; /* frames: now, at most, that fit */
     int32_t steps;
     int error;
     uint32_t fault_node, fault_tok; /* the last fault, reported or not */
@@ -5311,7 +5385,7 @@ static int tcall_ev_fails_(tcall_ev_ *e, const tcall_ev_frame_ *f,
 /* Scratch above the frames. NULL, with the error, when there is too little. */
 static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 {
-    size_t frames = e->pad + (size_t)e->depth * sizeof *e->frame;
+    size_t frames = e->pad + e->depth * sizeof *e->frame;
     if (e->check->need < frames + size)
         e->check->need = frames + size;
     if (frames + size <= e->size)
@@ -5533,32 +5607,27 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? n <= limit : n >= limit;
 }
 
-/* Each element but the first is written as JSON text into scratch memory, to
- * be compared with those before it. */
+/* Each element is written as JSON text into scratch memory, to be compared
+ * with those before it. */
 static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     uint32_t i, k, end = tcall_ev_tok_after_(e, f->tok);
-    size_t size = e->size;
+    size_t pad = e->pad;
     bool twice = false;
     for (i = f->tok + 1; i < end && !twice; i = tcall_ev_tok_after_(e, i)) {
-        tcall_json item = tcall_json_cursor_(e->text, &e->tok[i]);
+        char *text = (char *)tcall_ev_scratch_(e, 0);
         tcall_writer w;
-        char *text;
-        tcall_writer_init(&w, NULL, 0);
-        tcall_write_json(&w, item);
+        tcall_writer_init(&w, text,
+                          text ? e->size - e->pad - e->depth * sizeof *f : 0);
+        tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
         if (!tcall_ev_scratch_(e, w.len + 1))
-            return true;
-        e->size = size - w.len - 1;
-        text = (char *)e->check->memory + e->size;
-        tcall_writer_init(&w, text, w.len);
-        tcall_write_json(&w, item);
+            break;
         text[w.len] = ']'; /* something has to end a number */
+        e->pad = pad + ((w.len + 4) & ~(size_t)3);
         for (k = f->tok + 1; k < i && !twice && !e->error && e->steps >= 0;
              k = tcall_ev_tok_after_(e, k))
             twice = tcall_ev_equal_(e, text, k, tcall_ev_kind_(e, k));
-        e->size = size;
-        if (e->error)
-            e->check->need += w.len + 1;
+        e->pad = pad;
     }
     return !twice;
 }
@@ -5662,33 +5731,6 @@ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
     return type;
 }
 
-/* Checks the assertions of the frame on top up to the next keyword that
- * applies schemas; when there is none, the frame goes, with the answer. */
-static int tcall_ev_advance_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    const tcall_node_ *end = &e->program[f->schema];
-    const tcall_tok *t = &e->tok[f->tok];
-    int32_t cost = 1 + (t->end - t->start) / 64;
-    for (end += end->arg & TCALL_SPAN_; node < end; node++, f->pc++) {
-        int op = tcall_node_op_(node);
-        if ((f->flags & 3) == 3)
-            break;
-        if (op < TCALL_K_PATTERN_ || op == TCALL_K_REF_)
-            return TCALL_PUSHED_;
-        e->steps -= cost;
-        if (!tcall_ev_assert_(e, f, op))
-            f->flags |= TCALL_F_BAD_;
-        if (op == TCALL_K_PATTERN_) {
-            uint32_t more = (node->arg & TCALL_SPAN_) - 1;
-            node += more;
-            f->pc += more;
-        }
-    }
-    e->depth--;
-    return !(f->flags & TCALL_F_BAD_);
-}
-
 /* The type that a value counts as which is not of the types wanted, 0: that
  * is a fault. */
 static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
@@ -5705,35 +5747,63 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_. */
+/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_. With
+ * TCALL_NEVER_ as schema the one on top goes on. Assertions are checked up to
+ * the next keyword that applies schemas; when there is none, the frame goes,
+ * with the answer. */
 static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                            unsigned flags)
 {
-    uint32_t arg = e->program[schema].arg;
-    unsigned type = tcall_ev_kind_(e, tok);
+    const tcall_node_ *node, *end;
     tcall_ev_frame_ *f;
-    if (!(arg >> (type + 23) & 1)) {
-        type = tcall_ev_retype_(e, schema, tok, flags);
-        if (!type || type >= TCALL_ARRAY)
-            return type != 0;
+    int32_t cost;
+    if (schema == TCALL_NEVER_) {
+        f = &e->frame[e->depth - 1];
+    } else {
+        uint32_t arg = e->program[schema].arg;
+        unsigned type = tcall_ev_kind_(e, tok);
+        if (!(arg >> (type + 23) & 1)) {
+            type = tcall_ev_retype_(e, schema, tok, flags);
+            if (!type || type >= TCALL_ARRAY)
+                return type != 0;
+        }
+        if ((arg & TCALL_SPAN_) == 1)
+            return 1;
+        if (e->depth >= TOOLCALL_MAX_FRAMES)
+            e->error = TCALL_E_DEPTH;
+        else if (e->depth >= e->most)
+            tcall_ev_scratch_(e, sizeof *f);
+        if (e->error)
+            return 0;
+        f = &e->frame[e->depth++];
+        if (e->deepest < e->depth)
+            e->deepest = e->depth;
+        f->schema = schema;
+        f->pc = schema + 1;
+        f->tok = tok;
+        f->have = 0;
+        f->type = (uint8_t)type;
+        f->flags = (uint8_t)flags;
     }
-    if ((arg & TCALL_SPAN_) == 1)
-        return 1;
-    if (e->depth >= TOOLCALL_MAX_FRAMES) {
-        e->error = TCALL_E_DEPTH;
-        return 0;
+    node = &e->program[f->pc];
+    end = &e->program[f->schema];
+    end += end->arg & TCALL_SPAN_;
+    cost = 1 + ((e->tok[f->tok].end - e->tok[f->tok].start) >> 6);
+    for (; node < end && (f->flags & 3) != 3; node++, f->pc++) {
+        int op = tcall_node_op_(node);
+        if (op < TCALL_K_PATTERN_ || op == TCALL_K_REF_)
+            return TCALL_PUSHED_;
+        e->steps -= cost;
+        if (!tcall_ev_assert_(e, f, op))
+            f->flags |= TCALL_F_BAD_;
+        if (op == TCALL_K_PATTERN_) {
+            uint32_t more = (node->arg & TCALL_SPAN_) - 1;
+            node += more;
+            f->pc += more;
+        }
     }
-    f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
-    if (!f)
-        return 0;
-    e->depth++;
-    f->schema = schema;
-    f->pc = schema + 1;
-    f->tok = tok;
-    f->have = 0;
-    f->type = (uint8_t)type;
-    f->flags = (uint8_t)flags;
-    return tcall_ev_advance_(e, f);
+    e->depth--;
+    return !(f->flags & TCALL_F_BAD_);
 }
 
 /* A null that may count as absent: where coercion is allowed and the property
@@ -5845,34 +5915,26 @@ static int tcall_ev_walk_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     unsigned flags = f->flags & TCALL_F_ALIKE_;
-    uint32_t schema = f->pc, tok = f->cur, hint;
-    const char *at;
-    switch (op) {
-    case TCALL_K_ADDITIONAL_:
+    uint32_t schema = f->edge, tok = f->cur;
+    if (op == TCALL_K_ADDITIONAL_) {
         if (tcall_ev_known_(e, f))
             return 1;
-        break;
-#ifndef TOOLCALL_NO_RARE
-    case TCALL_K_PATTERNS_:
+    } else if (!TCALL_RARE_) {
+        ; /* none of those below */
+    } else if (op == TCALL_K_PATTERNS_) {
         if (!tcall_ev_pattern_in_(e, f->edge, tcall_ev_of_(e, tok)))
             return 1;
         schema = tcall_node_after_(program, f->edge);
-        break;
-    case TCALL_K_DEPENDENCIES_:
-    case TCALL_K_DEPSCHEMAS_:
-    case TCALL_K_DEPREQUIRED_:
-        hint = tok + 1;
-        at = tcall_node_at_(e->s, f->edge);
+    } else if (op == TCALL_K_CONTAINS_) {
+        flags |= TCALL_F_TEST_;
+        schema = f->pc;
+    } else if (op >= TCALL_K_DEPENDENCIES_ && op <= TCALL_K_DEPREQUIRED_) {
+        const char *at = tcall_node_at_(e->s, f->edge);
+        uint32_t hint = tok + 1;
         if (!tcall_ev_find_(e, tok, &hint, at))
             return 1;
         if (tcall_node_op_(&program[f->edge]) == TCALL_K_LISTED_)
             return tcall_ev_required_(e, f, f->edge, tcall_text_value_(at));
-        schema = f->edge;
-        break;
-    case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
-    case TCALL_K_PREFIX_:
-#endif
-    case TCALL_K_ALLOF_: schema = f->edge; break;
     }
     if (op != TCALL_K_NAMES_ && e->tok[tok].type & TCALL_KEY_)
         tok++;
@@ -6033,12 +6095,7 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
     int op = tcall_node_op_(node);
     unsigned alike = f->flags & TCALL_F_ALIKE_;
     switch (op) {
-    case TCALL_K_THEN_:
-    case TCALL_K_ELSE_:
-    case TCALL_K_DEFS_:
-    case TCALL_K_DEFINITIONS_: return 1;
     case TCALL_K_PROPERTIES_: return tcall_ev_members_(e, f, r);
-    case TCALL_K_IF_: return TCALL_RARE_ ? tcall_ev_if_(e, f, r) : 1;
     case TCALL_K_ANYOF_:
     case TCALL_K_ONEOF_: return tcall_ev_choose_(e, f, op, r);
     case TCALL_K_REF_:
@@ -6047,6 +6104,14 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         if (r < 0)
             r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
         return r <= 0 ? r < 0 ? r : 1 : tcall_ev_fails_(e, f, f->pc);
+    case TCALL_K_IF_:
+        if (TCALL_RARE_)
+            return tcall_ev_if_(e, f, r);
+        /* fall through */
+    case TCALL_K_THEN_:
+    case TCALL_K_ELSE_:
+    case TCALL_K_DEFS_:
+    case TCALL_K_DEFINITIONS_: return 1;
     default: return tcall_ev_walk_(e, f, op, r);
     }
 }
@@ -6066,7 +6131,7 @@ static int tcall_ev_run_(tcall_ev_ *e)
         if (!r)
             f->flags |= TCALL_F_BAD_;
         f->pc = tcall_node_after_(e->program, f->pc);
-        r = tcall_ev_advance_(e, f);
+        r = tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
     }
     return r;
 }
@@ -6100,12 +6165,15 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     if (check->memory && check->size > pad) {
         e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + pad);
         e.size = check->size;
+        e.most = (uint32_t)((e.size - pad) / sizeof *e.frame);
     }
     e.steps = TOOLCALL_MAX_STEPS;
     tcall_ev_unmark_(&e);
     ok = tcall_ev_run_(&e);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
+    if (check->need < pad + e.deepest * sizeof *e.frame)
+        check->need = pad + e.deepest * sizeof *e.frame;
     if (check->coerced && (!ok || e.error))
         tcall_ev_unmark_(&e);
     if (e.error)
@@ -6139,16 +6207,22 @@ static void tcall_show_text_(tcall_writer *w, const char *p)
         tcall_show_string_(w, s);
 }
 
-/* Of a long array as many elements as fit. */
-static void tcall_show_array_(tcall_writer *w, const char *p)
+/* Of an array the elements, of an object the keys: as many as fit. */
+static void tcall_show_list_(tcall_writer *w, const char *p)
 {
-    size_t room = w->len + TCALL_SHOWN_;
+    size_t room = w->len + 2 * TCALL_SHOWN_;
+    bool object = *p == '{';
     tcall_write_open(w, '[');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p) && w->len < room;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        if (w->len > room) {
+            tcall_write_string(w, "...");
+            break;
+        }
         tcall_show_text_(w, p);
-    if (!tcall_text_closes_(p))
-        tcall_write_string(w, "...");
+        if (object)
+            p = tcall_text_value_(p);
+    }
     tcall_write_close(w, ']');
 }
 
@@ -6230,21 +6304,6 @@ static void tcall_show_types_(tcall_writer *w, uint32_t types)
         tcall_write_close(w, ']');
 }
 
-/* The names that would have been allowed: the keys of a map. */
-static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
-                              uint32_t map)
-{
-    size_t room = w->len + 2 * TCALL_SHOWN_;
-    uint32_t end = tcall_node_after_(s->program, map), i = map + 1;
-    tcall_write_open(w, '[');
-    for (; map && i < end && w->len < room;
-         i = tcall_node_after_(s->program, i))
-        tcall_show_text_(w, tcall_node_at_(s, i));
-    if (map && i < end)
-        tcall_write_string(w, "...");
-    tcall_write_close(w, ']');
-}
-
 /* All types of the alternatives, 0 when one of them takes any. */
 static uint32_t tcall_node_types_(const tcall_schema *s, uint32_t choice)
 {
@@ -6266,47 +6325,44 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
 {
     tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
     const tcall_node_ *node = &s->program[fault->node];
-    uint32_t types = node->arg >> 24 & 0x7F;
-    uint32_t parent = tcall_node_parent_(s, fault->node);
-    const char *at = s->text + fault->at;
+    uint32_t parent = tcall_node_parent_(s, fault->node), types = 0, map;
+    const char *at = s->text + fault->at, *message = "not satisfied";
     int op = tcall_node_op_(node), name = op;
-    bool forbidden = false;
-    bool missing = op == TCALL_K_REQUIRED_ || op == TCALL_K_LISTED_;
+    bool missing = false;
     if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
         types = tcall_node_types_(s, fault->node);
         if (types >> (tcall_json_type(found) - 1) & 1)
             types = 0;
-    } else if (!tcall_node_is_schema_(op) || op == TCALL_K_NOT_ ||
-               op == TCALL_K_CONTAINS_) {
-        types = 0;
-    } else if (types) {
-        name = TCALL_K_TYPE_;
-    } else {
-        forbidden = true;
+    } else if (tcall_node_is_schema_(op) && op != TCALL_K_NOT_ &&
+               op != TCALL_K_CONTAINS_) {
+        types = node->arg >> 24 & 0x7F;
+        message = "not allowed";
+        if (types)
+            name = TCALL_K_TYPE_;
+        else if (op == TCALL_K_ADDITIONAL_) {
+            map = tcall_node_child_(s->program, parent, TCALL_K_PROPERTIES_);
+            at = map ? tcall_node_at_(s, map) : "[]";
+        } else
+            at = NULL; /* it is only false */
+    } else if (op == TCALL_K_REQUIRED_ || op == TCALL_K_LISTED_) {
+        missing = true;
+        message = "missing property";
+        if (op == TCALL_K_LISTED_)
+            name = tcall_node_op_(&s->program[parent]);
     }
-    if (op == TCALL_K_LISTED_)
-        name = tcall_node_op_(&s->program[parent]);
     tcall_write_open(w, '{');
     tcall_show_path_(w, value, found.tok);
     tcall_write_key(w, "keyword");
     tcall_write_string(w, tcall_word_(tcall_keyword_names_, name));
     tcall_write_key(w, "message");
-    tcall_write_string(w, types       ? "wrong type"
-                          : missing   ? "missing property"
-                          : forbidden ? "not allowed"
-                                      : "not satisfied");
-    if (!forbidden || op == TCALL_K_ADDITIONAL_)
+    tcall_write_string(w, types ? "wrong type" : message);
+    if (at)
         tcall_write_key(w, "expected");
     if (types)
         tcall_show_types_(w, types);
-    else if (op == TCALL_K_ADDITIONAL_)
-        tcall_show_names_(
-            w, s, tcall_node_child_(s->program, parent, TCALL_K_PROPERTIES_));
-    else if (forbidden)
-        ; /* its text is only false */
-    else if (*at == '[')
-        tcall_show_array_(w, at);
-    else
+    else if (at && (*at == '[' || op == TCALL_K_ADDITIONAL_))
+        tcall_show_list_(w, at);
+    else if (at)
         tcall_show_text_(w, at);
     if (!missing) {
         tcall_write_key(w, "found");
@@ -6349,10 +6405,11 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
 
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s)
 {
-    const char *p = s->text, *at = p + s->at;
+    const char *p = s->text, *at;
     tcall_write_text(w, s->reason ? s->reason : "ok");
     if (!s->reason || !p)
         return w->error;
+    at = p + s->at;
     tcall_write_text(w, " at ");
     for (p = tcall_text_space_(p); p < at && (*p == '{' || *p == '[');) {
         bool object = *p == '{';
@@ -6866,6 +6923,8 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
                            tcall_writer *w)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
+    static const char stages[][9] = {"find",   "parse",   "validate", "bind",
+                                     "permit", "approve", "run",      "result"};
     const tcall_tool *tool = call->tool;
     tcall_write_open(w, '{');
     tcall_write_pair_(w, "provider", tcall_str_of(call->provider));
@@ -6889,6 +6948,7 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     if (tool && !tool->parameters)
         tcall_write_pair_(w, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_pair_(w, "stage", tcall_str_of(stages[call->stage & 7]));
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
@@ -7100,7 +7160,13 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
  */
 
 /* The parts of an item, in their order. */
-enum { TCALL_PART_ID_, TCALL_PART_NAME_, TCALL_PART_TEXT_, TCALL_PARTS_ };
+enum {
+    TCALL_PART_ID_,
+    TCALL_PART_NAME_,
+    TCALL_PART_SIGN_,
+    TCALL_PART_TEXT_,
+    TCALL_PARTS_
+};
 
 typedef struct tcall_head_ {
     uint32_t len[TCALL_PARTS_];
@@ -7110,10 +7176,13 @@ typedef struct tcall_head_ {
 } tcall_head_;
 
 enum {
-    TCALL_ITEM_NONE_ = 15, /* an element that is no call of ours */
+    TCALL_ITEM_PIECE_ = 14, /* what it is a piece of is not known yet */
+    TCALL_ITEM_NONE_ = 15,  /* an element that is no call of ours */
     TCALL_ITEM_KIND_ = 15,
-    TCALL_ITEM_MADE_ = 16, /* the id was made up */
-    TCALL_ITEM_START_ = 32 /* arguments stand until the first piece comes */
+    TCALL_ITEM_MADE_ = 16,  /* the id was made up */
+    TCALL_ITEM_START_ = 32, /* arguments stand until the first piece comes */
+    TCALL_ITEM_ALL_ = 64,   /* they are no piece: the longer ones count */
+    TCALL_ITEM_LOST_ = 128
 };
 
 #define TCALL_HEAD_       sizeof(tcall_head_)
@@ -7170,16 +7239,19 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     size_t at = chat->block->low;
     char *to;
     memset(&h, 0, sizeof h);
-    h.kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0));
+    h.kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
+                       (item->lost ? TCALL_ITEM_LOST_ : 0));
     h.error = (int8_t)item->error;
     h.len[TCALL_PART_ID_] = (uint32_t)item->id.len;
     h.len[TCALL_PART_NAME_] = (uint32_t)item->name.len;
+    h.len[TCALL_PART_SIGN_] = (uint32_t)item->sign.len;
     h.len[TCALL_PART_TEXT_] = (uint32_t)item->text.len;
     if (!tcall_block_grow_(chat->block, tcall_head_size_(&h)))
         return TCALL_E_MEMORY;
     tcall_head_set_(chat, at, &h);
     to = tcall_copy_(chat->block->base + at + TCALL_HEAD_, item->id);
-    tcall_copy_(tcall_copy_(to, item->name), item->text);
+    to = tcall_copy_(tcall_copy_(to, item->name), item->sign);
+    tcall_copy_(to, item->text);
     return TCALL_OK;
 }
 
@@ -7193,11 +7265,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     h = tcall_head_get_(chat, from);
     item->kind = h.kind & TCALL_ITEM_KIND_;
     item->made = (h.kind & TCALL_ITEM_MADE_) != 0;
+    item->lost = (h.kind & TCALL_ITEM_LOST_) != 0;
     item->error = h.error;
     item->id = tcall_slice_(p, h.len[TCALL_PART_ID_]);
     p += item->id.len;
     item->name = tcall_slice_(p, h.len[TCALL_PART_NAME_]);
-    item->text = tcall_slice_(p + item->name.len, h.len[TCALL_PART_TEXT_]);
+    p += item->name.len;
+    item->sign = tcall_slice_(p, h.len[TCALL_PART_SIGN_]);
+    item->text = tcall_slice_(p + item->sign.len, h.len[TCALL_PART_TEXT_]);
     *at += tcall_head_size_(&h);
     return true;
 }
@@ -7213,6 +7288,8 @@ static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
         r->pending += to - from;
     if (r->slot >= from)
         r->slot += to - from;
+    if (r->raw >= from)
+        r->raw += to - from;
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
@@ -7226,33 +7303,85 @@ static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
     tcall_head_set_(r->chat, at, &h);
 }
 
-/* Takes n bytes from the end of an item's text. */
-static void tcall_reader_shorten_(tcall_reader *r, size_t at, size_t n)
+/* Takes n bytes from the end of an item's part. */
+static void tcall_reader_take_(tcall_reader *r, size_t at, int part, size_t n)
 {
     tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t end = at + tcall_head_size_(&h);
-    h.len[TCALL_PART_TEXT_] -= (uint32_t)n;
+    size_t end = at + tcall_head_end_(&h, part);
+    h.len[part] -= (uint32_t)n;
     tcall_head_set_(r->chat, at, &h);
     tcall_reader_shift_(r, end, end - n);
+}
+
+static void tcall_reader_shorten_(tcall_reader *r, size_t at, size_t n)
+{
+    tcall_reader_take_(r, at, TCALL_PART_TEXT_, n);
+}
+
+/* What is opaque of an item does not fit. */
+static void tcall_reader_bare_(tcall_reader *r, size_t at, size_t more)
+{
+    tcall_head_ h = tcall_head_get_(r->chat, at);
+    size_t n = h.len[TCALL_PART_SIGN_];
+    tcall_reader_take_(r, at, TCALL_PART_SIGN_, n);
+    if ((h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
+        n += h.len[TCALL_PART_TEXT_];
+        tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
+    }
+    if (n + more == 0)
+        return;
+    r->answer.unkept += n + more;
+    h = tcall_head_get_(r->chat, at);
+    h.kind |= TCALL_ITEM_LOST_;
+    tcall_head_set_(r->chat, at, &h);
+}
+
+static void tcall_reader_drop_raw_(tcall_reader *r)
+{
+    tcall_head_ h = tcall_head_get_(r->chat, r->raw);
+    r->raw_lost += h.len[TCALL_PART_TEXT_];
+    tcall_reader_shorten_(r, r->raw, h.len[TCALL_PART_TEXT_]);
+}
+
+/* Gives up all that is opaque. */
+static void tcall_reader_strip_(tcall_reader *r)
+{
+    tcall_head_ h;
+    size_t at = r->start;
+    if (r->keeping)
+        tcall_reader_drop_raw_(r);
+    for (; at < r->chat->block->low; at += tcall_head_size_(&h)) {
+        tcall_reader_bare_(r, at, 0);
+        h = tcall_head_get_(r->chat, at);
+    }
 }
 
 /* Void all that was read. */
 static void tcall_reader_clear_(tcall_reader *r)
 {
-    r->chat->block->low = r->pending = r->slot = r->start;
-    r->has_text = r->open = false;
+    r->chat->block->low = r->pending = r->slot = r->raw = r->start;
+    r->has_text = r->open = r->keeping = false;
+    r->answer.unkept = 0;
     r->complete = r->stopped = r->cut = r->answer.text_cut = false;
     r->began = r->finished = 0;
     r->answer.stop = TCALL_STOP_UNKNOWN;
     r->answer.stop_text[0] = 0;
 }
 
-/* Are n bytes free? Calls matter more than text, which gives way. */
+/* Are n bytes free? Calls matter more than text and what is opaque: those give
+ * way. */
 static bool tcall_reader_room_(tcall_reader *r, size_t n)
 {
     size_t free = tcall_block_free_(r->chat->block);
     if (n <= free)
         return true;
+    if (!r->has_text ||
+        tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n - free) {
+        tcall_reader_strip_(r);
+        free = tcall_block_free_(r->chat->block);
+        if (n <= free)
+            return true;
+    }
     n -= free;
     if (!r->has_text ||
         tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n)
@@ -7284,37 +7413,49 @@ static void tcall_reader_lose_(tcall_reader *r, size_t at, size_t n)
     tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
 }
 
-/* A piece of id, name or arguments. The element gets its place as soon as
- * there is something to keep of it. */
-static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+/* A place for an element of this kind. */
+static bool tcall_reader_place_(tcall_reader *r, size_t *slot, uint8_t kind)
 {
-    static const tcall_head_ fresh = {
-        {0, 0, 0}, TCALL_ITEM_CALL, 0, TCALL_INDEX_NONE_, 0};
+    tcall_head_ h;
     tcall_block *b = r->chat->block;
-    if (r->answer.error == TCALL_E_MEMORY) {
-        r->lost += s.len;
+    memset(&h, 0, sizeof h);
+    h.kind = kind;
+    h.index = TCALL_INDEX_NONE_;
+    if (!tcall_reader_need_(r, TCALL_HEAD_))
+        return false;
+    *slot = b->low;
+    tcall_block_grow_(b, TCALL_HEAD_);
+    tcall_head_set_(r->chat, *slot, &h);
+    return true;
+}
+
+/* A piece of what is opaque. It takes nothing away from anything else. */
+static void tcall_reader_blob_(tcall_reader *r, size_t at, int part,
+                               tcall_str s)
+{
+    if (r->answer.unkept ||
+        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_)
+        tcall_reader_bare_(r, at, s.len);
+    else
+        tcall_reader_put_(r, at, part, s);
+}
+
+/* The text of the answer gets its place, before everything else. */
+static void tcall_reader_begin_text_(tcall_reader *r)
+{
+    tcall_head_ h;
+    if (r->has_text || tcall_block_free_(r->chat->block) < TCALL_HEAD_)
         return;
-    }
-    if (!r->open) {
-        if (!tcall_reader_need_(r, TCALL_HEAD_))
-            return;
-        r->slot = b->low;
-        r->open = true;
-        tcall_block_grow_(b, TCALL_HEAD_);
-        tcall_head_set_(r->chat, r->slot, &fresh);
-    }
-    if (part == TCALL_PART_TEXT_ &&
-        (tcall_head_get_(r->chat, r->slot).error ||
-         !tcall_reader_room_(r, s.len + TCALL_RESERVE_)))
-        tcall_reader_lose_(r, r->slot, s.len);
-    else if (tcall_reader_need_(r, s.len))
-        tcall_reader_put_(r, r->slot, part, s);
+    memset(&h, 0, sizeof h);
+    h.kind = TCALL_ITEM_TEXT;
+    tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
+    tcall_head_set_(r->chat, r->start, &h);
+    r->has_text = true;
 }
 
 /* A piece of the model's text. */
 static void tcall_reader_text_(tcall_reader *r, tcall_str s)
 {
-    static const tcall_head_ fresh = {{0, 0, 0}, TCALL_ITEM_TEXT, 0, 0, 0};
     size_t room = tcall_block_free_(r->chat->block), max = r->text_max;
     if (r->choice)
         return;
@@ -7325,11 +7466,8 @@ static void tcall_reader_text_(tcall_reader *r, tcall_str s)
     room = room > TCALL_HEAD_ + TCALL_RESERVE_
                ? room - TCALL_HEAD_ - TCALL_RESERVE_
                : 0;
-    if (room && !r->has_text) {
-        tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
-        tcall_head_set_(r->chat, r->start, &fresh);
-        r->has_text = true;
-    }
+    if (room)
+        tcall_reader_begin_text_(r);
     if (r->has_text)
         max -= tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_];
     room = room < max ? room : max;
@@ -7339,6 +7477,65 @@ static void tcall_reader_text_(tcall_reader *r, tcall_str s)
     }
     if (s.len)
         tcall_reader_put_(r, r->start, TCALL_PART_TEXT_, s);
+}
+
+/* The text of the element at *at turns out to be text of the model. at points
+ * into the reader: the element moves. */
+static void tcall_reader_say_(tcall_reader *r, const size_t *at)
+{
+    char piece[64];
+    tcall_head_ h = tcall_head_get_(r->chat, *at);
+    size_t done = 0, n = h.len[TCALL_PART_TEXT_], k;
+    for (; done < n; done += k) {
+        k = n - done < sizeof piece ? n - done : sizeof piece;
+        memcpy(piece,
+               r->chat->block->base + *at +
+                   tcall_head_end_(&h, TCALL_PART_SIGN_) + done,
+               k);
+        tcall_reader_text_(r, tcall_slice_(piece, k));
+    }
+    tcall_reader_shorten_(r, *at, n);
+}
+
+/* The element that is being read gets its place as soon as there is something
+ * to keep of it; some fields tell its kind. */
+static bool tcall_reader_open_(tcall_reader *r)
+{
+    tcall_head_ h;
+    if (!r->open)
+        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
+    if (r->open && r->kind) {
+        h = tcall_head_get_(r->chat, r->slot);
+        h.kind = (uint8_t)(r->kind | (h.kind & TCALL_ITEM_LOST_));
+        tcall_head_set_(r->chat, r->slot, &h);
+    }
+    return r->open;
+}
+
+/* A piece of id, name, arguments or what is opaque. */
+static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+{
+    if (r->answer.error == TCALL_E_MEMORY) {
+        r->lost += s.len;
+        return;
+    }
+    if (!tcall_reader_open_(r))
+        return;
+    if (r->kind == TCALL_ITEM_TEXT && part == TCALL_PART_TEXT_ &&
+        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
+        tcall_reader_say_(r, &r->slot);
+        tcall_reader_text_(r, s);
+        return;
+    }
+    if (part == TCALL_PART_SIGN_ ||
+        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
+        tcall_reader_blob_(r, r->slot, part, s);
+    else if (part == TCALL_PART_TEXT_ &&
+             (tcall_head_get_(r->chat, r->slot).error ||
+              !tcall_reader_room_(r, s.len + TCALL_RESERVE_)))
+        tcall_reader_lose_(r, r->slot, s.len);
+    else if (tcall_reader_need_(r, s.len))
+        tcall_reader_put_(r, r->slot, part, s);
 }
 
 static void tcall_reverse_(char *p, char *end)
@@ -7368,8 +7565,14 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
     const char *q = r->chat->block->base + r->pending;
     bool numbered =
         a.index != TCALL_INDEX_NONE_ && b.index != TCALL_INDEX_NONE_;
+    bool opaque = (a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE;
     if (a.choice != b.choice || (numbered && a.index != b.index))
         return 0;
+    if ((b.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
+        return opaque && a.index == b.index &&
+               !((a.kind ^ b.kind) & TCALL_ITEM_MADE_);
+    if (opaque) /* only what is opaque goes there, whatever it is of */
+        return numbered && !b.len[TCALL_PART_NAME_] && !b.len[TCALL_PART_TEXT_];
     if (a.len[TCALL_PART_ID_] && b.len[TCALL_PART_ID_])
         return a.len[TCALL_PART_ID_] == b.len[TCALL_PART_ID_] &&
                memcmp(p + TCALL_HEAD_, q + TCALL_HEAD_,
@@ -7378,9 +7581,10 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
         return b.len[TCALL_PART_NAME_] ? 0 : -1;
     /* Some servers give every call the same number: an object behind a whole
      * one is no piece of it. */
-    return !(b.len[TCALL_PART_NAME_] && a.len[TCALL_PART_TEXT_] &&
+    return (b.kind & TCALL_ITEM_ALL_) ||
+           !(b.len[TCALL_PART_NAME_] && a.len[TCALL_PART_TEXT_] &&
              p[tcall_head_size_(&a) - 1] == '}' &&
-             q[tcall_head_end_(&b, TCALL_PART_NAME_)] == '{');
+             q[tcall_head_end_(&b, TCALL_PART_SIGN_)] == '{');
 }
 
 /* The call that the pending element continues: the one of its id or number,
@@ -7395,6 +7599,8 @@ static size_t tcall_reader_find_(const tcall_reader *r)
         if (a.kind == TCALL_ITEM_TEXT)
             continue;
         same = tcall_reader_continues_(r, at);
+        if ((a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE && !same)
+            continue;
         if (same > 0)
             best = at;
         last = same < 0 ? at : TCALL_NO_ITEM_;
@@ -7425,22 +7631,65 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
     tcall_head_ a = tcall_head_get_(r->chat, at);
     tcall_head_ b = tcall_head_get_(r->chat, r->pending);
     uint32_t n = b.len[TCALL_PART_TEXT_];
+    int part = TCALL_PART_ID_;
     if (a.kind == TCALL_ITEM_NONE_)
         return;
-    if (!a.len[TCALL_PART_ID_])
-        tcall_reader_give_(r, at, TCALL_PART_ID_);
-    if (!a.len[TCALL_PART_NAME_])
-        tcall_reader_give_(r, at, TCALL_PART_NAME_);
-    if (a.error || b.error) {
-        tcall_reader_lose_(r, at, n);
-    } else if (n) {
-        if (a.kind & TCALL_ITEM_START_)
-            tcall_reader_shorten_(r, at, a.len[TCALL_PART_TEXT_]);
+    for (; part < TCALL_PART_TEXT_; part++)
+        if (!a.len[part])
+            tcall_reader_give_(r, at, part);
+    if ((a.kind | b.kind) & TCALL_ITEM_LOST_) {
         a = tcall_head_get_(r->chat, at);
-        a.kind &= (uint8_t)~TCALL_ITEM_START_;
+        a.kind |= TCALL_ITEM_LOST_;
         tcall_head_set_(r->chat, at, &a);
-        tcall_reader_give_(r, at, TCALL_PART_TEXT_);
+        if ((a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
+            tcall_reader_bare_(r, at, n);
+            return;
+        }
     }
+    if (b.kind & TCALL_ITEM_ALL_ && !a.error && a.len[TCALL_PART_TEXT_] >= n &&
+        (!b.error || a.len[TCALL_PART_TEXT_])) {
+        if ((a.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
+            return; /* it is there already */
+    } else if (a.error || b.error) {
+        tcall_reader_lose_(r, at, n);
+        return;
+    }
+    if (n == 0)
+        return;
+    if (b.kind & TCALL_ITEM_ALL_ || a.kind & TCALL_ITEM_START_)
+        tcall_reader_shorten_(r, at, a.len[TCALL_PART_TEXT_]);
+    a = tcall_head_get_(r->chat, at);
+    if (!(b.kind & TCALL_ITEM_ALL_))
+        a.kind &= (uint8_t)~TCALL_ITEM_START_;
+    tcall_head_set_(r->chat, at, &a);
+    tcall_reader_give_(r, at, TCALL_PART_TEXT_);
+}
+
+/* Moves a sign to the text of the answer. One is enough, the first. */
+static void tcall_reader_sign_text_(tcall_reader *r)
+{
+    tcall_head_ b = tcall_head_get_(r->chat, r->pending), a;
+    if (!b.len[TCALL_PART_SIGN_] && !(b.kind & TCALL_ITEM_LOST_))
+        return;
+    tcall_reader_begin_text_(r);
+    if (!r->has_text)
+        return;
+    a = tcall_head_get_(r->chat, r->start);
+    a.kind |= b.kind & TCALL_ITEM_LOST_;
+    tcall_head_set_(r->chat, r->start, &a);
+    if (!a.len[TCALL_PART_SIGN_])
+        tcall_reader_give_(r, r->start, TCALL_PART_SIGN_);
+}
+
+/* What an element is, now that its document is complete. */
+static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
+{
+    if ((h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_PIECE_)
+        return h.kind;
+    return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
+           : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
+           : r->event == TCALL_WORD_ALL_   ? TCALL_ITEM_CALL | TCALL_ITEM_ALL_
+                                           : TCALL_ITEM_NONE_;
 }
 
 /* The pending element is complete, and so is what was said around it. */
@@ -7448,18 +7697,26 @@ static void tcall_reader_settle_(tcall_reader *r)
 {
     tcall_head_ h = tcall_head_get_(r->chat, r->pending);
     size_t at = TCALL_NO_ITEM_;
+    bool piece = (h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
+    h.kind = tcall_reader_kind_(r, h);
     h.choice = r->choice;
     if (h.index == TCALL_INDEX_NONE_)
         h.index = r->index;
     tcall_head_set_(r->chat, r->pending, &h);
-    if (!r->whole && h.kind != TCALL_ITEM_NONE_)
-        at = tcall_reader_find_(r);
-    if (at == TCALL_NO_ITEM_) {
-        r->pending += tcall_head_size_(&h);
-        r->began |= (uint8_t)(1u << r->choice);
-        return;
+    if ((h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
+        tcall_reader_say_(r, &r->pending);
+        tcall_reader_sign_text_(r);
+    } else if (h.kind != TCALL_ITEM_NONE_ ||
+               (!piece && h.index != TCALL_INDEX_NONE_)) {
+        if (!r->whole && h.kind != TCALL_ITEM_NONE_)
+            at = tcall_reader_find_(r);
+        if (at == TCALL_NO_ITEM_) {
+            r->pending += tcall_head_size_(&h);
+            r->began |= (uint8_t)(1u << r->choice);
+            return;
+        }
+        tcall_reader_merge_(r, at);
     }
-    tcall_reader_merge_(r, at);
     h = tcall_head_get_(r->chat, r->pending);
     tcall_reader_shift_(r, r->pending + tcall_head_size_(&h), r->pending);
 }
@@ -7475,21 +7732,63 @@ static void tcall_reader_settle_all_(tcall_reader *r)
     r->choice = 0;
 }
 
+/* A piece of an element as JSON text, which is kept if its type says so. The
+ * type usually comes first. */
+static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
+{
+    if (!r->provider->keep || r->event == TCALL_WORD_NEW_ ||
+        (r->type && r->type != TCALL_WORD_OPAQUE_) ||
+        r->answer.error == TCALL_E_MEMORY)
+        return;
+    if (!r->keeping)
+        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
+    if (!r->keeping)
+        return;
+    if (r->raw_lost ||
+        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
+        tcall_reader_drop_raw_(r);
+        r->raw_lost += s.len;
+    } else {
+        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
+    }
+}
+
+static void tcall_reader_raw_end_(tcall_reader *r)
+{
+    tcall_head_ h = tcall_head_get_(r->chat, r->raw);
+    r->keeping = false;
+    if (r->type == TCALL_WORD_OPAQUE_) {
+        h.kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
+        h.index = r->index;
+        tcall_head_set_(r->chat, r->raw, &h);
+        if (r->raw_lost)
+            tcall_reader_bare_(r, r->raw, r->raw_lost);
+    } else {
+        tcall_reader_shift_(r, r->raw + tcall_head_size_(&h), r->raw);
+    }
+    r->raw_lost = 0;
+}
+
 static void tcall_reader_call_end_(tcall_reader *r)
 {
     tcall_head_ h;
     if (r->answer.error == TCALL_E_MEMORY)
         r->lost += TCALL_HEAD_;
+    if (r->keeping)
+        tcall_reader_raw_end_(r);
     if (r->open) {
         h = tcall_head_get_(r->chat, r->slot);
         h.index = r->index;
         if (r->object)
             h.kind |= TCALL_ITEM_START_;
-        if (r->ignored && h.len[TCALL_PART_NAME_])
+        if (r->all)
+            h.kind |= TCALL_ITEM_ALL_;
+        if (r->ignored && (h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
             h.kind = TCALL_ITEM_NONE_;
         tcall_head_set_(r->chat, r->slot, &h);
     }
-    r->open = false;
+    r->open = r->element = r->object = r->all = r->ignored = false;
+    r->kind = r->type = 0;
     r->index = TCALL_INDEX_NONE_;
 }
 
@@ -7504,12 +7803,19 @@ static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
 static void tcall_reader_stop_(tcall_reader *r)
 {
     uint8_t means = tcall_reader_means_(r, TCALL_STOP_OTHER);
-    if (!r->word[0])
+    if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
         return;
     r->stopped = true;
+    if (means == TCALL_WORD_CALL_)
+        means = TCALL_STOP_CALLS;
+    if (means == TCALL_STOP_FAULT_) {
+        r->fault = true;
+        means = TCALL_STOP_OTHER;
+    }
     if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
         r->cut = true;
-    if (r->answer.stop == TCALL_STOP_UNKNOWN || means == TCALL_STOP_LENGTH) {
+    if (r->answer.stop == TCALL_STOP_UNKNOWN ||
+        (means == TCALL_STOP_LENGTH && r->answer.stop != TCALL_STOP_REFUSED)) {
         r->answer.stop = (tcall_stop)means;
         memcpy(r->answer.stop_text, r->word, sizeof r->word);
     }
@@ -7525,11 +7831,29 @@ static long tcall_reader_number_(const tcall_reader *r)
     return *p || p == r->word ? -1 : n;
 }
 
+/* "48s", "34.4s", "250ms" in milliseconds; -1: none of these. */
+static long tcall_wait_(const char *p)
+{
+    long n = 0, unit = 1000;
+    bool point = false;
+    for (; (tcall_is_digit_(*p) || (*p == '.' && !point)) && n < 86400000; p++)
+        if (*p == '.') {
+            point = true;
+        } else if (!point || unit > 1) {
+            n = n * 10 + (*p - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    return strcmp(p, "s") == 0    ? n * unit
+           : strcmp(p, "ms") == 0 ? n * unit / 1000
+                                  : -1;
+}
+
 /* A short value is complete. */
 static int tcall_reader_word_(tcall_reader *r, int field)
 {
     tcall_answer *a = &r->answer;
     long n = tcall_reader_number_(r);
+    uint8_t means;
     switch (field) {
     case TCALL_AT_INDEX:
         r->index = (uint8_t)n;
@@ -7538,18 +7862,24 @@ static int tcall_reader_word_(tcall_reader *r, int field)
         r->choice = (uint8_t)n & 7;
         return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
     case TCALL_AT_TYPE:
-        r->ignored = r->provider->call_type &&
-                     strcmp(r->word, r->provider->call_type) != 0;
+        r->type = tcall_reader_means_(r, TCALL_STOP_OTHER);
+        r->ignored = r->type != TCALL_WORD_CALL_;
         break;
     case TCALL_AT_STOP: tcall_reader_stop_(r); break;
     case TCALL_AT_HINT:
-        if (tcall_reader_means_(r, 0) == TCALL_STOP_LENGTH)
+        means = tcall_reader_means_(r, 0);
+        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
             r->cut = true;
+        if (means == TCALL_STOP_REFUSED)
+            a->stop = TCALL_STOP_REFUSED;
         break;
-    case TCALL_AT_END:
-        if (tcall_reader_means_(r, 0) == TCALL_STOP_FINAL_)
-            r->complete = true;
+    case TCALL_AT_EVENT:
+        r->event = tcall_reader_means_(r, 0);
+        r->complete = r->complete || r->event == TCALL_STOP_FINAL_;
+        r->stopped = r->stopped || r->event == TCALL_WORD_DONE_;
+        r->announced = r->announced || r->event == TCALL_WORD_OPEN_;
         break;
+    case TCALL_AT_WAIT: a->wait_ms = tcall_wait_(r->word); break;
     case TCALL_AT_INPUT:
         if (n >= 0)
             a->input_tokens = n;
@@ -7559,7 +7889,7 @@ static int tcall_reader_word_(tcall_reader *r, int field)
             a->output_tokens = n;
         break;
     default: /* TCALL_AT_ERROR_CODE */
-        if (!a->stop_text[0])
+        if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]))
             memcpy(a->stop_text, r->word, sizeof r->word);
     }
     return TCALL_OK;
@@ -7573,21 +7903,51 @@ static void tcall_reader_append_(char *text, size_t cap, tcall_str s)
     *tcall_copy_(text + n, s) = 0;
 }
 
+/* The part of an element that a field is of, -1: none. */
+static int tcall_reader_part_of_(int field)
+{
+    return field < TCALL_AT_ID || field > TCALL_AT_PIECE ? -1
+           : field < TCALL_AT_ARGS                       ? field - TCALL_AT_ID
+                                                         : TCALL_PART_TEXT_;
+}
+
+/* A part of an element begins. */
+static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
+{
+    static const uint8_t kinds[] = {TCALL_ITEM_OPAQUE,
+                                    TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
+                                    TCALL_ITEM_TEXT, TCALL_ITEM_PIECE_};
+    bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
+                  field == TCALL_AT_KEEP_2;
+    r->kind = field < TCALL_AT_KEEP ? 0 : kinds[field - TCALL_AT_KEEP];
+    if (field == TCALL_AT_ALL)
+        r->all = true;
+    if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
+        r->object = true;
+    if ((opaque && !r->provider->keep) ||
+        (field >= TCALL_AT_SAID && c != '"') ||
+        (r->open &&
+         tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
+        r->skip = true;
+    if (field == TCALL_AT_SAID && !r->skip && r->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(r);
+}
+
 /* A value begins with c. What follows of it is skipped if it is null, or if
  * there is one already. */
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
-    unsigned part = (unsigned)(field - TCALL_AT_ID);
     r->skip = c == 'n';
-    if (part < TCALL_PARTS_) {
-        if (field == TCALL_AT_ARGS && c == '{')
-            r->object = true;
-        if (r->open && tcall_head_get_(r->chat, r->slot).len[part])
-            r->skip = true;
+    if (tcall_reader_part_of_(field) >= 0) {
+        tcall_reader_begin_part_(r, field, c);
     } else if (field >= TCALL_AT_INDEX) {
         r->word[0] = 0;
     } else if (field == TCALL_AT_CALL) {
-        r->object = r->ignored = false;
+        r->object = r->all = r->ignored = false;
+        r->element = true;
+        r->type = 0;
+    } else if (field == TCALL_AT_VOID) {
+        r->ignored = r->ignored || c == 't' || c == '{';
     } else if (field == TCALL_AT_RESTART) {
         if (c == '{')
             tcall_reader_clear_(r);
@@ -7603,9 +7963,9 @@ static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 
 static void tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
 {
-    unsigned part = (unsigned)(field - TCALL_AT_ID);
-    if (part < TCALL_PARTS_)
-        tcall_reader_part_(r, (int)part, s);
+    int part = tcall_reader_part_of_(field);
+    if (part >= 0)
+        tcall_reader_part_(r, part, s);
     else if (field >= TCALL_AT_INDEX)
         tcall_reader_append_(r->word, sizeof r->word, s);
     else if (field == TCALL_AT_TEXT)
@@ -7624,7 +7984,13 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
     tcall_reader *r = (tcall_reader *)user;
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
-    else if (event == TCALL_SCAN_END && field == TCALL_AT_CALL)
+    else if (field == TCALL_AT_CALL && event == TCALL_SCAN_DATA)
+        tcall_reader_raw_(r, s);
+    else if (event == TCALL_SCAN_END &&
+             (field == TCALL_AT_CALL ||
+              (!r->element &&
+               (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
+                field == TCALL_AT_KEEP_2))))
         tcall_reader_call_end_(r);
     else if (event == TCALL_SCAN_END && field == TCALL_AT_CHOICE)
         tcall_reader_settle_all_(r);
@@ -7659,6 +8025,7 @@ void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
     r->text_max = tcall_block_free_(chat->block) / 2;
     r->index = TCALL_INDEX_NONE_;
     r->answer.input_tokens = r->answer.output_tokens = -1;
+    r->answer.wait_ms = -1;
 }
 
 static void tcall_reader_fail_(tcall_reader *r, int error)
@@ -7743,6 +8110,7 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
         if (r->state == TCALL_R_BETWEEN_ && c == '{') {
             r->state = TCALL_R_DOCUMENT_;
             r->inside = r->some = true;
+            r->event = 0;
             tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
             continue;
         }
@@ -7798,6 +8166,33 @@ static int tcall_check_json_(tcall_scan *s, tcall_str text)
     return tcall_scan_end(s);
 }
 
+/* Has the pending item anything to say in the end? What it may still lack is
+ * added. */
+static bool tcall_reader_item_(tcall_reader *r)
+{
+    tcall_head_ h = tcall_head_get_(r->chat, r->pending);
+    bool empty = !h.len[TCALL_PART_TEXT_] && !h.len[TCALL_PART_NAME_];
+    tcall_str name = tcall_str_of(r->provider->name);
+    switch (h.kind & TCALL_ITEM_KIND_) {
+    case TCALL_ITEM_TEXT: return true;
+    case TCALL_ITEM_OPAQUE:
+        if (empty && !h.len[TCALL_PART_SIGN_] && !(h.kind & TCALL_ITEM_LOST_))
+            return false;
+        if (tcall_reader_need_(r, name.len))
+            tcall_reader_put_(r, r->pending, TCALL_PART_NAME_, name);
+        return true;
+    case TCALL_ITEM_CALL:
+        if (empty && !h.len[TCALL_PART_ID_])
+            return false;
+        if (!h.len[TCALL_PART_ID_] && !tcall_reader_make_id_(r))
+            return false;
+        r->slot = r->pending;
+        r->answer.calls++;
+        return true;
+    default: return false;
+    }
+}
+
 /* The answer is whole: look at its items. pending is the one at hand, slot the
  * last call. */
 static void tcall_reader_finish_(tcall_reader *r)
@@ -7806,20 +8201,15 @@ static void tcall_reader_finish_(tcall_reader *r)
     tcall_head_ h;
     r->pending = r->start;
     while (r->pending < r->chat->block->low) {
+        bool stays = tcall_reader_item_(r);
+        if (r->answer.error)
+            return;
         h = tcall_head_get_(r->chat, r->pending);
-        if (h.kind == TCALL_ITEM_NONE_) {
+        if (stays)
+            r->pending += tcall_head_size_(&h);
+        else
             tcall_reader_shift_(r, r->pending + tcall_head_size_(&h),
                                 r->pending);
-            continue;
-        }
-        if (h.kind != TCALL_ITEM_TEXT) {
-            if (!h.len[TCALL_PART_ID_] && !tcall_reader_make_id_(r))
-                return;
-            r->slot = r->pending;
-            r->answer.calls++;
-        }
-        h = tcall_head_get_(r->chat, r->pending);
-        r->pending += tcall_head_size_(&h);
     }
     if (r->cut && r->answer.calls) {
         h = tcall_head_get_(r->chat, r->slot);
@@ -7827,16 +8217,37 @@ static void tcall_reader_finish_(tcall_reader *r)
         tcall_head_set_(r->chat, r->slot, &h);
     }
     if (r->answer.text_cut && r->has_text) { /* not inside a character */
-        size_t n = tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_];
-        tcall_reader_shorten_(r, r->start, n - tcall_utf8_whole_(text, n));
+        h = tcall_head_get_(r->chat, r->start);
+        text += h.len[TCALL_PART_SIGN_];
+        tcall_reader_shorten_(
+            r, r->start,
+            h.len[TCALL_PART_TEXT_] -
+                tcall_utf8_whole_(text, h.len[TCALL_PART_TEXT_]));
     }
+}
+
+/* What was read holds no answer. */
+static void tcall_reader_nothing_(tcall_reader *r)
+{
+    tcall_answer *a = &r->answer;
+    if (a->calls || r->has_text)
+        return;
+    if (a->stop == TCALL_STOP_REFUSED)
+        a->error = TCALL_E_REFUSED;
+    if (r->fault)
+        a->error = TCALL_E_PROVIDER;
+    if (a->error && !a->message[0])
+        tcall_reader_append_(a->message, sizeof a->message,
+                             tcall_str_of(a->stop_text));
 }
 
 int tcall_reader_end(tcall_reader *r)
 {
     tcall_answer *a = &r->answer;
     tcall_block *b = r->chat->block;
-    bool over = r->complete || (r->finished && !(r->began & ~r->finished));
+    size_t need;
+    bool over = r->complete ||
+                (r->finished && !(r->began & ~r->finished) && !r->announced);
     a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
     if (!a->error && a->message[0] && !over)
         a->error = TCALL_E_PROVIDER;
@@ -7844,11 +8255,82 @@ int tcall_reader_end(tcall_reader *r)
         a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;
     if (!a->error)
         tcall_reader_finish_(r);
-    if (r->lost && b->low + b->high + r->lost + TCALL_RESERVE_ > b->need)
-        b->need = b->low + b->high + r->lost + TCALL_RESERVE_;
+    if (!a->error)
+        tcall_reader_nothing_(r);
+    if (!a->error)
+        a->message[0] = 0;
+    need = b->low + b->high + r->lost + a->unkept + TCALL_RESERVE_;
+    if (r->lost + a->unkept && need > b->need)
+        b->need = need;
     if (a->error)
         b->low = r->start;
     return a->error;
+}
+
+/* What providers write about their errors, in code, type or words. */
+static const struct tcall_fault_ {
+    const char *says;
+    int error;
+} tcall_faults_[] = {
+    {"context_length", TCALL_E_CONTEXT},
+    {"context length", TCALL_E_CONTEXT},
+    {"context window", TCALL_E_CONTEXT},
+    {"context size", TCALL_E_CONTEXT},
+    {"prompt is too long", TCALL_E_CONTEXT},
+    {"prompt_tokens", TCALL_E_CONTEXT},
+    {"number of tokens", TCALL_E_CONTEXT},
+    {"api key", TCALL_E_AUTH},
+    {"api_key", TCALL_E_AUTH},
+    {"authentication", TCALL_E_AUTH},
+    {"unauthenticated", TCALL_E_AUTH},
+    {"permission", TCALL_E_AUTH},
+    {"not_found", TCALL_E_NOT_FOUND},
+    {"model identifier", TCALL_E_NOT_FOUND},
+    {"overloaded", TCALL_E_OVERLOAD},
+    {"unavailable", TCALL_E_OVERLOAD},
+    {"rate_limit", TCALL_E_RATE},
+    {"resource_exhausted", TCALL_E_RATE},
+    {"content_filter", TCALL_E_REFUSED},
+    {"content_policy", TCALL_E_REFUSED},
+    {"content management policy", TCALL_E_REFUSED},
+    {"safety", TCALL_E_REFUSED},
+    {"invalid_request", TCALL_E_REQUEST},
+    {"invalid_argument", TCALL_E_REQUEST},
+};
+
+/* Is the word in the text? Capitals do not matter. */
+static bool tcall_says_(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (word[i] &&
+               (text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
+                   word[i])
+            i++;
+        if (!word[i])
+            return true;
+    }
+    return false;
+}
+
+int tcall_answer_error(const tcall_answer *a, int status)
+{
+    static const struct {
+        int status, error;
+    } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
+                 {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
+                 {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(known); i++)
+        if (status == known[i].status)
+            return known[i].error;
+    if (status < 300 && a->error != TCALL_E_PROVIDER)
+        return a->error;
+    for (i = 0; i < TCALL_COUNT(tcall_faults_); i++)
+        if (tcall_says_(a->stop_text, tcall_faults_[i].says) ||
+            tcall_says_(a->message, tcall_faults_[i].says))
+            return tcall_faults_[i].error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
 /* Past the white space from p on. */
@@ -8226,7 +8708,7 @@ static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
 {
     const char *p = tcall_tool_schema_(tool);
     const char *end = tcall_view_skip_(p);
-    if (ask->view && ask->view(w, tool, left))
+    if (left->profile && ask->view && ask->view(w, tool, left))
         return left->profile != TCALL_STRICT_OLLAMA;
     if (!tcall_view_get_(p, "type")) {
         tcall_write_text(w, "{\"type\":\"object\"");
@@ -8263,13 +8745,24 @@ static tcall_str tcall_arguments_(const tcall_item *call)
     return tcall_str_of("{}");
 }
 
+static void tcall_write_member_(tcall_writer *w, const char *key,
+                                tcall_str value)
+{
+    if (value.len) {
+        tcall_write_text(w, key);
+        tcall_write_str(w, value);
+    }
+}
+
 /* Writes JSON that is given as a form: @i, @n and @t stand for id, name and
- * text of the item, as strings, @a for its text as arguments, @A for the same
- * as a string. An object behind another one gets its comma. */
+ * text of the item, as strings, @r for its text as it is, @a for its text as
+ * arguments, @A for the same as a string, @g for its sign; @I and @s for these
+ * as members of Gemini's, if there are any. An object behind another one gets
+ * its comma. */
 static void tcall_write_form_(tcall_writer *w, const char *form,
                               const tcall_item *item)
 {
-    if (*form == '{' && w->last == '}')
+    if ((*form == '{' || strcmp(form, "@r") == 0) && w->last == '}')
         tcall_write_text(w, ",");
     for (;;) {
         const char *at = strchr(form, '@');
@@ -8280,6 +8773,15 @@ static void tcall_write_form_(tcall_writer *w, const char *form,
         case 'i': tcall_write_str(w, item->id); break;
         case 'n': tcall_write_str(w, item->name); break;
         case 't': tcall_write_str(w, item->text); break;
+        case 'g': tcall_write_str(w, item->sign); break;
+        case 'r': tcall_write_bytes(w, item->text.ptr, item->text.len); break;
+        case 'I':
+            if (!item->made)
+                tcall_write_member_(w, ",\"id\":", item->id);
+            break;
+        case 's':
+            tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
+            break;
         case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
         default: tcall_write_str(w, tcall_arguments_(item));
         }
@@ -8313,51 +8815,110 @@ static bool tcall_write_tools_(tcall_writer *w, const tcall_ask *ask,
             ask->choice == TCALL_CHOICE_ONE &&
             strcmp(tool->name, ask->choice_name) != 0)
             continue; /* it knows no other way to say so */
-        tcall_write_text(w, some ? "" : ",\"tools\":[");
+        tcall_write_text(w, some ? ""
+                            : left->profile
+                                ? ",\"tools\":["
+                                : ",\"tools\":[{\"functionDeclarations\":[");
         some = true;
         item.name = tcall_str_of(tool->name);
         item.text = tcall_str_of(tool->description);
         tcall_write_form_(w, before, &item);
         strict = tcall_write_schema_(w, ask, tool, left);
-        tcall_write_text(w, strict ? ",\"strict\":true" : "");
+        tcall_write_text(w, strict      ? ",\"strict\":true"
+                            : left->say ? ",\"strict\":false"
+                                        : "");
         tcall_write_text(w, behind);
     }
-    tcall_write_text(w, some ? "]" : "");
+    tcall_write_text(w, !some ? "" : left->profile ? "]" : "]}]");
     return some;
 }
 
-/* The result of a call that ends at at. One that is missing is made up: an
- * unanswered call would make the whole conversation invalid. */
+/* From a call, which ends at at, to its result. One that is missing is made
+ * up: an unanswered call would make the whole conversation invalid. */
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
-                               const tcall_item *call, tcall_item *result)
+                               tcall_item *item)
 {
-    while (tcall_chat_next(chat, &at, result)) {
-        if (!tcall_str_eq(result->id, call->id))
+    tcall_item call = *item;
+    while (tcall_chat_next(chat, &at, item)) {
+        if (!tcall_str_eq(item->id, call.id))
             continue;
-        if (result->kind == TCALL_ITEM_RESULT)
+        if (item->kind == TCALL_ITEM_RESULT) {
+            item->made = call.made;
             return;
-        if (result->kind == TCALL_ITEM_CALL)
+        }
+        if (item->kind == TCALL_ITEM_CALL)
             break;
     }
-    *result = *call;
-    result->error = TCALL_E_CANCELLED;
-    result->text = tcall_str_of("this call was not run");
+    *item = call;
+    item->kind = TCALL_ITEM_RESULT;
+    item->error = TCALL_E_CANCELLED;
+    item->text = tcall_str_of("this call was not run");
 }
 
-/* The next item of this kind among those of the model that stand in a row from
- * *at on: one message of its. False, and *at behind them, when there is none.
- */
-static bool tcall_chat_said_(const tcall_chat *chat, size_t *at, int kind,
-                             tcall_item *item)
+/* A conversation in the order in which providers want it. What the model said
+ * in one answer comes as reasoning, text, calls with their reasoning, and then
+ * the results of all its calls. */
+typedef struct tcall_talk_ {
+    const tcall_chat *chat;
+    const char *who; /* the provider that gets it */
+    bool keeps;      /* its reasoning */
+    size_t from, at; /* where the answer begins; the place in it */
+    uint8_t phase;
+    bool called; /* a call came by */
+} tcall_talk_;
+
+static void tcall_talk_init_(tcall_talk_ *t, const tcall_chat *chat,
+                             const char *who)
 {
-    size_t next = *at;
-    while (tcall_chat_next(chat, &next, item) &&
-           item->kind != TCALL_ITEM_USER && item->kind != TCALL_ITEM_RESULT) {
-        *at = next;
-        if (item->kind == kind)
+    memset(t, 0, sizeof *t);
+    t->chat = chat;
+    t->who = who ? who : "";
+    t->keeps = who != NULL;
+}
+
+/* Does the item belong to the phase that is on? */
+static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
+{
+    t->called = t->called || item->kind == TCALL_ITEM_CALL;
+    switch (item->kind) {
+    case TCALL_ITEM_TEXT: return t->phase == 1;
+    case TCALL_ITEM_CALL: return t->phase >= 2;
+    default:
+        return t->phase == (t->called ? 2 : 0) &&
+               tcall_str_eq(item->name, tcall_str_of(t->who));
+    }
+}
+
+/* The next one. What is opaque and did not fit makes the request an error. */
+static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
+{
+    for (;;) {
+        size_t next = t->at;
+        bool some = tcall_chat_next(t->chat, &next, item);
+        if (some && item->kind != TCALL_ITEM_USER &&
+            item->kind != TCALL_ITEM_RESULT) {
+            t->at = next;
+            if (!tcall_talk_fits_(t, item))
+                continue;
+            if (item->lost && t->keeps && !w->error)
+                w->error = TCALL_E_MEMORY;
+            if (t->phase == 3)
+                tcall_chat_result_(t->chat, next, item);
+            return true;
+        }
+        t->called = false;
+        if (t->at > t->from && t->phase < 3) { /* once more */
+            t->phase++;
+            t->at = t->from;
+            continue;
+        }
+        if (!some)
+            return false;
+        t->phase = 0;
+        t->at = t->from = next;
+        if (item->kind == TCALL_ITEM_USER)
             return true;
     }
-    return false;
 }
 
 /* There is no error flag in this format: the text has to say it. */
@@ -8373,49 +8934,104 @@ static void tcall_write_result_(tcall_writer *w, const char *form,
     tcall_write_text(w, "}");
 }
 
-/* What the model said from at on, and the results of its calls. Returns where
- * that ends. */
-static size_t tcall_write_said_(tcall_writer *w, const tcall_chat *chat,
-                                size_t at, const char *call, const char *result)
+/* How far a message of the model is written. */
+enum {
+    TCALL_SAID_NONE_,
+    TCALL_SAID_OPEN_,
+    TCALL_SAID_TEXT_,
+    TCALL_SAID_CALLS_
+};
+
+static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
-    tcall_item item, answer;
-    size_t i = at;
-    bool some = false;
-    tcall_write_form_(w, "{\"role\":\"assistant\",\"content\":", NULL);
-    tcall_write_quote(w);
-    while (tcall_chat_said_(chat, &i, TCALL_ITEM_TEXT, &item))
-        tcall_write_bytes(w, item.text.ptr, item.text.len);
-    tcall_write_unquote(w);
-    for (i = at; tcall_chat_said_(chat, &i, TCALL_ITEM_CALL, &item);) {
-        tcall_write_text(w, some ? "" : ",\"tool_calls\":[");
-        tcall_write_form_(w, call, &item);
-        some = true;
+    if (*said == TCALL_SAID_NONE_ && to > *said)
+        tcall_write_form_(w, "{\"role\":\"assistant\"", NULL);
+    if (*said == TCALL_SAID_NONE_ && to > *said)
+        *said = TCALL_SAID_OPEN_;
+    if (*said == TCALL_SAID_OPEN_ && to != *said) {
+        tcall_write_text(w, ",\"content\":");
+        tcall_write_quote(w);
+        *said = TCALL_SAID_TEXT_;
     }
-    tcall_write_text(w, some ? "]}" : "}");
-    for (i = at; tcall_chat_said_(chat, &i, TCALL_ITEM_CALL, &item);) {
-        tcall_chat_result_(chat, i, &item, &answer);
-        tcall_write_result_(w, result, &answer);
+    if (*said == TCALL_SAID_TEXT_ && to != *said)
+        tcall_write_unquote(w);
+    if (*said != to && to == TCALL_SAID_CALLS_)
+        tcall_write_text(w, ",\"tool_calls\":[");
+    if (*said && to == TCALL_SAID_NONE_)
+        tcall_write_text(w, *said == TCALL_SAID_CALLS_ ? "]}" : "}");
+    *said = to;
+}
+
+/* Arrays that came one after the other, as one. */
+static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
+{
+    size_t i, from = 0;
+    int depth = 0;
+    bool quoted = false;
+    for (i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (quoted && c == '\\') {
+            i++;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
+                tcall_write_bytes(w, s.ptr + from, i - from);
+                tcall_write_text(w, ",");
+                depth++;
+                from = ++i + 1;
+            }
+        }
     }
-    return i;
+    tcall_write_bytes(w, s.ptr + from, s.len - from);
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. The
- * form of a result ends before the value of its content. */
+ * form of a result ends before the value of its content. who: whose reasoning
+ * goes back; NULL: nobody's. */
 static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
-                              const char *call, const char *result)
+                              const char *call, const char *result,
+                              const char *who)
 {
+    tcall_talk_ talk;
     tcall_item item;
-    size_t at = 0, next = 0;
+    int said = TCALL_SAID_NONE_;
     tcall_write_words_(w, "{\"model\":@t,\"messages\":[", ask->model);
     if (ask->system && *ask->system)
         tcall_write_words_(w, "{\"role\":\"system\",\"content\":@t}",
                            ask->system);
-    for (; tcall_chat_next(ask->chat, &next, &item); at = next) {
-        if (item.kind == TCALL_ITEM_USER)
+    tcall_talk_init_(&talk, ask->chat, who);
+    while (tcall_talk_next_(&talk, w, &item))
+        switch (item.kind) {
+        case TCALL_ITEM_USER:
+            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
             tcall_write_form_(w, "{\"role\":\"user\",\"content\":@t}", &item);
-        else if (item.kind != TCALL_ITEM_RESULT) /* those come with calls */
-            next = tcall_write_said_(w, ask->chat, at, call, result);
-    }
+            break;
+        case TCALL_ITEM_TEXT:
+            tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
+            tcall_write_bytes(w, item.text.ptr, item.text.len);
+            break;
+        case TCALL_ITEM_CALL:
+            tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
+            tcall_write_form_(w, call, &item);
+            break;
+        case TCALL_ITEM_RESULT:
+            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
+            tcall_write_result_(w, result, &item);
+            break;
+        default:
+            if (said > TCALL_SAID_OPEN_)
+                break; /* it always stands before the calls */
+            tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
+            tcall_write_form_(w,
+                              item.made ? ",\"reasoning_details\":"
+                                        : ",\"reasoning_content\":@t",
+                              &item);
+            if (item.made)
+                tcall_write_arrays_(w, item.text);
+        }
+    tcall_write_said_(w, &said, TCALL_SAID_NONE_);
     tcall_write_text(w, "]");
 }
 
@@ -8452,6 +9068,8 @@ static const tcall_path tcall_openai_paths_[] = {
     {4, TCALL_AT_CALL, 0, "function_call"}, /* before there were tools */
     {5, TCALL_AT_NAME, 0, "name"},
     {5, TCALL_AT_ARGS, 0, "arguments"},
+    {4, TCALL_AT_KEEP, 0, "reasoning_content"},
+    {4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details"},
     {4, TCALL_AT_TEXT, 0, "content"},
     {5, 0, 0, "*"}, /* Mistral may send parts */
     {6, TCALL_AT_TEXT, 0, "text"},
@@ -8482,16 +9100,18 @@ static const tcall_word tcall_openai_words_[] = {
     {NULL, 0},
 };
 
-static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_openai_write_as_(tcall_writer *w, const tcall_ask *ask,
+                                  const char *who)
 {
     static const char *const choices[] = {
         "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
         ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":@t}}"};
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999};
-    tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"type\":\"function\","
-                      "\"function\":{\"name\":@n,\"arguments\":@A}}",
-                      "{\"role\":\"tool\",\"tool_call_id\":@i,\"content\":");
+    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
+    tcall_write_talk_(
+        w, ask,
+        "{\"id\":@i,\"type\":\"function\","
+        "\"function\":{\"name\":@n,\"arguments\":@A}}",
+        "{\"role\":\"tool\",\"tool_call_id\":@i,\"content\":", who);
     if (tcall_write_tools_(w, ask,
                            "{\"type\":\"function\",\"function\":{\"name\":@n,"
                            "\"description\":@t,\"parameters\":",
@@ -8507,16 +9127,58 @@ static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
                        : ",\"stream\":false}");
 }
 
+static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
+{
+    return tcall_openai_write_as_(w, ask, NULL);
+}
+
+static int tcall_deepseek_write_(tcall_writer *w, const tcall_ask *ask)
+{
+    return tcall_openai_write_as_(w, ask, "deepseek");
+}
+
+static int tcall_openrouter_write_(tcall_writer *w, const tcall_ask *ask)
+{
+    return tcall_openai_write_as_(w, ask, "openrouter");
+}
+
 const tcall_provider tcall_openai = {
     "openai",
     "/v1/chat/completions",
+    NULL,
     "Authorization",
     "Bearer ",
     {NULL, NULL},
     tcall_openai_paths_,
     tcall_openai_words_,
-    NULL,
+    false,
     tcall_openai_write_,
+};
+
+const tcall_provider tcall_deepseek = {
+    "deepseek",
+    "/chat/completions",
+    NULL,
+    "Authorization",
+    "Bearer ",
+    {NULL, NULL},
+    tcall_openai_paths_,
+    tcall_openai_words_,
+    true,
+    tcall_deepseek_write_,
+};
+
+const tcall_provider tcall_openrouter = {
+    "openrouter",
+    "/api/v1/chat/completions",
+    NULL,
+    "Authorization",
+    "Bearer ",
+    {NULL, NULL},
+    tcall_openai_paths_,
+    tcall_openai_words_,
+    true,
+    tcall_openrouter_write_,
 };
 
 /* ==========================================================================
@@ -8527,7 +9189,7 @@ const tcall_provider tcall_openai = {
  */
 
 static const tcall_path tcall_anthropic_paths_[] = {
-    {1, TCALL_AT_END, 0, "type"},
+    {1, TCALL_AT_EVENT, 0, "type"},
     {1, TCALL_AT_INDEX, 0, "index"},
     {1, TCALL_AT_STOP, 0, "stop_reason"},
     {1, TCALL_AT_RESTART, 0, "message"},
@@ -8543,12 +9205,17 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {1, TCALL_AT_CALL, 0, "delta"},
     {2, TCALL_AT_ARGS, 0, "partial_json"},
     {2, TCALL_AT_TEXT, 0, "text"},
+    {2, TCALL_AT_KEEP, 0, "thinking"},
+    {2, TCALL_AT_SIGN, 0, "signature"},
     {2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason"},
     {1, TCALL_AT_CALL, 0, "content_block"},
     {2, TCALL_AT_TYPE, 0, "type"},
     {2, TCALL_AT_ID, 0, "id"},
     {2, TCALL_AT_NAME, 0, "name"},
     {2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input"},
+    {2, TCALL_AT_KEEP, 0, "thinking"},
+    {2, TCALL_AT_KEEP_2, 0, "data"}, /* of redacted thinking */
+    {2, TCALL_AT_SIGN, 0, "signature"},
     {2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text"},
     {1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content"},
     {2, TCALL_AT_CALL, 0, "*"},
@@ -8557,74 +9224,62 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {3, TCALL_AT_NAME, 0, "name"},
     {3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input"},
     {3, TCALL_AT_TEXT, 0, "text"},
+    {3, TCALL_AT_KEEP, 0, "thinking"},
+    {3, TCALL_AT_KEEP_2, 0, "data"},
+    {3, TCALL_AT_SIGN, 0, "signature"},
     {0, 0, 0, NULL},
 };
 
 static const tcall_word tcall_anthropic_words_[] = {
     {"message_stop", TCALL_STOP_FINAL_},
+    {"tool_use", TCALL_WORD_CALL_},
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_CALLS},
     {"max_tokens", TCALL_STOP_LENGTH},
     {"model_context_window_exceeded", TCALL_STOP_LENGTH},
     {"refusal", TCALL_STOP_REFUSED},
     {NULL, 0},
 };
 
-/* Opens a message of this role, or goes on with the one that is open: roles
- * must take turns. Then a block of its content. */
-static void tcall_anthropic_block_(tcall_writer *w, const char **role,
-                                   const char *who, const char *form,
-                                   const tcall_item *item)
+static bool tcall_blank_(tcall_str s)
 {
-    if (*role != who) {
-        tcall_write_text(w, *role ? "]}" : "");
-        tcall_write_words_(w, "{\"role\":@t,\"content\":[", who);
-    }
-    *role = who;
-    tcall_write_form_(w, form, item);
-}
-
-/* Blank text is refused, so it is left out. */
-static void tcall_anthropic_text_(tcall_writer *w, const char **role,
-                                  const char *who, const tcall_item *item)
-{
-    size_t i = 0;
-    while (i < item->text.len && tcall_is_space_(item->text.ptr[i]))
-        i++;
-    if (i < item->text.len)
-        tcall_anthropic_block_(w, role, who, "{\"type\":\"text\",\"text\":@t}",
-                               item);
+    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
+        s.len--;
+    return s.len == 0;
 }
 
 static void tcall_anthropic_messages_(tcall_writer *w, const tcall_chat *chat)
 {
     static const char user[] = "user", model[] = "assistant";
+    static const struct {
+        const char *role, *form;
+    } blocks[] = {{user, "{\"type\":\"text\",\"text\":@t}"},
+                  {model, "{\"type\":\"text\",\"text\":@t}"},
+                  {model, "{\"type\":\"tool_use\",\"id\":@i,\"name\":@n,"
+                          "\"input\":@a}"},
+                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
+                         "\"content\":@t}"},
+                  {model, "{\"type\":\"thinking\",\"thinking\":@t,"
+                          "\"signature\":@g}"},
+                  {model, "{\"type\":\"redacted_thinking\",\"data\":@t}"},
+                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
+                         "\"content\":@t,\"is_error\":true}"}};
     const char *role = NULL;
-    tcall_item item, result;
-    size_t at = 0, from = 0;
-    for (; tcall_chat_next(chat, &at, &item); from = at) {
-        if (item.kind == TCALL_ITEM_USER)
-            tcall_anthropic_text_(w, &role, user, &item);
-        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT)
-            continue; /* results stand behind their calls */
-        for (at = from; tcall_chat_said_(chat, &at, TCALL_ITEM_TEXT, &item);)
-            tcall_anthropic_text_(w, &role, model, &item);
-        for (at = from; tcall_chat_said_(chat, &at, TCALL_ITEM_CALL, &item);)
-            tcall_anthropic_block_(w, &role, model,
-                                   "{\"type\":\"tool_use\",\"id\":@i,"
-                                   "\"name\":@n,\"input\":@a}",
-                                   &item);
-        for (at = from; tcall_chat_said_(chat, &at, TCALL_ITEM_CALL, &item);) {
-            tcall_chat_result_(chat, at, &item, &result);
-            tcall_anthropic_block_(
-                w, &role, user,
-                result.error ? "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                               "\"content\":@t,\"is_error\":true}"
-                             : "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                               "\"content\":@t}",
-                &result);
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, chat, "anthropic");
+    while (tcall_talk_next_(&talk, w, &item)) {
+        int i = item.kind == TCALL_ITEM_RESULT && item.error  ? 6
+                : item.kind == TCALL_ITEM_OPAQUE && item.made ? 5
+                                                              : item.kind;
+        if (item.kind <= TCALL_ITEM_TEXT && tcall_blank_(item.text))
+            continue;                 /* that would be refused */
+        if (role != blocks[i].role) { /* roles must take turns */
+            tcall_write_text(w, role ? "]}" : "");
+            tcall_write_words_(w, "{\"role\":@t,\"content\":[", blocks[i].role);
         }
+        role = blocks[i].role;
+        tcall_write_form_(w, blocks[i].form, &item);
     }
     tcall_write_text(w, role ? "]}]" : "]");
 }
@@ -8647,7 +9302,7 @@ static int tcall_anthropic_write_(tcall_writer *w, const tcall_ask *ask)
 {
     /* What one request may hold of strict tools, optional parameters and
      * unions, over all of them together. */
-    tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16};
+    tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
     tcall_write_words_(w, "{\"model\":@t", ask->model);
     tcall_write_limit_(
         w, ",\"max_tokens\":", ask->max_tokens > 0 ? ask->max_tokens : 1024);
@@ -8667,12 +9322,13 @@ static int tcall_anthropic_write_(tcall_writer *w, const tcall_ask *ask)
 const tcall_provider tcall_anthropic = {
     "anthropic",
     "/v1/messages",
+    NULL,
     "x-api-key",
     "",
     {"anthropic-version", "2023-06-01"},
     tcall_anthropic_paths_,
     tcall_anthropic_words_,
-    "tool_use",
+    true,
     tcall_anthropic_write_,
 };
 
@@ -8691,7 +9347,7 @@ static const tcall_path tcall_ollama_paths_[] = {
     {4, 0, 0, "function"},
     {5, TCALL_AT_NAME, 0, "name"},
     {5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments"},
-    {1, TCALL_AT_END, 0, "done"},
+    {1, TCALL_AT_EVENT, 0, "done"},
     {1, TCALL_AT_STOP, 0, "done_reason"},
     {1, TCALL_AT_INPUT, 0, "prompt_eval_count"},
     {1, TCALL_AT_OUTPUT, 0, "eval_count"},
@@ -8709,12 +9365,13 @@ static const tcall_word tcall_ollama_words_[] = {
 
 static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
 {
-    tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0};
+    tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
     tcall_write_talk_(w, ask,
                       "{\"id\":@i,\"type\":\"function\","
                       "\"function\":{\"name\":@n,\"arguments\":@a}}",
                       "{\"role\":\"tool\",\"tool_name\":@n,"
-                      "\"tool_call_id\":@i,\"content\":");
+                      "\"tool_call_id\":@i,\"content\":",
+                      NULL);
     if (ask->choice != TCALL_CHOICE_NONE)
         tcall_write_tools_(w, ask,
                            "{\"type\":\"function\",\"function\":{\"name\":@n,"
@@ -8730,13 +9387,288 @@ static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
 const tcall_provider tcall_ollama = {
     "ollama",
     "/api/chat",
+    NULL,
     "Authorization",
     "Bearer ",
     {NULL, NULL},
     tcall_ollama_paths_,
     tcall_ollama_words_,
-    NULL,
+    false,
     tcall_ollama_write_,
+};
+
+/* ==========================================================================
+ * >>responses: the Responses API of OpenAI
+ *
+ * A stream says everything three times: in pieces, at the end of the piece's
+ * part, and again in the item; servers differ in which of them they fill. The
+ * longest counts. What a piece is of, the type of its event tells. Reasoning
+ * goes back as the item that it came as.
+ */
+
+static const tcall_path tcall_responses_paths_[] = {
+    {1, TCALL_AT_EVENT, 0, "type"},
+    {1, TCALL_AT_INDEX, 0, "output_index"},
+    {1, TCALL_AT_PIECE, 0, "delta"},
+    {1, TCALL_AT_PIECE, 0, "arguments"},
+    {1, TCALL_AT_PIECE, 0, "input"},
+    {1, TCALL_AT_CALL, TCALL_PATH_RAW, "item"},
+    {2, TCALL_AT_TYPE, 0, "type"},
+    {2, TCALL_AT_ID, 0, "call_id"},
+    {2, TCALL_AT_NAME, 0, "name"},
+    {2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
+    {2, TCALL_AT_ALL, 0, "input"},
+    {1, 0, 0, "response"},
+    {2, TCALL_AT_STOP, 0, "status"},
+    {2, TCALL_AT_ERROR, 0, "error"},
+    {3, TCALL_AT_MESSAGE, 0, "message"},
+    {3, TCALL_AT_ERROR_CODE, 0, "code"},
+    {2, 0, 0, "incomplete_details"},
+    {3, TCALL_AT_HINT, 0, "reason"},
+    {2, 0, TCALL_PATH_LAST, "usage"},
+    {3, TCALL_AT_INPUT, 0, "input_tokens"},
+    {3, TCALL_AT_OUTPUT, 0, "output_tokens"},
+    {1, TCALL_AT_STOP, 0, "status"},
+    {1, 0, 0, "incomplete_details"},
+    {2, TCALL_AT_HINT, 0, "reason"},
+    {1, 0, 0, "usage"},
+    {2, TCALL_AT_INPUT, 0, "input_tokens"},
+    {2, TCALL_AT_OUTPUT, 0, "output_tokens"},
+    {1, TCALL_AT_ERROR, 0, "error"},
+    {2, TCALL_AT_MESSAGE, 0, "message"},
+    {2, TCALL_AT_ERROR_CODE, 0, "code"},
+    {2, TCALL_AT_ERROR_CODE, 0, "type"},
+    {1, TCALL_AT_MESSAGE, 0, "message"},
+    {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
+    {1, TCALL_AT_ERROR_CODE, 0, "code"},
+    {1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output"},
+    {2, TCALL_AT_CALL, TCALL_PATH_RAW, "*"},
+    {3, TCALL_AT_TYPE, 0, "type"},
+    {3, TCALL_AT_ID, 0, "call_id"},
+    {3, TCALL_AT_NAME, 0, "name"},
+    {3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
+    {3, TCALL_AT_ALL, 0, "input"},
+    {3, 0, 0, "content"},
+    {4, 0, 0, "*"},
+    {5, TCALL_AT_TEXT, 0, "text"},
+    {0, 0, 0, NULL},
+};
+
+static const tcall_word tcall_responses_words_[] = {
+    {"function_call", TCALL_WORD_CALL_},
+    {"custom_tool_call", TCALL_WORD_CALL_},
+    {"message", TCALL_WORD_TEXT_},
+    {"reasoning", TCALL_WORD_OPAQUE_},
+    {"response.created", TCALL_WORD_OPEN_},
+    {"response.output_item.added", TCALL_WORD_NEW_},
+    {"response.output_item.done", TCALL_WORD_DONE_},
+    {"response.output_text.delta", TCALL_WORD_TEXT_},
+    {"response.function_call_arguments.delta", TCALL_WORD_PIECE_},
+    {"response.function_call_arguments.done", TCALL_WORD_ALL_},
+    {"response.custom_tool_call_input.delta", TCALL_WORD_PIECE_},
+    {"response.custom_tool_call_input.done", TCALL_WORD_ALL_},
+    {"response.completed", TCALL_STOP_FINAL_},
+    {"response.incomplete", TCALL_STOP_FINAL_},
+    {"response.failed", TCALL_STOP_FINAL_},
+    {"in_progress", TCALL_STOP_NOT_YET_},
+    {"queued", TCALL_STOP_NOT_YET_},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"failed", TCALL_STOP_FAULT_},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_REFUSED},
+    {NULL, 0},
+};
+
+static void tcall_responses_input_(tcall_writer *w, const tcall_chat *chat)
+{
+    static const char *const forms[] = {
+        "{\"role\":\"user\",\"content\":@t}",
+        "{\"role\":\"assistant\",\"content\":@t}",
+        "{\"type\":\"function_call\",\"call_id\":@i,\"name\":@n,"
+        "\"arguments\":@A}",
+        "{\"type\":\"function_call_output\",\"call_id\":@i,\"output\":", "@r"};
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, chat, "responses");
+    while (tcall_talk_next_(&talk, w, &item)) {
+        if (item.kind == TCALL_ITEM_RESULT)
+            tcall_write_result_(w, forms[item.kind], &item);
+        else
+            tcall_write_form_(w, forms[item.kind], &item);
+    }
+}
+
+static int tcall_responses_write_(tcall_writer *w, const tcall_ask *ask)
+{
+    static const char *const choices[] = {
+        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
+        ",\"tool_choice\":{\"type\":\"function\",\"name\":@t}"};
+    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
+    tcall_write_words_(w, "{\"model\":@t", ask->model);
+    if (ask->system && *ask->system)
+        tcall_write_words_(w, ",\"instructions\":@t", ask->system);
+    tcall_write_text(w, ",\"input\":[");
+    tcall_responses_input_(w, ask->chat);
+    tcall_write_text(w, "]");
+    /* Without a word about it tools would be taken for strict ones. */
+    if (tcall_write_tools_(w, ask,
+                           "{\"type\":\"function\",\"name\":@n,"
+                           "\"description\":@t,\"parameters\":",
+                           "}", &left)) {
+        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+        if (ask->no_parallel)
+            tcall_write_text(w, ",\"parallel_tool_calls\":false");
+    }
+    tcall_write_limit_(w, ",\"max_output_tokens\":", ask->max_tokens);
+    return tcall_write_text(w, ask->stream
+                                   ? ",\"store\":false,\"stream\":true}"
+                                   : ",\"store\":false,\"stream\":false}");
+}
+
+const tcall_provider tcall_responses = {
+    "responses",
+    "/v1/responses",
+    NULL,
+    "Authorization",
+    "Bearer ",
+    {NULL, NULL},
+    tcall_responses_paths_,
+    tcall_responses_words_,
+    true,
+    tcall_responses_write_,
+};
+
+/* ==========================================================================
+ * >>gemini: generateContent of Google
+ *
+ * A call is a part of what the model says and comes whole. A part may bear a
+ * signature, which has to go back with the same part. Results must be objects.
+ */
+
+static const tcall_path tcall_gemini_paths_[] = {
+    {1, 0, 0, "candidates"},
+    {2, TCALL_AT_CHOICE, 0, "*"},
+    {3, TCALL_AT_NUMBER, 0, "index"},
+    {3, TCALL_AT_STOP, 0, "finishReason"},
+    {3, TCALL_AT_MESSAGE, 0, "finishMessage"},
+    {3, 0, TCALL_PATH_LAST, "content"},
+    {4, 0, 0, "parts"},
+    {5, TCALL_AT_CALL, 0, "*"},
+    {6, TCALL_AT_SIGN, 0, "thoughtSignature"},
+    {6, TCALL_AT_SAID, 0, "text"},
+    {6, TCALL_AT_VOID, 0, "thought"},
+    {6, TCALL_AT_VOID, 0, "toolCall"}, /* those that Google runs */
+    {6, TCALL_AT_VOID, 0, "toolResponse"},
+    {6, 0, TCALL_PATH_LAST, "functionCall"},
+    {7, TCALL_AT_ID, 0, "id"},
+    {7, TCALL_AT_NAME, 0, "name"},
+    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args"},
+    /* Patches instead of arguments, which are never asked for: they are no
+     * object, so that nobody runs such a call. */
+    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs"},
+    {1, 0, 0, "promptFeedback"},
+    {2, TCALL_AT_STOP, 0, "blockReason"},
+    {2, TCALL_AT_MESSAGE, 0, "blockReasonMessage"},
+    {1, 0, 0, "usageMetadata"},
+    {2, TCALL_AT_INPUT, 0, "promptTokenCount"},
+    {2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount"},
+    {1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error"},
+    {2, TCALL_AT_MESSAGE, 0, "message"},
+    {2, TCALL_AT_ERROR_CODE, 0, "status"},
+    {2, 0, 0, "details"},
+    {3, 0, 0, "*"},
+    {4, TCALL_AT_WAIT, 0, "retryDelay"},
+    {0, 0, 0, NULL},
+};
+
+static const tcall_word tcall_gemini_words_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_REFUSED},
+    {"3", TCALL_STOP_REFUSED},
+    {"RECITATION", TCALL_STOP_REFUSED},
+    {"4", TCALL_STOP_REFUSED},
+    {"BLOCKLIST", TCALL_STOP_REFUSED},
+    {"PROHIBITED_CONTENT", TCALL_STOP_REFUSED},
+    {"SPII", TCALL_STOP_REFUSED},
+    {"MALFORMED_FUNCTION_CALL", TCALL_STOP_FAULT_},
+    {"9", TCALL_STOP_FAULT_},
+    {"MALFORMED_RESPONSE", TCALL_STOP_FAULT_},
+    {"UNEXPECTED_TOOL_CALL", TCALL_STOP_FAULT_},
+    {"TOO_MANY_TOOL_CALLS", TCALL_STOP_FAULT_},
+    {NULL, 0},
+};
+
+static void tcall_gemini_contents_(tcall_writer *w, const tcall_chat *chat)
+{
+    static const char user[] = "user", model[] = "model";
+    static const struct {
+        const char *role, *form;
+    } parts[] = {{user, "{\"text\":@t@s}"},
+                 {model, "{\"text\":@t@s}"},
+                 {model, "{\"functionCall\":{\"name\":@n,\"args\":@a@I}@s}"},
+                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
+                        "{\"output\":@t}@I}}"},
+                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
+                        "{\"error\":@t}@I}}"}};
+    const char *role = NULL;
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, chat, "gemini");
+    while (tcall_talk_next_(&talk, w, &item)) {
+        int i = item.kind + (item.kind == TCALL_ITEM_RESULT && item.error);
+        if (role != parts[i].role) {
+            tcall_write_text(w, role ? "]}" : "");
+            tcall_write_words_(w, "{\"role\":@t,\"parts\":[", parts[i].role);
+        }
+        role = parts[i].role;
+        tcall_write_form_(w, parts[i].form, &item);
+    }
+    tcall_write_text(w, role ? "]}" : "");
+}
+
+static int tcall_gemini_write_(tcall_writer *w, const tcall_ask *ask)
+{
+    static const char *const choices[] = {
+        "AUTO\"", "NONE\"", "ANY\"", "ANY\",\"allowedFunctionNames\":[@t]"};
+    tcall_strict left = {0, 0, 0, 0, false};
+    tcall_write_text(w, "{\"contents\":[");
+    tcall_gemini_contents_(w, ask->chat);
+    tcall_write_text(w, "]");
+    if (ask->system && *ask->system)
+        tcall_write_words_(w,
+                           ",\"systemInstruction\":{\"parts\":[{\"text\":@t}]}",
+                           ask->system);
+    if (tcall_write_tools_(w, ask,
+                           "{\"name\":@n,\"description\":@t,"
+                           "\"parametersJsonSchema\":",
+                           "}", &left) &&
+        ask->choice != TCALL_CHOICE_AUTO) {
+        tcall_write_text(
+            w, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
+        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+        tcall_write_text(w, "}}");
+    }
+    tcall_write_limit_(
+        w, ",\"generationConfig\":{\"maxOutputTokens\":", ask->max_tokens);
+    return tcall_write_text(w, ask->max_tokens > 0 ? "}}" : "}");
+}
+
+const tcall_provider tcall_gemini = {
+    "gemini",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_paths_,
+    tcall_gemini_words_,
+    true,
+    tcall_gemini_write_,
 };
 /* ==========================================================================
  * >>chat
@@ -8782,6 +9714,28 @@ enum {
     TCALL_A_ASKED_  /* calls wait for their results: tcall_agent_ask */
 };
 
+/* The path, if it has to name the model, in the block. */
+static int tcall_agent_path_(tcall_agent *a)
+{
+    static const char mark[] = "{model}";
+    const char *at = strstr(a->desc.path, mark);
+    const char *model = a->desc.model ? a->desc.model : "";
+    tcall_block *b = &a->desc.tc->block;
+    char *to = tcall_block_gap_(b);
+    size_t n;
+    if (!at)
+        return TCALL_OK;
+    n = strlen(a->desc.path) + strlen(model) - strlen(mark) + 1;
+    if (!tcall_block_grow_(b, (n + 7) & ~(size_t)7))
+        return TCALL_E_MEMORY;
+    n = (size_t)(at - a->desc.path);
+    memcpy(to, a->desc.path, n);
+    strcpy(to + n, model);
+    strcat(to + n, at + strlen(mark));
+    a->desc.path = to;
+    return TCALL_OK;
+}
+
 int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
 {
     tcall_block *b = &desc->tc->block;
@@ -8795,7 +9749,11 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
     if (!a->desc.max_calls)
         a->desc.max_calls = 32;
     if (!a->desc.path)
-        a->desc.path = desc->provider->path;
+        a->desc.path = desc->stream && desc->provider->stream_path
+                           ? desc->provider->stream_path
+                           : desc->provider->path;
+    if (tcall_agent_path_(a) < 0)
+        return TCALL_E_MEMORY;
     io = (a->desc.io_size + 7) & ~(size_t)7;
     a->reader = (tcall_reader *)(void *)tcall_block_gap_(b);
     a->io = tcall_block_gap_(b) + reader;
@@ -8977,21 +9935,18 @@ static int tcall_agent_send_(tcall_agent *a)
     return TCALL_E_AGAIN;
 }
 
-static int tcall_status_error_(int status)
-{
-    return status >= 200 && status < 300    ? TCALL_OK
-           : status == 401 || status == 403 ? TCALL_E_AUTH
-           : status == 429 || status == 529 ? TCALL_E_RATE
-                                            : TCALL_E_PROVIDER;
-}
-
 /* The answer is there: what follows of it. */
 static int tcall_agent_answered_(tcall_agent *a)
 {
     tcall_event event;
     int r = tcall_reader_end(a->reader);
-    int status = tcall_status_error_(a->response.status);
+    int status;
     a->answer = a->reader->answer;
+    status = tcall_answer_error(&a->answer, a->response.status);
+    if (a->response.retry_after_ms < 0)
+        a->response.retry_after_ms = a->answer.wait_ms;
+    if (status == TCALL_OK && a->run && a->answer.calls && a->answer.unkept)
+        status = TCALL_E_MEMORY; /* nobody could send their results back */
     a->desc.transport.close(a->desc.transport.user);
     if (status < 0) { /* whatever the body is, it is no answer */
         a->desc.tc->block.low = a->chat.start + a->mark;
@@ -9034,7 +9989,7 @@ static int tcall_agent_read_(tcall_agent *a)
     a->received += (size_t)n;
     r = tcall_reader_feed(a->reader, a->io, (size_t)n);
     /* An error page is not in the provider's format: read on for its words. */
-    if (r < 0 && tcall_status_error_(a->response.status) == TCALL_OK)
+    if (r < 0 && a->response.status < 300)
         return r;
     return TCALL_E_AGAIN;
 }

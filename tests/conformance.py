@@ -824,8 +824,10 @@ def part_tools(p, probe, data):
 
 # ---------------------------------------------------------------- recordings
 
-APIS = {"chat_completions": "openai", "anthropic_messages": "anthropic", "ollama_chat": "ollama"}
-CUT = ("length", "max_tokens", "model_length", "MAX_TOKENS")
+APIS = {"chat_completions": "openai", "anthropic_messages": "anthropic", "ollama_chat": "ollama",
+        "openai_responses": "responses", "gemini_generate_content": "gemini"}
+HOWS = ("openai", "anthropic", "ollama", "responses", "gemini")
+CUT = ("length", "max_tokens", "model_length", "MAX_TOKENS", "incomplete")
 
 
 class Rec:
@@ -837,6 +839,8 @@ class Rec:
         self.transport = r["transport"]
         self.stream = r["transport"] != "json"
         self.finish = r["expected"]["finish"]
+        if isinstance(self.finish, Num):
+            self.finish = str(self.finish)
         if isinstance(r.get("response_raw"), str):
             self.bodies = [r["response_raw"]]
         elif isinstance(r["response"], str):
@@ -846,9 +850,17 @@ class Rec:
             self.bodies = [text, escape_non_ascii(text), spread(r["response"])]
         self.calls = [Want(c, self.finish, last=i == len(r["expected"]["calls"]) - 1)
                       for i, c in enumerate(r["expected"]["calls"])]
+        for c in self.calls:  # patches instead of arguments: such a call must not run
+            if "willContinue" in self.bodies[0] and c.args is None and c.name in patched(self.bodies[0]):
+                c.kind = "cut"
 
     def size(self):
         return sum(len((c.id or "") + c.name) + c.bytes for c in self.calls)
+
+
+def patched(body):
+    """Names of calls whose arguments come as partialArgs."""
+    return set(re.findall(r'"functionCall" *: *{[^{}]*"name" *: *"(\w+)"[^{}]*"willContinue" *: *true', body))
 
 
 def spread(v, pad="\r\n"):
@@ -948,8 +960,9 @@ def group(recs):
 def docs_of(rec):
     """The JSON documents of a body, framing stripped."""
     body = rec.bodies[0]
-    if rec.transport == "json":
-        yield load(body, duplicates=True)
+    if rec.transport in ("json", "json_array"):
+        v = load(body, duplicates=True)
+        yield from v if isinstance(v, list) else [v]
         return
     for line in body.replace("\r\n", "\n").split("\n"):
         if rec.transport == "sse":
@@ -972,6 +985,13 @@ def text_of(rec):
                     out.append(m["content"])
         elif rec.api == "ollama_chat":
             out.append((d.get("message") or {}).get("content") or "")
+        elif rec.api == "openai_responses":
+            if d.get("type") == "response.output_text.delta":
+                out.append(d["delta"])
+            out += [c["text"] for o in d.get("output") or () if o["type"] == "message" for c in o["content"] if "text" in c]
+        elif rec.api == "gemini_generate_content":
+            out += [q["text"] for c in d.get("candidates") or () for q in (c.get("content") or {}).get("parts") or ()
+                    if "text" in q and not q.get("thought")]
         elif isinstance(d.get("content"), list):
             out += [b["text"] for b in d["content"] if b["type"] == "text"]
         elif d.get("type") == "message_start":
@@ -988,6 +1008,12 @@ def usage_of(rec):
     for d in docs_of(rec):
         if rec.api == "ollama_chat":
             a, b = d.get("prompt_eval_count", a), d.get("eval_count", b)
+        elif rec.api == "gemini_generate_content":
+            u = d.get("usageMetadata") or {}
+            a, b = u.get("promptTokenCount", a), u.get("candidatesTokenCount", b)
+        elif rec.api == "openai_responses":
+            u = d.get("usage") or (d.get("response") or {}).get("usage") or {}
+            a, b = u.get("input_tokens", a), u.get("output_tokens", b)
         else:
             u = (d.get("message") or {}).get("usage") if d.get("type") == "message_start" else d.get("usage")
             if isinstance(u, dict):
@@ -1001,7 +1027,7 @@ def part_read(p, probe, data):
     also = Counter()
     for label, extra in [("whole", []), ("detected", [])] + [("split " + n, ["--split", n]) for n in ("1", "2", "3", "7", "64")]:
         ok, total = Counter(), Counter()
-        for how in ("openai", "anthropic", "ollama"):
+        for how in HOWS:
             todo = [(r, i, b) for r in recs if r.how == how for i, b in enumerate(r.bodies)]
             lines = [{"body": b} if label == "detected" else {"body": b, "stream": r.stream} for r, i, b in todo]
             good = {}
@@ -1031,6 +1057,9 @@ def end_sign(r):
     if r.transport == "json":
         n = len(body.rstrip())
         return n - 1, n
+    if r.transport == "json_array":
+        n = body.index("finishReason")
+        return n, n + body[n:].index(",")
     at = 0
     for line in body.splitlines(True):
         text = line.strip()
@@ -1040,6 +1069,10 @@ def end_sign(r):
             d = load(text, duplicates=True)
             if r.api == "chat_completions":
                 over = any(c.get("finish_reason") for c in d.get("choices") or ())
+            elif r.api == "openai_responses":
+                over = d.get("type") in ("response.completed", "response.incomplete", "response.failed")
+            elif r.api == "gemini_generate_content":
+                over = any(c.get("finishReason") for c in d.get("candidates") or ())
             elif r.api == "ollama_chat":
                 over = d.get("done") is True
             else:
@@ -1081,7 +1114,7 @@ def part_cut(p, probe, data):
                 whole[name] = r
     full = set(r.name for r in whole.values())
     bodies = bad = 0
-    for how in ("openai", "anthropic", "ollama"):
+    for how in HOWS:
         todo = []
         for r in recs:
             if r.how != how:
@@ -1145,7 +1178,7 @@ def part_memory(p, probe, data):
     recs = recordings(data)
     for size in (4096,):
         fit = same_calls = big = said = larger = 0
-        for how in ("openai", "anthropic", "ollama"):
+        for how in HOWS:
             todo = [r for r in recs if r.how == how]
             for extra in ([], ["--split", "1"], ["--split", "64"]):
                 lines = [{"body": r.bodies[0], "stream": r.stream} for r in todo]
@@ -1166,7 +1199,7 @@ def part_memory(p, probe, data):
     few = [r for i, r in enumerate(recs) if pick(r.name + " small", 20) == 0]
     ok = n = 0
     for size in list(range(0, 66)) + [96, 128, 200, 256, 333, 512, 777, 1000, 1024, 1500, 2048, 3000]:
-        for how in ("openai", "anthropic", "ollama"):
+        for how in HOWS:
             todo = [r for r in few if r.how == how]
             lines = [{"body": r.bodies[0], "stream": r.stream} for r in todo]
             for r, a in zip(todo, probe.ask(["read", how, "--block", str(size)], lines)):
@@ -1294,35 +1327,96 @@ def text_in(content):
     return content if isinstance(content, str) else None
 
 
+def judge_responses(body, talk):
+    out = []
+    if body.get("instructions") != talk[0]["text"]:
+        out.append("instructions: " + brief(body.get("instructions")))
+    items = body.get("input") or []
+    kinds = [i.get("type") or i.get("role") for i in items]
+    if kinds != ["user", "assistant", "function_call", "function_call", "function_call_output", "function_call_output", "user"]:
+        return out + ["input is %s" % kinds]
+    for i, t in ((0, 1), (1, 2), (6, 5)):
+        if text_in(items[i]["content"]) != talk[t]["text"]:
+            out.append("text: " + brief(items[i]))
+    for g, c in zip(items[2:4], talk[2]["calls"]):
+        if (g["call_id"], g["name"]) != (c["id"], c["name"]) or not same(parsed(g["arguments"]), parsed(c["arguments"])):
+            out.append("function_call: " + brief(g))
+    for g, t in zip(items[4:6], talk[3:5]):
+        if g["call_id"] != t["call_id"] or t["text"] not in g["output"] or (g["output"] != t["text"]) != bool(t.get("is_error")):
+            out.append("function_call_output: " + brief(g))
+    return out
+
+
+def judge_gemini(body, talk):
+    out = []
+    if text_in((body.get("systemInstruction") or {}).get("parts")) != talk[0]["text"]:
+        out.append("systemInstruction: " + brief(body.get("systemInstruction")))
+    turns = body.get("contents") or []
+    if [c.get("role") for c in turns] != ["user", "model", "user"]:
+        return out + ["roles: %s" % [c.get("role") for c in turns]]
+    parts = turns[1]["parts"]
+    if text_in(turns[0]["parts"]) != talk[1]["text"] or parts[0] != {"text": talk[2]["text"]} or \
+            turns[2]["parts"][2:] != [{"text": talk[5]["text"]}]:
+        out.append("text: " + brief(turns))
+    for g, c in zip(parts[1:], talk[2]["calls"]):
+        f = g["functionCall"]
+        if (f.get("id"), f["name"]) != (c["id"], c["name"]) or not same(f["args"], parsed(c["arguments"])):
+            out.append("functionCall: " + brief(g))
+    for g, t in zip(turns[2]["parts"], talk[3:5]):
+        f = g["functionResponse"]
+        if (f.get("id"), f["name"]) != (t["call_id"], t["name"]) or \
+                not same(f["response"], {"error" if t.get("is_error") else "output": t["text"]}):
+            out.append("functionResponse: " + brief(g))
+    if len(parts) != 3:
+        out.append("%d parts" % len(parts))
+    return out
+
+
+def sent_tools(how, body):
+    """(name, description, schema) of each tool of a request, and faults."""
+    tools = body.get("tools", [])
+    if how == "gemini":
+        tools = [f for t in tools for f in t["functionDeclarations"]]
+    out, faults = [], []
+    for s in tools:
+        f = s.get("function", {}) if how in ("openai", "ollama") else s
+        if how in ("openai", "ollama", "responses") and s.get("type") != "function":
+            faults.append("tool type is " + brief(s.get("type")))
+        if how == "responses" and f.get("strict") is not False:
+            faults.append("strict is " + brief(f.get("strict")))
+        out.append((f.get("name"), f.get("description") or "",
+                    f.get({"anthropic": "input_schema", "gemini": "parametersJsonSchema"}.get(how, "parameters"))))
+    return out, faults
+
+
 def judge_body(how, body, tools, talk, options, n):
     """Faults of a request body."""
     if not isinstance(body, dict):
         return ["no object"]
     out = []
-    if body.get("model") != options["model"]:
+    if how != "gemini" and body.get("model") != options["model"]:
         out.append("model is " + brief(body.get("model")))
     if how in ("anthropic",) and not isinstance(body.get("max_tokens"), Num):
         out.append("max_tokens is missing")
     want_stream = options.get("stream", False)
-    if (body.get("stream", how == "ollama")) is not want_stream:
+    if how != "gemini" and (body.get("stream", how == "ollama")) is not want_stream:
         out.append("stream is " + brief(body.get("stream")))
-    sent = body.get("tools", [])
-    if not isinstance(sent, list) or len(sent) != len(tools):
-        return out + ["tools: %s, not %d" % (len(sent) if isinstance(sent, list) else sent, len(tools))]
-    for t, s in zip(tools, sent):
-        f = s if how == "anthropic" else s.get("function", {})
-        schema = f.get("input_schema" if how == "anthropic" else "parameters")
-        if how != "anthropic" and s.get("type") != "function":
-            out.append("tool type is " + brief(s.get("type")))
-        if f.get("name") != t["name"]:
-            out.append("name %s, not %s" % (brief(f.get("name")), t["name"]))
-        if (f.get("description") or "") != (t.get("description") or ""):
+    sent, faults = sent_tools(how, body)
+    out += faults
+    if len(sent) != len(tools):
+        return out + ["tools: %d, not %d" % (len(sent), len(tools))]
+    for t, (name, description, schema) in zip(tools, sent):
+        if name != t["name"]:
+            out.append("name %s, not %s" % (brief(name), t["name"]))
+        if description != (t.get("description") or ""):
             out.append("description of %s" % t["name"])
         if how == "ollama":
             if not isinstance(schema, dict):
                 out.append("parameters of %s: %s" % (t["name"], brief(schema)))
         elif not same(schema, t["parameters"]):
             out.append("schema of %s changed: %s" % (t["name"], brief(schema)))
+    if how in ("responses", "gemini"):
+        return out + ((judge_responses if how == "responses" else judge_gemini)(body, talk) if n else [])
     msgs = body.get("messages")
     if not isinstance(msgs, list):
         return out + ["no messages"]
@@ -1385,7 +1479,7 @@ def judge_body(how, body, tools, talk, options, n):
 def part_write(p, probe, data):
     tools = [t for _, t in usable_tools(probe, data)]
     packs = [tools[i:i + 20] for i in range(0, len(tools), 20)]
-    for how in ("openai", "anthropic", "ollama"):
+    for how in HOWS:
         lines, talks = [], []
         for n, pack in enumerate(packs):
             # the vendor insists on a literal "type":"object" at the root; a view may add it, so it is not compared here

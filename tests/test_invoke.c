@@ -387,8 +387,97 @@ static void test_provenance(void)
     CHECK(says("{'on': \\\"true\\\"}") && says("single-quote"));
     CHECK(says("\"validated\":true") && says("\"repaired\":false"));
     CHECK(says("\"coercions\":[{\"path\":\"/on\"") && says("builtin"));
+    CHECK(says("\"stage\":\"bind\"") && says("\"outcome\":\"ok\""));
     CHECK(strchr(result, '\n') == NULL);
     tcall_release(&tc, &call);
+}
+
+/* A validator of one's own decides instead of the schema. */
+static int seven(void *user, const tcall_tool *tool, tcall_json args,
+                 tcall_writer *why)
+{
+    (*(int *)user)++;
+    if (tool->run == set_led &&
+        tcall_json_int(tcall_json_get(args, "level"), 0) == 7)
+        return TCALL_OK;
+    tcall_write_text(why, "level must be 7");
+    return TCALL_E_INVALID;
+}
+
+static void test_validator(void)
+{
+    static int asked;
+    static const tcall_validator own = {"sevens", "1.0", seven, &asked};
+    static tcall_tool beyond[1];
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_WRITE;
+    desc.validator = &own;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "set_led", "{\"level\":7}") == TCALL_OK);
+    CHECK(call.validated && runs == 1 && asked == 1);
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_INVALID);
+    CHECK(says("level must be 7") && runs == 1);
+    /* It may know what the built-in one refuses; JSON it must be. */
+    beyond[0] = tools[LED_TOOL];
+    beyond[0].parameters = "{\"unevaluatedProperties\":false}";
+    desc.tools = beyond;
+    desc.tool_count = 1;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    beyond[0].parameters = "{\"type\":";
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
+}
+
+TCALL_ARGS(lamp, (required, boolean, on, "on or off"),
+           (defaults, integer, level, "40", "brightness in percent"),
+           (optional, array(string, 2), rooms, "where"));
+
+static int set_lamp(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    const struct lamp *lamp = (const struct lamp *)tcall_bound(cx);
+    (void)args;
+    runs++;
+    tcall_write_text(w, lamp->on ? "on " : "off ");
+    tcall_write_int(w, lamp->level);
+    if (lamp->rooms.count)
+        tcall_write_text(w, lamp->rooms.items[lamp->rooms.count - 1]);
+    return TCALL_OK;
+}
+
+/* One definition gives the struct, its schema and the table that fills it. */
+static void test_struct(void)
+{
+    static tcall_tool lamps[1];
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    lamps[0].name = "set_lamp";
+    lamps[0].parameters = lamp_schema;
+    lamps[0].fields = lamp_fields;
+    lamps[0].args_size = sizeof(struct lamp);
+    lamps[0].run = set_lamp;
+    lamps[0].permissions = TCALL_ACTUATE;
+    desc.tools = lamps;
+    desc.tool_count = 1;
+    desc.allow = TCALL_ACTUATE;
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL); /* bind is missing */
+    CHECK(strstr(report, "set bind to tcall_bind"));
+    lamps[0].bind = tcall_bind;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true}") == TCALL_OK);
+    CHECK(says("on 40"));
+    CHECK(call_tool(&tc, &call, "set_lamp",
+                    "{\"on\":false,\"level\":\"7\",\"rooms\":[\"a\",\"b\"]}") ==
+          TCALL_OK);
+    CHECK(says("off 7b") && runs == 2);
+    CHECK(call_tool(&tc, &call, "set_lamp",
+                    "{\"on\":true,\"level\":99999999999}") < 0);
+    CHECK(call.stage == TCALL_STAGE_BIND && says("/level") && runs == 2);
+    CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true,\"x\":1}") ==
+          TCALL_E_INVALID);
 }
 
 /* Any size of block: the right outcome or an error that says what it needs,
@@ -430,6 +519,8 @@ int main(void)
     test_outcomes();
     test_repair();
     test_provenance();
+    test_validator();
+    test_struct();
     test_block_sweep();
     return check_sum("test_invoke");
 }
