@@ -168,7 +168,7 @@ typedef struct tcall_path {
     uint8_t depth;
     uint8_t field; /* reported to the callback; 0: only leads to others */
     uint8_t how;   /* TCALL_PATH_... */
-    const char *key;
+    char key[21];  /* no pointer: what is not used is then not linked */
 } tcall_path;
 
 enum {
@@ -1217,21 +1217,22 @@ enum {
     TCALL_AT_ERROR,    /* an object, or the words, of an error */
     TCALL_AT_MESSAGE,  /* its words */
     /* From here on short values: */
-    TCALL_AT_INDEX,     /* number of the call */
-    TCALL_AT_TYPE,      /* of the element, by the table */
-    TCALL_AT_NUMBER,    /* of the choice */
-    TCALL_AT_STOP,      /* why it stopped; not empty: it is complete */
-    TCALL_AT_HINT,      /* the same, only to be believed if it says cut */
-    TCALL_AT_EVENT,     /* what this document is, by the table */
-    TCALL_AT_WAIT,      /* how long to wait: "1.5s" */
-    TCALL_AT_INPUT,     /* tokens read */
-    TCALL_AT_OUTPUT,    /* tokens written */
-    TCALL_AT_ERROR_CODE /* code or type of the error */
+    TCALL_AT_INDEX,      /* number of the call */
+    TCALL_AT_TYPE,       /* of the element, by the table */
+    TCALL_AT_NUMBER,     /* of the choice */
+    TCALL_AT_STOP,       /* why it stopped; not empty: it is complete */
+    TCALL_AT_HINT,       /* the same, only to be believed if it says cut */
+    TCALL_AT_EVENT,      /* what this document is, by the table */
+    TCALL_AT_WAIT,       /* how long to wait: "1.5s" */
+    TCALL_AT_INPUT,      /* tokens read */
+    TCALL_AT_OUTPUT,     /* tokens written */
+    TCALL_AT_ERROR_TYPE, /* type of the error */
+    TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
 };
 
-/* What a provider's word means, a tcall_stop. The table ends with NULL. */
+/* What a provider's word means, a tcall_stop. The table ends with "". */
 typedef struct tcall_word {
-    const char *text;
+    char text[40];
     uint8_t means;
 } tcall_word;
 
@@ -1298,7 +1299,7 @@ typedef struct tcall_reader {
     bool element, keeping, all, fault, announced;
     uint8_t kind, type, event; /* of the element, of the document */
     size_t raw_lost;
-    char word[32]; /* the short value that is being read */
+    char word[40]; /* the short value that is being read */
     tcall_scan scan;
 } tcall_reader;
 
@@ -1785,9 +1786,7 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 /* Flags of a token, beside its type. */
 #define TCALL_TYPE_ 7
 #define TCALL_LAST_ 8 /* last of its container */
-#define TCALL_MEMBER_                                      \
-    16 /* value of an object member: its key stands before \
-        */
+#define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_ 32
 #define TCALL_ODD_ 64 /* string with escapes, long number or exponent */
 
@@ -7795,9 +7794,9 @@ static void tcall_reader_call_end_(tcall_reader *r)
 static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
 {
     const tcall_word *w = r->provider->words;
-    while (w->text && strcmp(w->text, r->word) != 0)
+    while (*w->text && strcmp(w->text, r->word) != 0)
         w++;
-    return w->text ? w->means : other;
+    return *w->text ? w->means : other;
 }
 
 static void tcall_reader_stop_(tcall_reader *r)
@@ -7817,7 +7816,7 @@ static void tcall_reader_stop_(tcall_reader *r)
     if (r->answer.stop == TCALL_STOP_UNKNOWN ||
         (means == TCALL_STOP_LENGTH && r->answer.stop != TCALL_STOP_REFUSED)) {
         r->answer.stop = (tcall_stop)means;
-        memcpy(r->answer.stop_text, r->word, sizeof r->word);
+        memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
     }
 }
 
@@ -7863,7 +7862,7 @@ static int tcall_reader_word_(tcall_reader *r, int field)
         return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
     case TCALL_AT_TYPE:
         r->type = tcall_reader_means_(r, TCALL_STOP_OTHER);
-        r->ignored = r->type != TCALL_WORD_CALL_;
+        r->ignored = r->type != TCALL_WORD_CALL_ && r->type != TCALL_WORD_TEXT_;
         break;
     case TCALL_AT_STOP: tcall_reader_stop_(r); break;
     case TCALL_AT_HINT:
@@ -7888,9 +7887,10 @@ static int tcall_reader_word_(tcall_reader *r, int field)
         if (n >= 0)
             a->output_tokens = n;
         break;
-    default: /* TCALL_AT_ERROR_CODE */
-        if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]))
-            memcpy(a->stop_text, r->word, sizeof r->word);
+    default: /* TCALL_AT_ERROR_CODE, TCALL_AT_ERROR_TYPE */
+        if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]) ||
+            (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
+            memcpy(a->stop_text, r->word, sizeof a->stop_text - 1);
     }
     return TCALL_OK;
 }
@@ -7926,10 +7926,11 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->object = true;
     if ((opaque && !r->provider->keep) ||
         (field >= TCALL_AT_SAID && c != '"') ||
-        (r->open &&
+        (field != TCALL_AT_SAID && r->open &&
          tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
         r->skip = true;
-    if (field == TCALL_AT_SAID && !r->skip && r->answer.error != TCALL_E_MEMORY)
+    if (field >= TCALL_AT_KEEP && r->element && !r->skip &&
+        r->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(r);
 }
 
@@ -8260,6 +8261,8 @@ int tcall_reader_end(tcall_reader *r)
     if (!a->error)
         a->message[0] = 0;
     need = b->low + b->high + r->lost + a->unkept + TCALL_RESERVE_;
+    if (a->unkept && need <= b->size) /* it was fuller for a while */
+        need = b->size + a->unkept;
     if (r->lost + a->unkept && need > b->need)
         b->need = need;
     if (a->error)
@@ -8425,7 +8428,7 @@ enum {
  * says, so that the tool is not sent as strict. Whatever is not here is left
  * out of all views. */
 typedef struct tcall_view_word_ {
-    const char *key;
+    char key[22];
     const char *as; /* NULL: the same */
     uint8_t what, keep, bar;
 } tcall_view_word_;
@@ -9055,7 +9058,7 @@ static const tcall_path tcall_openai_paths_[] = {
     {1, TCALL_AT_ERROR, 0, "error"},
     {2, TCALL_AT_MESSAGE, 0, "message"},
     {2, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, TCALL_AT_ERROR_CODE, 0, "type"},
+    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
     {1, TCALL_AT_MESSAGE, 0, "message"},
     {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
     {1, 0, TCALL_PATH_LAST, "choices"},
@@ -9082,7 +9085,7 @@ static const tcall_path tcall_openai_paths_[] = {
     {7, TCALL_AT_NAME, 0, "name"},
     {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments"},
     {7, TCALL_AT_ARGS, 0, "input"}, /* of a custom tool */
-    {0, 0, 0, NULL},
+    {0, 0, 0, ""},
 };
 
 static const tcall_word tcall_openai_words_[] = {
@@ -9097,7 +9100,7 @@ static const tcall_word tcall_openai_words_[] = {
     {"insufficient_system_resource", TCALL_STOP_LENGTH},
     {"error", TCALL_STOP_LENGTH},
     {"content_filter", TCALL_STOP_REFUSED},
-    {NULL, 0},
+    {"", 0},
 };
 
 static int tcall_openai_write_as_(tcall_writer *w, const tcall_ask *ask,
@@ -9200,7 +9203,7 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {2, TCALL_AT_INPUT, 0, "input_tokens"},
     {2, TCALL_AT_OUTPUT, 0, "output_tokens"},
     {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_ERROR_CODE, 0, "type"},
+    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
     {2, TCALL_AT_MESSAGE, 0, "message"},
     {1, TCALL_AT_CALL, 0, "delta"},
     {2, TCALL_AT_ARGS, 0, "partial_json"},
@@ -9227,7 +9230,7 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {3, TCALL_AT_KEEP, 0, "thinking"},
     {3, TCALL_AT_KEEP_2, 0, "data"},
     {3, TCALL_AT_SIGN, 0, "signature"},
-    {0, 0, 0, NULL},
+    {0, 0, 0, ""},
 };
 
 static const tcall_word tcall_anthropic_words_[] = {
@@ -9238,7 +9241,7 @@ static const tcall_word tcall_anthropic_words_[] = {
     {"max_tokens", TCALL_STOP_LENGTH},
     {"model_context_window_exceeded", TCALL_STOP_LENGTH},
     {"refusal", TCALL_STOP_REFUSED},
-    {NULL, 0},
+    {"", 0},
 };
 
 static bool tcall_blank_(tcall_str s)
@@ -9353,14 +9356,14 @@ static const tcall_path tcall_ollama_paths_[] = {
     {1, TCALL_AT_OUTPUT, 0, "eval_count"},
     {1, TCALL_AT_ERROR, 0, "error"},
     {2, TCALL_AT_MESSAGE, 0, "message"},
-    {0, 0, 0, NULL},
+    {0, 0, 0, ""},
 };
 
 static const tcall_word tcall_ollama_words_[] = {
     {"true", TCALL_STOP_FINAL_},
     {"stop", TCALL_STOP_END},
     {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
+    {"", 0},
 };
 
 static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
@@ -9437,7 +9440,7 @@ static const tcall_path tcall_responses_paths_[] = {
     {1, TCALL_AT_ERROR, 0, "error"},
     {2, TCALL_AT_MESSAGE, 0, "message"},
     {2, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, TCALL_AT_ERROR_CODE, 0, "type"},
+    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
     {1, TCALL_AT_MESSAGE, 0, "message"},
     {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
     {1, TCALL_AT_ERROR_CODE, 0, "code"},
@@ -9450,8 +9453,8 @@ static const tcall_path tcall_responses_paths_[] = {
     {3, TCALL_AT_ALL, 0, "input"},
     {3, 0, 0, "content"},
     {4, 0, 0, "*"},
-    {5, TCALL_AT_TEXT, 0, "text"},
-    {0, 0, 0, NULL},
+    {5, TCALL_AT_SAID, 0, "text"},
+    {0, 0, 0, ""},
 };
 
 static const tcall_word tcall_responses_words_[] = {
@@ -9478,7 +9481,7 @@ static const tcall_word tcall_responses_words_[] = {
     {"failed", TCALL_STOP_FAULT_},
     {"max_output_tokens", TCALL_STOP_LENGTH},
     {"content_filter", TCALL_STOP_REFUSED},
-    {NULL, 0},
+    {"", 0},
 };
 
 static void tcall_responses_input_(tcall_writer *w, const tcall_chat *chat)
@@ -9486,8 +9489,8 @@ static void tcall_responses_input_(tcall_writer *w, const tcall_chat *chat)
     static const char *const forms[] = {
         "{\"role\":\"user\",\"content\":@t}",
         "{\"role\":\"assistant\",\"content\":@t}",
-        "{\"type\":\"function_call\",\"call_id\":@i,\"name\":@n,"
-        "\"arguments\":@A}",
+        ("{\"type\":\"function_call\",\"call_id\":@i,\"name\":@n,"
+         "\"arguments\":@A}"),
         "{\"type\":\"function_call_output\",\"call_id\":@i,\"output\":", "@r"};
     tcall_talk_ talk;
     tcall_item item;
@@ -9522,9 +9525,14 @@ static int tcall_responses_write_(tcall_writer *w, const tcall_ask *ask)
             tcall_write_text(w, ",\"parallel_tool_calls\":false");
     }
     tcall_write_limit_(w, ",\"max_output_tokens\":", ask->max_tokens);
-    return tcall_write_text(w, ask->stream
-                                   ? ",\"store\":false,\"stream\":true}"
-                                   : ",\"store\":false,\"stream\":false}");
+    /* Nothing is kept on the server, so the reasoning has to come along. Models
+     * that do not reason refuse to be asked for it. */
+    tcall_write_text(w, ",\"store\":false");
+    if (!ask->model || (strncmp(ask->model, "gpt-4", 5) != 0 &&
+                        strncmp(ask->model, "gpt-3", 5) != 0))
+        tcall_write_text(w, ",\"include\":[\"reasoning.encrypted_content\"]");
+    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
+                                           : ",\"stream\":false}");
 }
 
 const tcall_provider tcall_responses = {
@@ -9580,7 +9588,7 @@ static const tcall_path tcall_gemini_paths_[] = {
     {2, 0, 0, "details"},
     {3, 0, 0, "*"},
     {4, TCALL_AT_WAIT, 0, "retryDelay"},
-    {0, 0, 0, NULL},
+    {0, 0, 0, ""},
 };
 
 static const tcall_word tcall_gemini_words_[] = {
@@ -9600,7 +9608,7 @@ static const tcall_word tcall_gemini_words_[] = {
     {"MALFORMED_RESPONSE", TCALL_STOP_FAULT_},
     {"UNEXPECTED_TOOL_CALL", TCALL_STOP_FAULT_},
     {"TOO_MANY_TOOL_CALLS", TCALL_STOP_FAULT_},
-    {NULL, 0},
+    {"", 0},
 };
 
 static void tcall_gemini_contents_(tcall_writer *w, const tcall_chat *chat)

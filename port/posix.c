@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +57,9 @@ static int resolve(tport_posix *s)
 {
     struct addrinfo hints;
     char service[8];
+    /* localhost is this machine, whatever a resolver says (RFC 6761): no name
+     * means the loopback addresses. */
+    const char *host = strcasecmp(s->host, "localhost") == 0 ? NULL : s->host;
     int e;
 
     memset(&hints, 0, sizeof hints);
@@ -63,10 +67,10 @@ static int resolve(tport_posix *s)
     snprintf(service, sizeof service, "%u", (unsigned)s->port);
     /* Numbers first: no resolver is asked about them, whatever its set-up. */
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    e = getaddrinfo(s->host, service, &hints, &s->list);
+    e = getaddrinfo(host, service, &hints, &s->list);
     if (e == EAI_NONAME) {
         hints.ai_flags = AI_NUMERICSERV;
-        e = getaddrinfo(s->host, service, &hints, &s->list);
+        e = getaddrinfo(host, service, &hints, &s->list);
     }
     if (e != 0) {
         s->list = NULL;

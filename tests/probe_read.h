@@ -31,7 +31,7 @@ static void probe_read_error(tcall_writer *w, const tcall_block *b, int error,
 }
 
 static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
-                              const tcall_answer *a)
+                              const tcall_answer *a, int status)
 {
     tcall_item item;
     tcall_mend mend;
@@ -72,8 +72,17 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
     tcall_write_key(w, "output");
     tcall_write_int(w, a->output_tokens < 0 ? 0 : a->output_tokens);
     tcall_write_close(w, '}');
-    if (a->error)
-        probe_read_error(w, chat->block, a->error, a->message);
+    if (a->wait_ms >= 0) {
+        tcall_write_key(w, "wait_ms");
+        tcall_write_int(w, a->wait_ms);
+    }
+    if (a->unkept) {
+        tcall_write_key(w, "unkept");
+        tcall_write_int(w, (long)a->unkept);
+    }
+    error = tcall_answer_error(a, status);
+    if (error)
+        probe_read_error(w, chat->block, error, a->message);
     tcall_write_close(w, '}');
     tcall_write_bytes(w, "\n", 1);
 }
@@ -85,7 +94,7 @@ static int probe_read_out(void *user, const char *bytes, size_t len)
 
 /* The reader itself lies in the block, as an agent has it, at its end. */
 static void probe_read_body(const tcall_provider *provider, tcall_str body,
-                            size_t split, size_t size, FILE *out)
+                            size_t split, size_t size, int status, FILE *out)
 {
     char piece[512];
     char *memory = (char *)malloc(size + 1);
@@ -116,7 +125,7 @@ static void probe_read_body(const tcall_provider *provider, tcall_str body,
         none.need = block.need;
     tcall_writer_init(&w, piece, sizeof piece);
     tcall_writer_sink(&w, probe_read_out, out);
-    probe_read_answer(&w, &chat, &r->answer);
+    probe_read_answer(&w, &chat, &r->answer, status);
     tcall_writer_flush(&w);
     free(memory);
 }
@@ -137,7 +146,8 @@ static int probe_read(int argc, char **argv, FILE *in, FILE *out)
         tcall_tok *tokens;
         tcall_json v = probe_parse(line, len, &tokens);
         probe_read_body(provider, tcall_json_str(tcall_json_get(v, "body")),
-                        split, size, out);
+                        split, size,
+                        tcall_json_int(tcall_json_get(v, "status"), 0), out);
         free(tokens);
         free(line);
     }

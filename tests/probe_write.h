@@ -43,8 +43,22 @@ static void probe_write_item(tcall_chat *chat, int kind, tcall_json v,
     free(object);
 }
 
+/* What a provider once answered, read as it is read from the wire. */
+static void probe_write_answer(tcall_chat *chat, const tcall_provider *provider,
+                               tcall_str body)
+{
+    tcall_reader r;
+    tcall_reader_init(&r, provider, chat, NULL, NULL);
+    tcall_reader_feed(&r, body.ptr, body.len);
+    if (tcall_reader_end(&r) < 0)
+        fprintf(stderr, "probe: answer: %s\n",
+                tcall_error_code(r.answer.error));
+}
+
 /* Fills the conversation; returns the text of the system message. */
-static const char *probe_write_talk(tcall_chat *chat, tcall_json messages)
+static const char *probe_write_talk(tcall_chat *chat,
+                                    const tcall_provider *provider,
+                                    tcall_json messages)
 {
     const char *system = NULL;
     tcall_json m, c;
@@ -55,6 +69,9 @@ static const char *probe_write_talk(tcall_chat *chat, tcall_json messages)
             system = tcall_json_string(tcall_json_get(m, "text"), NULL);
         else if (strcmp(role, "user") == 0)
             probe_write_item(chat, TCALL_ITEM_USER, m, "", "text");
+        else if (strcmp(role, "answer") == 0)
+            probe_write_answer(chat, provider,
+                               tcall_json_str(tcall_json_get(m, "body")));
         else if (strcmp(role, "tool") == 0)
             probe_write_item(chat, TCALL_ITEM_RESULT, m, "call_id", "text");
         else if (text)
@@ -102,7 +119,8 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     tcall_chat_init(&chat, &block);
     tools = probe_write_tools(tcall_json_get(in, "tools"), &ask.tool_count);
     ask.tools = tools;
-    ask.system = probe_write_talk(&chat, tcall_json_get(in, "messages"));
+    ask.system =
+        probe_write_talk(&chat, provider, tcall_json_get(in, "messages"));
     ask.chat = &chat;
     ask.allow = TCALL_EVERYTHING;
     ask.model = tcall_json_string(tcall_json_get(options, "model"), NULL);

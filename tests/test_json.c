@@ -112,7 +112,7 @@ static const tcall_path outline[] = {
     {3, 1, 0, "text"},    {3, 2, TCALL_PATH_RAW, "args"},
     {2, 0, 0, "*"},       {3, 3, 0, "text"},
     {1, 4, 0, "n"},       {1, 5, 0, "u"},
-    {0, 0, 0, NULL}};
+    {0, 0, 0, ""}};
 
 static const char answer[] =
     "{\"x\":{\"choices\":[{\"text\":\"no\"}]},\"choices\":[{\"text\":"

@@ -60,6 +60,8 @@ static const char *read_body(const tcall_provider *provider, const char *body,
             show(&w, item.text, "| ");
             continue;
         }
+        if (item.kind == TCALL_ITEM_OPAQUE)
+            continue;
         show(&w, item.made ? tcall_str_of("+") : item.id, ":");
         show(&w, item.name, "(");
         show(&w, item.text, ")");
@@ -347,6 +349,235 @@ static void test_ollama(void)
           "on| +:f({\"a\":1}) x:f({}) ");
 }
 
+#define EVENT(type, more) \
+    "data: {\"type\":\"response." type "\"," more "}\r\n\r\n"
+
+static void test_responses(void)
+{
+    reads(&tcall_responses,
+          "{\"status\":\"completed\",\"error\":null,\"output\":["
+          "{\"type\":\"reasoning\",\"id\":\"rs\",\"summary\":[],"
+          "\"content\":[{\"type\":\"reasoning_text\",\"text\":\"no\"}]},"
+          "{\"content\":[{\"text\":\"h\",\"type\":\"output_text\"},"
+          "{\"text\":\"m\"}],\"id\":\"ms\",\"type\":\"message\"},"
+          "{\"arguments\":\"{\\\"x\\\":1}\",\"call_id\":\"a\",\"id\":\"fc\","
+          "\"name\":\"f\",\"type\":\"function_call\"},"
+          "{\"type\":\"mcp_call\",\"id\":\"m\",\"name\":\"no\","
+          "\"arguments\":\"{}\"}],\"usage\":{\"input_tokens\":4,"
+          "\"output_tokens\":5}}",
+          "hm| a:f({\"x\":1}) ");
+    /* Each server leaves out something else; the last event repeats all. */
+    reads(&tcall_responses,
+          EVENT("created", "\"response\":{\"status\":\"in_progress\"}") EVENT(
+              "output_item.added",
+              "\"output_index\":1,\"item\":{\"type\":"
+              "\"function_call\","
+              "\"call_id\":\"a\",\"name\":\"f\","
+              "\"arguments\":\"\"}") "data: "
+                                     "{\"delta\":\"{"
+                                     "\\\"x\\\"\",\"output_"
+                                     "index\":1,"
+                                     "\"type\":\"response."
+                                     "function_call_"
+                                     "arguments.delta\"}"
+                                     "\n\n" EVENT("reasoning_text."
+                                                  "delta",
+                                                  "\"delta\":\"no\","
+                                                  "\"output_index\":"
+                                                  "0") EVENT("output_"
+                                                             "text."
+                                                             "delta",
+                                                             "\"delta"
+                                                             "\":"
+                                                             "\"hm\","
+                                                             "\"outpu"
+                                                             "t_"
+                                                             "index\""
+                                                             ":2")
+                                         EVENT("function_call_arguments.delta",
+                                               "\"output_index\":1,\"delta\":"
+                                               "\":1}\"") EVENT("function_call_"
+                                                                "arguments."
+                                                                "done",
+                                                                "\"output_"
+                                                                "index\":1,"
+                                                                "\"arguments\":"
+                                                                "\"{\\\"x\\\":"
+                                                                "1}\"")
+                                             EVENT("output_"
+                                                   "item.done",
+                                                   "\"output_"
+                                                   "index\":1,"
+                                                   "\"item\":{"
+                                                   "\"type\":"
+                                                   "\"function"
+                                                   "_call\","
+                                                   "\"call_"
+                                                   "id\":"
+                                                   "\"a\","
+                                                   "\"name\":"
+                                                   "\"f\","
+                                                   "\"argument"
+                                                   "s\":\"{}"
+                                                   "\"}") EVENT("output"
+                                                                "_item."
+                                                                "done",
+                                                                "\"item"
+                                                                "\":{"
+                                                                "\"type"
+                                                                "\":"
+                                                                "\"func"
+                                                                "tion_"
+                                                                "call\""
+                                                                ",\"cal"
+                                                                "l_"
+                                                                "id\":"
+                                                                "\"b\","
+                                                                "\"name"
+                                                                "\":"
+                                                                "\"g\","
+                                                                "\"argu"
+                                                                "ments"
+                                                                "\":\"{"
+                                                                "}\"},"
+                                                                "\"outp"
+                                                                "ut_"
+                                                                "index"
+                                                                "\":3")
+                                                 EVENT("co"
+                                                       "mp"
+                                                       "le"
+                                                       "te"
+                                                       "d",
+                                                       "\""
+                                                       "re"
+                                                       "sp"
+                                                       "on"
+                                                       "se"
+                                                       "\""
+                                                       ":{"
+                                                       "\""
+                                                       "st"
+                                                       "at"
+                                                       "us"
+                                                       "\""
+                                                       ":"
+                                                       "\""
+                                                       "co"
+                                                       "mp"
+                                                       "le"
+                                                       "te"
+                                                       "d"
+                                                       "\""
+                                                       ","
+                                                       "\""
+                                                       "ou"
+                                                       "tp"
+                                                       "ut"
+                                                       "\""
+                                                       ":["
+                                                       "{"
+                                                       "\""
+                                                       "ty"
+                                                       "pe"
+                                                       "\""
+                                                       ":"
+                                                       "\""
+                                                       "fu"
+                                                       "nc"
+                                                       "ti"
+                                                       "on"
+                                                       "_c"
+                                                       "al"
+                                                       "l"
+                                                       "\""
+                                                       ","
+                                                       "\""
+                                                       "ca"
+                                                       "ll"
+                                                       "_i"
+                                                       "d"
+                                                       "\""
+                                                       ":"
+                                                       "\""
+                                                       "a"
+                                                       "\""
+                                                       ","
+                                                       "\""
+                                                       "na"
+                                                       "me"
+                                                       "\""
+                                                       ":"
+                                                       "\""
+                                                       "f"
+                                                       "\""
+                                                       ","
+                                                       "\""
+                                                       "ar"
+                                                       "gu"
+                                                       "me"
+                                                       "nt"
+                                                       "s"
+                                                       "\""
+                                                       ":"
+                                                       "\""
+                                                       "{}"
+                                                       "\""
+                                                       "}]"
+                                                       "}"),
+          "hm| a:f({\"x\":1}) b:g({}) ");
+    reads(&tcall_responses,
+          EVENT("created", "\"response\":{}") EVENT(
+              "failed", "\"response\":{\"status\":\"failed\",\"error\":"
+                        "{\"code\":\"server_error\",\"message\":\"oh\"}}"),
+          "!provider");
+    CHECK(same(last.message, "oh"));
+    CHECK(tcall_answer_error(&last, 200) == TCALL_E_PROVIDER);
+    reads(&tcall_responses,
+          "{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":"
+          "\"max_output_tokens\"},\"output\":[{\"type\":\"function_call\","
+          "\"call_id\":\"a\",\"name\":\"f\",\"arguments\":\"\"}]}",
+          "a:f()!cut ");
+}
+
+#define PARTS(parts, more) \
+    "{\"candidates\":[{\"content\":{\"parts\":[" parts "]}" more "}]}"
+
+static void test_gemini(void)
+{
+    reads(&tcall_gemini,
+          PARTS("{\"text\":\"no\",\"thought\":true},{\"text\":\"hm\"},"
+                "{\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":1}},"
+                "\"thoughtSignature\":\"abc\"},"
+                "{\"functionCall\":{\"id\":\"b\",\"name\":\"f\"}}",
+                ",\"finishReason\":1,\"index\":0"),
+          "hm| +:f({\"x\":1}) b:f() ");
+    CHECK(last.stop == TCALL_STOP_END && !last.message[0]);
+    reads(&tcall_gemini,
+          "[" PARTS("{\"text\":\"h\"}", "") ",\r\n" PARTS(
+              "{\"text\":\"m\"},{\"functionCall\":{\"name\":\"f\","
+              "\"willContinue\":true}}",
+              "") "," PARTS("{\"functionCall\":{\"partialArgs\":[{\"jsonPath\":"
+                            "\"$.a\"}]}}",
+                            "") "," PARTS("", ",\"finishReason\":\"STOP\"") "]",
+          "hm| +:f([{\"jsonPath\":\"$.a\"}])!root-not-object ");
+    reads(&tcall_gemini,
+          "{\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\","
+          "\"finishMessage\":\"Malformed function call: f(\"}]}",
+          "!provider");
+    CHECK(same(last.message, "Malformed function call: f("));
+    CHECK(same(last.stop_text, "MALFORMED_FUNCTION_CALL"));
+    reads(&tcall_gemini, "{\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}",
+          "!refused");
+    reads(&tcall_gemini,
+          "{\"error\":{\"code\":429,\"message\":\"slow\",\"status\":"
+          "\"RESOURCE_EXHAUSTED\",\"details\":[{},{\"retryDelay\":"
+          "\"34.5s\"}]}}",
+          "!provider");
+    CHECK(last.wait_ms == 34500);
+    CHECK(tcall_answer_error(&last, 0) == TCALL_E_RATE);
+}
+
 /* A long answer in a small block: the calls are there, the text is cut, but
  * heard in full, and never inside a character. */
 static void test_memory(void)
@@ -535,6 +766,134 @@ static void test_write(void)
     CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));
 }
 
+/* What the next request says of this answer, every call answered with "ok".
+ * In the end the chat is empty again. */
+static const char *returned(const tcall_provider *from,
+                            const tcall_provider *to, const char *body,
+                            size_t split, size_t size)
+{
+    static char memory[2048];
+    const char *out = "";
+    tcall_block block;
+    tcall_reader r;
+    tcall_item item;
+    tcall_ask ask;
+    tcall_writer w;
+    size_t at = 0, len = strlen(body), n;
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, size);
+    tcall_chat_init(&chat, &block);
+    tcall_reader_init(&r, from, &chat, NULL, NULL);
+    for (at = 0; at < len; at += n) {
+        n = split && split < len - at ? split : len - at;
+        tcall_reader_feed(&r, body + at, n);
+    }
+    CHECK(tcall_reader_end(&r) == TCALL_OK);
+    last = r.answer;
+    needed = block.need;
+    ask.chat = &chat;
+    ask.model = "m";
+    tcall_writer_init(&w, NULL, 0);
+    if (last.unkept && to->keep && from == to)
+        CHECK(to->write(&w, &ask) == TCALL_E_MEMORY);
+    else
+        out = write_body(to, &ask);
+    for (at = 0; tcall_chat_next(&chat, &at, &item);)
+        CHECK(item.kind != TCALL_ITEM_OPAQUE ||
+              tcall_str_eq(item.name, tcall_str_of(from->name)));
+    return out;
+}
+
+/* Goes back as it came, to its own provider only, in any pieces, or is an
+ * error that says how much is missing. */
+static void returns(const tcall_provider *p, const char *body,
+                    const char *opaque)
+{
+    static const size_t splits[] = {0, 1, 2, 3, 7, 64};
+    const tcall_provider *other =
+        p == &tcall_anthropic ? &tcall_responses : &tcall_anthropic;
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(splits); i++)
+        CHECK(has(returned(p, p, body, splits[i], 2048), opaque));
+    CHECK(!strstr(returned(p, other, body, 0, 2048), "OPAQUE"));
+    CHECK(!strstr(returned(p, &tcall_openai, body, 0, 2048), "OPAQUE"));
+    for (i = 240; i < 2048; i += 8) {
+        const char *got = returned(p, p, body, i & 8 ? 1 : 0, i);
+        CHECK(last.unkept ? needed > i && last.calls == 1
+                          : strstr(got, opaque) != NULL);
+    }
+}
+
+#define LONG                                                           \
+    "OPAQUE0123456789012345678901234567890123456789012345678901234567" \
+    "8901234567890123456789012345678901234567890123456789012345678901="
+
+static void test_opaque(void)
+{
+    returns(&tcall_anthropic,
+            "{\"content\":[{\"thinking\":\"a\\n\\\"" LONG "\","
+            "\"signature\":\"s" LONG "\",\"type\":\"thinking\"},"
+            "{\"type\":\"redacted_thinking\",\"data\":\"" LONG "\"},"
+            "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\","
+            "\"input\":{}}],\"stop_reason\":\"tool_use\"}",
+            "\"content\":[{\"type\":\"thinking\",\"thinking\":\"a\\n\\\"" LONG
+            "\",\"signature\":\"s" LONG "\"},{\"type\":\"redacted_thinking\","
+            "\"data\":\"" LONG "\"},{\"type\":\"tool_use\"");
+    returns(&tcall_anthropic,
+            "data: {\"type\":\"message_start\",\"message\":{}}\n\n"
+            "data: {\"type\":\"content_block_start\",\"index\":0,"
+            "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\","
+            "\"signature\":\"\"}}\n\n"
+            "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+            "{\"type\":\"thinking_delta\",\"thinking\":\"ab\"}}\n\n"
+            "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+            "{\"type\":\"thinking_delta\",\"thinking\":\"c\"}}\n\n"
+            "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+            "{\"type\":\"signature_delta\",\"signature\":\"" LONG "\"}}\n\n"
+            "data: {\"type\":\"content_block_start\",\"index\":1,"
+            "\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\","
+            "\"name\":\"f\",\"input\":{}}}\n\n"
+            "data: {\"type\":\"message_stop\"}\n\n",
+            "[{\"type\":\"thinking\",\"thinking\":\"abc\",\"signature\":\"" LONG
+            "\"},{\"type\":\"tool_use\",\"id\":\"a\"");
+    returns(
+        &tcall_responses,
+        EVENT("output_item.added",
+              "\"output_index\":0,\"item\":{\"type\":\"reasoning\","
+              "\"encrypted_content\":\"early\"}")
+            EVENT("output_item.done",
+                  "\"output_index\":0,\"item\":{\"encrypted_content\":\"" LONG
+                  "\",\"id\": \"rs\",\"summary\":[{}],\"type\":\"reasoning\"}")
+                EVENT("output_item.done",
+                      "\"output_index\":1,\"item\":{\"type\":\"function_call\","
+                      "\"call_id\":\"a\",\"name\":\"f\",\"arguments\":\"{}\"}")
+                    EVENT("completed",
+                          "\"response\":{\"status\":\"completed\"}"),
+        "\"input\":[{\"encrypted_content\":\"" LONG "\",\"id\": \"rs\","
+        "\"summary\":[{}],\"type\":\"reasoning\"},{\"type\":"
+        "\"function_call\",");
+    returns(&tcall_gemini,
+            PARTS("{\"functionCall\":{\"name\":\"f\",\"args\":{}},"
+                  "\"thoughtSignature\":\"" LONG "\"}",
+                  ",\"finishReason\":\"STOP\""),
+            "{\"functionCall\":{\"name\":\"f\",\"args\":{}},"
+            "\"thoughtSignature\":\"" LONG "\"}");
+    returns(&tcall_deepseek,
+            CHUNK("{\"content\":null,\"reasoning_content\":\"a\"}")
+                CHUNK("{\"reasoning_content\":\"" LONG "\"}")
+                    CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}")))
+                        FINISH("tool_calls"),
+            "{\"role\":\"assistant\",\"reasoning_content\":\"a" LONG
+            "\",\"content\":\"\",\"tool_calls\":[{\"id\":\"a\"");
+    returns(&tcall_openrouter,
+            CHUNK("{\"reasoning_details\":[{\"text\":\"a][\"}]}")
+                CHUNK("{\"reasoning_details\":[{\"data\":\"" LONG "\"}]}")
+                    CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}")))
+                        FINISH("tool_calls"),
+            "\"reasoning_details\":[{\"text\":\"a][\"},{\"data\":\"" LONG
+            "\"}],\"content\":\"\"");
+}
+
 int main(void)
 {
     test_openai();
@@ -542,6 +901,9 @@ int main(void)
     test_errors();
     test_anthropic();
     test_ollama();
+    test_responses();
+    test_gemini();
+    test_opaque();
     test_memory();
     test_write();
     return check_sum("test_provider");
