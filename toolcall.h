@@ -1784,11 +1784,11 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 }
 
 /* Flags of a token, beside its type. */
-#define TCALL_TYPE_ 7
-#define TCALL_LAST_ 8 /* last of its container */
+#define TCALL_TYPE_   7
+#define TCALL_LAST_   8  /* last of its container */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
-#define TCALL_KEY_ 32
-#define TCALL_ODD_ 64 /* string with escapes, long number or exponent */
+#define TCALL_KEY_    32
+#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
