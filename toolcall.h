@@ -17,9 +17,11 @@
  *     static const tcall_tool tools[] = {{
  *         .name        = "set_led",
  *         .description = "Switch the board's LED on or off.",
- *         .parameters  = TCALL_JSON({"type": "object", "required": ["on"],
- *                                    "properties": {"on": {"type":
- * "boolean"}}}), .run         = set_led, .permissions = TCALL_WRITE,
+ *         .parameters  = TCALL_JSON({
+ *             "type": "object", "required": ["on"],
+ *             "properties": {"on": {"type": "boolean"}}}),
+ *         .run         = set_led,
+ *         .permissions = TCALL_WRITE,
  *     }};
  *
  *     tcall_init(&tc, &(tcall_desc){
@@ -375,9 +377,9 @@ typedef struct tcall_args {
 /* Reads the arguments of a call into mem: tokens and a decoded copy of the
  * text, nothing else. text is not changed. With strict set nothing is mended;
  * the error is then still that of the tolerant reading where it has one, since
- * it knows better what is wrong. Returns the number of tokens or an error;
- * mem is of use only then. NUL is refused, escaped or not:
- * for C it would end the string before its checked end. */
+ * it knows better what is wrong. Returns the number of tokens, or an error:
+ * what mem holds is then of no use. NUL is refused, escaped or not: for C it
+ * would end the string before its checked end. */
 int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
                     size_t size);
 
@@ -388,7 +390,7 @@ int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
  *         (required, string, city, "The city to look at"),
  *         (required, choice("celsius", "kelvin"), unit, "Unit of the answer"),
  *         (defaults, integer, days, "3", "Days ahead"),
- *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"));;
+ *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"));
  *
  *     struct weather { const char *city; int unit; int days;
  *                      struct { long items[4]; int count; } limits; };
@@ -6440,6 +6442,12 @@ unsigned tcall_needs(const tcall_tool *tool)
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
+/* All that the tool needs is among the permissions given. */
+static bool tcall_allowed_(const tcall_tool *tool, unsigned allow)
+{
+    return (tcall_needs(tool) & ~allow) == 0;
+}
+
 size_t tcall_peak(const tcall *tc)
 {
     return tc->block.peak;
@@ -6997,7 +7005,7 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
     for (i = 0; i < tc->desc.tool_count; i++)
-        if ((tcall_needs(&tc->desc.tools[i]) & ~(unsigned)tc->desc.allow) == 0)
+        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
             tcall_write_string(w, tc->desc.tools[i].name);
     tcall_write_close(w, ']');
 }
@@ -7028,8 +7036,8 @@ static void tcall_write_failure_(const tcall *tc, const tcall_call *call,
 /* The permissions that the call needs are there. */
 static int tcall_permit_(const tcall *tc, const tcall_call *call)
 {
-    unsigned missing = tcall_needs(call->tool) & ~(unsigned)tc->desc.allow;
-    return missing ? TCALL_E_DENIED : TCALL_OK;
+    return tcall_allowed_(call->tool, tc->desc.allow) ? TCALL_OK
+                                                      : TCALL_E_DENIED;
 }
 
 static bool tcall_must_ask_(const tcall_call *call)
@@ -8731,8 +8739,7 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
         size_t at = ask->picks ? ask->picks[*i] : *i;
         ++*i;
-        if (at < ask->tool_count &&
-            !(tcall_needs(&ask->tools[at]) & ~ask->allow))
+        if (at < ask->tool_count && tcall_allowed_(&ask->tools[at], ask->allow))
             return &ask->tools[at];
     }
     return NULL;
@@ -9854,7 +9861,7 @@ static size_t tcall_agent_tools_(const tcall_agent *a)
     const tcall_desc *d = &a->desc.tc->desc;
     size_t i, n = 0;
     for (i = 0; i < d->tool_count; i++)
-        n += (tcall_needs(&d->tools[i]) & ~(unsigned)d->allow) == 0;
+        n += tcall_allowed_(&d->tools[i], d->allow);
     return n;
 }
 
