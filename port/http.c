@@ -873,8 +873,8 @@ static void door_close(void *user)
 
 tcall_transport tport_http_transport(tport_http *h)
 {
-    tcall_transport t = {door_open,  door_write, door_read,
-                         door_close, NULL,       NULL};
+    tcall_transport t = {door_open, door_write, door_read, door_close,
+                         NULL,      NULL,       NULL};
 
     t.user = h;
     return t;
