@@ -869,6 +869,23 @@ static void test_retry_after(void)
         {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", -1},
         {"Retry-After:\r\n", -1},
         {"", -1},
+        /* dates count from the answer's own */
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         30000},
+        {"Retry-After: Tue, 01 Mar 2016 00:00:01 GMT\r\n"
+         "Date: Sun, 28 Feb 2016 23:59:59 GMT\r\n",
+         86402000},
+        {"Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n"
+         "Date: Sun, 28 Feb 2016 23:59:59 GMT\r\n",
+         -1},
+        {"Retry-After: Sun, 28 Feb 2027 23:59:59 GMT\r\n"
+         "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
+         0},
+        {"Retry-After: Sun, 28 Xeb 2027 23:59:59 GMT\r\n"
+         "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
+         -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: 7\r\n", 7000},
     };
     static result x;
     char text[200];
