@@ -13,6 +13,7 @@
 #include "mkcert.c"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <mbedtls/net_sockets.h>
 #include <mbedtls/sha256.h>
 #include <mbedtls/ssl_cache.h>
@@ -2005,6 +2006,185 @@ static void test_loopback_plain(void)
     tport_free(&port);
 }
 
+/* ---- names and addresses ---- */
+
+/* A resolver of our own, which takes ms to answer. */
+static const struct {
+    const char *name;
+    const char *addresses[4];
+    int error;
+    int ms;
+    int repeat; /* so many of the first address */
+} names[] = {
+    {"plain.test", {"127.0.0.1"}, 0, 0, 1},
+    {"slow.test", {"127.0.0.1"}, 0, 300, 1},
+    {"refuses.test", {"127.0.0.2", "127.0.0.1"}, 0, 0, 1},
+    {"six.test", {"::1", "127.0.0.1"}, 0, 0, 40},
+    {"stalls.test", {"127.0.0.3", "127.0.0.1"}, 0, 0, 1},
+    {"never.test", {"127.0.0.3"}, 0, 0, 1},
+    {"many.test", {"127.0.0.2"}, 0, 0, 64},
+    {"nobody.test", {NULL}, EAI_NONAME, 0, 0},
+    {"servfail.test", {NULL}, EAI_AGAIN, 0, 0},
+    {"silent.test", {NULL}, EAI_AGAIN, 4000, 0},
+};
+
+static struct addrinfo *address(const char *text, const char *service,
+                                struct addrinfo *next)
+{
+    struct room {
+        struct addrinfo a;
+        union {
+            struct sockaddr s;
+            struct sockaddr_in four;
+            struct sockaddr_in6 six;
+        } u;
+    } *r = calloc(1, sizeof *r);
+    bool six = strchr(text, ':') != NULL;
+
+    if (six) {
+        r->u.six.sin6_port = htons((uint16_t)atoi(service));
+        inet_pton(AF_INET6, text, &r->u.six.sin6_addr);
+    } else {
+        r->u.four.sin_port = htons((uint16_t)atoi(service));
+        inet_pton(AF_INET, text, &r->u.four.sin_addr);
+    }
+    r->a.ai_family = r->u.s.sa_family = six ? AF_INET6 : AF_INET;
+    r->a.ai_socktype = SOCK_STREAM;
+    r->a.ai_addr = &r->u.s;
+    r->a.ai_addrlen = six ? sizeof r->u.six : sizeof r->u.four;
+    r->a.ai_next = next;
+    return &r->a;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+    while (list) {
+        struct addrinfo *next = list->ai_next;
+        free(list);
+        list = next;
+    }
+}
+
+int getaddrinfo(const char *name, const char *service,
+                const struct addrinfo *hints, struct addrinfo **list)
+{
+    unsigned char number[16];
+    size_t i, k;
+    int n;
+
+    *list = NULL;
+    if (!name)
+        *list = address("::1", service, address("127.0.0.1", service, NULL));
+    else if (inet_pton(AF_INET, name, number) == 1 ||
+             inet_pton(AF_INET6, name, number) == 1)
+        *list = address(name, service, NULL);
+    if (*list || (hints->ai_flags & AI_NUMERICHOST))
+        return *list ? 0 : EAI_NONAME;
+    for (i = 0; i < COUNT_OF(names); i++) {
+        if (strcmp(name, names[i].name) != 0)
+            continue;
+        poll(NULL, 0, names[i].ms);
+        for (k = 4; k-- > 0;)
+            for (n = k ? 1 : names[i].repeat; names[i].addresses[k] && n--;)
+                *list = address(names[i].addresses[k], service, *list);
+        return names[i].error;
+    }
+    return EAI_NONAME;
+}
+
+/* An address whose packets lead to nothing: its queue is full. */
+static void make_stall(uint16_t number, int *fds, size_t n)
+{
+    struct sockaddr_in a;
+    size_t i;
+
+    memset(&a, 0, sizeof a);
+    a.sin_family = AF_INET;
+    a.sin_port = htons(number);
+    inet_pton(AF_INET, "127.0.0.3", &a.sin_addr);
+    for (i = 0; i < n; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM, 0);
+        if (i == 0) {
+            CHECK(bind(fds[0], (struct sockaddr *)&a, sizeof a) == 0);
+            CHECK(listen(fds[0], 0) == 0);
+            continue;
+        }
+        fcntl(fds[i], F_SETFL, O_NONBLOCK);
+        (void)!connect(fds[i], (struct sockaddr *)&a, sizeof a);
+    }
+}
+
+static void test_names(void)
+{
+    static const struct {
+        const char *host;
+        int r;
+        unsigned least, most; /* milliseconds */
+        const char *why;
+    } t[] = {
+        {"plain.test", 0, 0, 200, ""},
+        {"slow.test", 0, 300, 600, ""},
+        {"refuses.test", 0, 0, 200, ""},
+        {"six.test", 0, 0, 200, ""},
+        {"stalls.test", 0, TPORT_NEXT_MS, TPORT_NEXT_MS + 200, ""},
+        {"never.test", TCALL_E_TIMEOUT, 900, 1200, "took too long"},
+        {"many.test", TCALL_E_CONNECT, 0, 200, "refused"},
+        {"nobody.test", TCALL_E_RESOLVE, 0, 200, "nobody.test: "},
+        {"unheard.test", TCALL_E_RESOLVE, 0, 200, "unheard.test: "},
+        {"servfail.test", TCALL_E_RESOLVE, 0, 200, "servfail.test: "},
+        {"silent.test", TCALL_E_TIMEOUT, 900, 1200, "took too long"},
+        {"127.0.0.1", 0, 0, 200, ""},
+        {"localhost", 0, 0, 200, ""},
+        {"LOCALHOST", 0, 0, 200, ""},
+    };
+    static result x;
+    visit v[COUNT_OF(t)];
+    int stall[6];
+    uint16_t number;
+    size_t i;
+    pid_t pid;
+
+    for (i = 0; i < COUNT_OF(t); i++) {
+        v[i].answer = A1;
+        v[i].end = NOTIFY;
+    }
+    pid = start_server(NULL, v, COUNT_OF(v), &number);
+    make_stall(number, stall, COUNT_OF(stall));
+    for (i = 0; i < COUNT_OF(t); i++) {
+        tport_desc d = {0};
+        uint32_t began = tport_posix_now_ms(), ms;
+
+        about = t[i].host;
+        d.total_ms = 1000;
+        d.insecure_plain_http = true;
+        CHECK_INT(init_port("http", t[i].host, number, &d), 0);
+        CHECK_INT(go(&port, &x), t[i].r);
+        ms = tport_posix_now_ms() - began;
+        CHECK(ms >= t[i].least && ms < t[i].most + 100 * slow);
+        CHECK(strstr(tport_error(&port), t[i].why));
+        tport_free(&port);
+    }
+    about = "given up before the resolver has answered";
+    {
+        tport_desc d = {0};
+        tcall_response res;
+        tcall_transport transport;
+        d.nonblocking = d.insecure_plain_http = true;
+        for (i = 0; i < 20; i++) {
+            CHECK_INT(init_port("http", "slow.test", number, &d), 0);
+            transport = tport_transport(&port);
+            CHECK_INT(transport.open(transport.user, &send4, &res),
+                      TCALL_E_AGAIN);
+            transport.close(transport.user);
+            tport_free(&port);
+        }
+        poll(NULL, 0, 400); /* nobody reads what the 20 threads find out */
+    }
+    for (i = 0; i < COUNT_OF(stall); i++)
+        close(stall[i]);
+    stop_server(pid);
+}
+
 static void test_urls(void)
 {
     static const struct {
@@ -2108,6 +2288,7 @@ int main(int argc, char **argv)
     test_loopback_refusals();
     test_loopback_plain();
     test_memory();
+    test_names();
     printf("test_port: %d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
