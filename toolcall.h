@@ -933,12 +933,14 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_TEXT,     /* text: a piece of the model's answer */
     TCALL_EVENT_REQUEST,  /* bytes: length of its body; tools: sent */
     TCALL_EVENT_ANSWER,   /* status, bytes, error; text: the provider's */
-    TCALL_EVENT_RETRY     /* the request is sent again in ms: error, status */
+    TCALL_EVENT_RETRY,    /* the request is sent again in ms: error, status */
+    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
+    const struct tcall_item *item;
     tcall_str text;
     int error;
     int verdict;
@@ -1285,12 +1287,15 @@ typedef struct tcall_answer {
     long wait_ms; /* how long to wait, -1: unknown */
 } tcall_answer;
 
-/* Reads one answer. Only answer is for others to look at. */
+/* Reads one answer. Only answer is for others to look at, and call may be set:
+ * it gets each call as it comes. Its first piece has name and id, for most
+ * providers; text is what came of the arguments, checked by nobody. */
 typedef struct tcall_reader {
     tcall_answer answer;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
+    void (*call)(void *user, const tcall_item *piece); /* set after init */
     void *user;
     size_t start;    /* where the items of this answer begin */
     size_t pending;  /* elements from here on are not settled yet */
@@ -7721,6 +7726,16 @@ static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
                                            : TCALL_ITEM_NONE_;
 }
 
+/* Shows a piece of a call. */
+static void tcall_reader_show_(tcall_reader *r)
+{
+    size_t at = r->pending - r->chat->start;
+    tcall_item item;
+    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        r->call(r->user, &item);
+}
+
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
@@ -7739,6 +7754,8 @@ static void tcall_reader_settle_(tcall_reader *r)
                (!piece && h.index != TCALL_INDEX_NONE_)) {
         if (!r->whole && h.kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
+        if (at == TCALL_NO_ITEM_ || !(h.kind & TCALL_ITEM_ALL_))
+            tcall_reader_show_(r);
         if (at == TCALL_NO_ITEM_) {
             r->pending += tcall_head_size_(&h);
             r->began |= (uint8_t)(1u << r->choice);
@@ -9959,6 +9976,15 @@ static void tcall_agent_text_piece_(void *user, tcall_str piece)
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_TEXT);
 }
 
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_agent *a = (tcall_agent *)user;
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_PIECE);
+}
+
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
 static int tcall_agent_send_(tcall_agent *a)
@@ -9976,6 +10002,7 @@ static int tcall_agent_send_(tcall_agent *a)
     a->mark = a->desc.tc->block.low - a->chat.start;
     tcall_reader_init(a->reader, a->desc.provider, &a->chat,
                       tcall_agent_text_piece_, a);
+    a->reader->call = tcall_agent_call_piece_;
     a->state = TCALL_A_READ_;
     return TCALL_E_AGAIN;
 }
