@@ -106,7 +106,7 @@ static void wait_(void *user, uint32_t ms)
 static void append(char *to, size_t cap, tcall_str s)
 {
     size_t n = strlen(to);
-    if (n + s.len < cap) {
+    if (s.len && n + s.len < cap) {
         memcpy(to + n, s.ptr, s.len);
         to[n + s.len] = 0;
     }
@@ -174,6 +174,7 @@ static void begin(const exchange *plan, bool stream)
     ad.key = KEY;
     ad.stream = stream;
     ad.seed = 7;
+    ad.retry = tcall_retry;
     ad.transport.open = open_;
     ad.transport.write = write_;
     ad.transport.read = read_;
@@ -342,6 +343,9 @@ static void test_budgets(void)
     begin(plan, false);
     agent.desc.transport.now_ms = NULL; /* nobody knows when a wait is over */
     CHECK(run() < 0 && srv.opened == 1);
+    begin(plan, false);
+    agent.desc.retry = NULL;
+    CHECK(run() < 0 && srv.opened == 1 && srv.retries == 0);
 
     /* A tool's effect, with failures of all kinds around it. */
     memset(plan, 0, sizeof plan);
