@@ -12,7 +12,7 @@
  *     {"ms":0,"round":1,"write":"{\"model\":..."}     a piece of the request
  *     {"ms":9,"round":1,"status":200,"retry_after_ms":-1,"should_retry":0}
  *     {"ms":9,"round":1,"read":"data: {..."}          a piece of the answer
- *     {"ms":9,"round":1,"event":"text","text":"Hel"}  from trace_event
+ *     {"ms":9,"round":1,"event":"text","bytes":3}     from trace_event
  *     {"ms":9,"round":1,"end":"ok"}                   or an error's code
  *
  * What a header has as its secret is written as *** wherever it stands, in
@@ -296,7 +296,8 @@ static inline tcall_transport trace_record(trace *t, FILE *file,
     return r;
 }
 
-/* For on_event; does nothing in a replay. */
+/* For on_event; does nothing in a replay. Of what comes in pieces only the
+ * size is written: the answer has it, and half a secret cannot be told. */
 static inline void trace_event(trace *t, const tcall_event *e)
 {
     static const struct {
@@ -325,16 +326,17 @@ static inline void trace_event(trace *t, const tcall_event *e)
         tcall_write_key(&w, "error");
         tcall_write_string(&w, tcall_error_code(e->error));
     }
-    if (e->text.len)
+    if (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT ||
+        e->item) {
+        tcall_write_key(&w, "bytes");
+        tcall_write_int(&w, (long)(e->item ? e->item->text.len : e->text.len));
+    } else if (e->text.len) {
         trace_string(t, &w, "text", e->text);
+    }
     if (e->call) {
         trace_string(t, &w, "id", e->call->id);
         trace_string(t, &w, "name", e->call->name);
         trace_string(t, &w, "arguments", e->call->arguments);
-    }
-    if (e->item) {
-        trace_string(t, &w, "name", e->item->name);
-        trace_string(t, &w, "arguments", e->item->text);
     }
     trace_end_line(t, &w);
 }
