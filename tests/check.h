@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Long loops take each so-manieth case: 1, but for computers that are
- * emulated, see tests/firmware. */
+ * emulated, see tests/firmware, where no time is measured either. */
 #ifndef CHECK_EVERY
 #define CHECK_EVERY 1
 #endif
