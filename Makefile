@@ -26,7 +26,7 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 # header of its own in front.
 COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
-TLS     = -lmbedtls -lmbedx509 -lmbedcrypto
+TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
