@@ -8477,9 +8477,9 @@ static const tcall_view_word_ tcall_view_words_[] = {
     {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
     {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
     {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
-    {"$ref", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"$defs", NULL, TCALL_VIEW_MAP_, 7, 0},
-    {"definitions", NULL, TCALL_VIEW_MAP_, 5, 2},
+    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
+    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
+    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
     {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
     {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
     {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
@@ -8487,14 +8487,16 @@ static const tcall_view_word_ tcall_view_words_[] = {
     {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
 };
 
-/* Deeper levels are copied as they are, and nothing strict is that deep. */
-#define TCALL_VIEW_DEPTH_ 24
+/* Deeper brackets are copied as they are. Strict modes know 10 levels of
+ * schemas below the first. */
+#define TCALL_VIEW_DEPTH_  24
+#define TCALL_VIEW_LEVELS_ 10
 
 typedef struct tcall_view_ {
     tcall_writer *w;
     uint8_t profile;
     bool unfit; /* cannot be strict */
-    uint8_t depth;
+    uint8_t depth, level; /* of brackets, of schemas */
     uint16_t optional, unions; /* seen; vendors limit their number */
     struct {
         const char *from; /* the bracket that is open */
@@ -8557,7 +8559,8 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
     if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
         type = tcall_view_get_(p, "type");
         v->unions = (uint16_t)(v->unions + (type && *type == '['));
-        v->unfit = v->unfit || tcall_view_vague_(p);
+        v->unfit =
+            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
     }
     if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
         v->depth == TCALL_VIEW_DEPTH_) {
@@ -8569,6 +8572,7 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
     v->open[v->depth].what = what;
     v->open[v->depth].nullable = nullable;
     v->depth++;
+    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
     return p + 1;
 }
 
@@ -8623,8 +8627,10 @@ static bool tcall_view_optional_(tcall_view_ *v)
 static const char *tcall_view_close_(tcall_view_ *v, const char *p)
 {
     v->depth--;
-    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_)
+    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
+        v->level--;
         tcall_view_close_schema_(v, v->open[v->depth].from);
+    }
     tcall_write_close(v->w, *p);
     if (v->open[v->depth].nullable) {
         tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
@@ -9399,8 +9405,8 @@ static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
     tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"type\":\"function\","
-                      "\"function\":{\"name\":@n,\"arguments\":@a}}",
+                      "{\"id\":@i,\"function\":{\"name\":@n,"
+                      "\"arguments\":@a}}",
                       "{\"role\":\"tool\",\"tool_name\":@n,"
                       "\"tool_call_id\":@i,\"content\":",
                       NULL);
