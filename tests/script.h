@@ -101,7 +101,7 @@ static inline void script_ask(script *s, const char *method, size_t cap,
                               outcome *x)
 {
     tcall_request q = {"", "/", NULL, 0, 0};
-    tcall_response res = {0, -1};
+    tcall_response res = {.retry_after_ms = -1};
     tport_http h;
     int r, n = PATIENCE;
 
