@@ -7856,13 +7856,14 @@ static int tcall_attempt_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->phase == TCALL_RUN_NOT_) {
+        cx->attempt++;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
         *cx->out = *cx->clean;
         cx->reason.len = 0;
         cx->by = NULL;
         cx->inner = 0;
-        if (++cx->attempt > 1) {
+        if (cx->attempt > 1) {
             tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_RETRY,
                              tcall_slice_(NULL, 0));
             r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
@@ -7870,7 +7871,8 @@ static int tcall_attempt_(tcall_ctx *cx)
         }
         cx->phase = TCALL_RUN_WILL_;
     }
-    if (r == TCALL_OK && cx->phase == TCALL_RUN_WILL_) {
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        cx->phase == TCALL_RUN_WILL_) {
         r = tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner);
         if (r == TCALL_OK) {
             cx->phase = TCALL_RUN_CONSENT_;
@@ -7907,7 +7909,7 @@ int tcall_next(tcall_ctx *cx)
     int r;
     if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
         depth > TOOLCALL_MAX_AROUND)
-        return TCALL_E_USAGE;
+        return cx->attempt++, TCALL_E_USAGE; /* who loops for it, ends */
     h = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->around);
     /* The tool, and hooks that are not around it, are not to call this. */
     cx->depth = h ? (uint8_t)(depth + 1) : TOOLCALL_MAX_AROUND + 1;
