@@ -13,6 +13,7 @@
 #include <mbedtls/net_sockets.h>
 #include <mbedtls/ssl_ticket.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -180,8 +181,9 @@ static inline peer peer_start(const mkcert_result *c, visit (*nth)(unsigned n),
     if (c && peer_init(&tls, c) != 0)
         _exit(1);
     for (n = 0;; n++) {
-        int a = accept(fd, NULL, NULL);
+        int a = accept(fd, NULL, NULL), on = 1;
         visit v = nth(n);
+        setsockopt(a, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         peer_visit(c ? &tls : NULL, a, &v);
         close(a);
     }

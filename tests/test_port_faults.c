@@ -192,7 +192,7 @@ static bool all; /* TEST_ALL=1 */
  * are asked for, which takes a quarter of an hour. */
 static unsigned next(unsigned n, int kind)
 {
-    return n + 1 + (kind == MEMORY && !all && n > 100 ? n / 4 : 0);
+    return n + 1 + (kind == MEMORY && !all && n > 45 ? n / 4 : 0);
 }
 
 /* harmless: what fails so must not be felt. */
