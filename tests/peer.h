@@ -28,9 +28,10 @@ enum { ORDERLY, FIN, RESET, SILENT };
 typedef struct visit {
     const char *text;
     size_t len;
-    int most; /* 0: one */
+    int most; /* 0: one; -1: the answer comes without a request */
     int end;
     unsigned pause_ms; /* between two bytes */
+    size_t budget;     /* bytes to the client, TLS's too; 0: no limit */
 } visit;
 
 typedef struct peer_tls {
@@ -39,17 +40,28 @@ typedef struct peer_tls {
     mbedtls_x509_crt crt;
     mbedtls_pk_context key;
     mbedtls_ssl_ticket_context tickets;
+    mbedtls_x509_crt second_crt; /* for another name */
+    mbedtls_pk_context second_key;
 } peer_tls;
+
+/* To be set before peer_start. */
+static const mkcert_result *peer_second; /* certificate for other.test */
+static bool peer_old;                    /* TLS 1.1 at most */
+
+static size_t peer_budget;
 
 typedef struct peer {
     pid_t pid;
     uint16_t port;
 } peer;
 
+/* What is beyond the budget is lost on the way. */
 static inline int peer_send(void *user, const unsigned char *b, size_t n)
 {
-    ssize_t r = write(*(int *)user, b, n);
+    size_t some = n < peer_budget ? n : peer_budget;
+    ssize_t r = some ? write(*(int *)user, b, some) : (ssize_t)n;
 
+    peer_budget -= some;
     return r < 0 ? MBEDTLS_ERR_NET_SEND_FAILED : (int)r;
 }
 
@@ -58,6 +70,32 @@ static inline int peer_recv(void *user, unsigned char *b, size_t n)
     ssize_t r = read(*(int *)user, b, n);
 
     return r < 0 ? MBEDTLS_ERR_NET_RECV_FAILED : (int)r;
+}
+
+static inline int peer_pair(mbedtls_x509_crt *crt, mbedtls_pk_context *key,
+                            const mkcert_result *c)
+{
+    int e = mbedtls_x509_crt_parse(crt, (const unsigned char *)c->cert,
+                                   strlen(c->cert) + 1);
+
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+    return e | mbedtls_pk_parse_key(key, (const unsigned char *)c->key,
+                                    strlen(c->key) + 1, NULL, 0,
+                                    mbedtls_ctr_drbg_random, &mkcert_random);
+#else
+    return e | mbedtls_pk_parse_key(key, (const unsigned char *)c->key,
+                                    strlen(c->key) + 1, NULL, 0);
+#endif
+}
+
+static inline int peer_sni(void *user, mbedtls_ssl_context *ssl,
+                           const unsigned char *name, size_t len)
+{
+    peer_tls *s = (peer_tls *)user;
+
+    if (len == 10 && memcmp(name, "other.test", 10) == 0)
+        return mbedtls_ssl_set_hs_own_cert(ssl, &s->second_crt, &s->second_key);
+    return 0;
 }
 
 static inline int peer_init(peer_tls *s, const mkcert_result *c)
@@ -69,16 +107,11 @@ static inline int peer_init(peer_tls *s, const mkcert_result *c)
     mbedtls_x509_crt_init(&s->crt);
     mbedtls_pk_init(&s->key);
     mbedtls_ssl_ticket_init(&s->tickets);
-    e |= mbedtls_x509_crt_parse(&s->crt, (const unsigned char *)c->cert,
-                                strlen(c->cert) + 1);
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    e |= mbedtls_pk_parse_key(&s->key, (const unsigned char *)c->key,
-                              strlen(c->key) + 1, NULL, 0,
-                              mbedtls_ctr_drbg_random, &mkcert_random);
-#else
-    e |= mbedtls_pk_parse_key(&s->key, (const unsigned char *)c->key,
-                              strlen(c->key) + 1, NULL, 0);
-#endif
+    mbedtls_x509_crt_init(&s->second_crt);
+    mbedtls_pk_init(&s->second_key);
+    e |= peer_pair(&s->crt, &s->key, c);
+    if (peer_second)
+        e |= peer_pair(&s->second_crt, &s->second_key, peer_second);
     e |= mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
                                      MBEDTLS_SSL_TRANSPORT_STREAM,
                                      MBEDTLS_SSL_PRESET_DEFAULT);
@@ -89,6 +122,16 @@ static inline int peer_init(peer_tls *s, const mkcert_result *c)
                                   3600);
     mbedtls_ssl_conf_session_tickets_cb(&s->conf, mbedtls_ssl_ticket_write,
                                         mbedtls_ssl_ticket_parse, &s->tickets);
+    if (peer_second)
+        mbedtls_ssl_conf_sni(&s->conf, peer_sni, s);
+#if MBEDTLS_VERSION_NUMBER < 0x03000000
+    if (peer_old) {
+        mbedtls_ssl_conf_min_version(&s->conf, MBEDTLS_SSL_MAJOR_VERSION_3,
+                                     MBEDTLS_SSL_MINOR_VERSION_1);
+        mbedtls_ssl_conf_max_version(&s->conf, MBEDTLS_SSL_MAJOR_VERSION_3,
+                                     MBEDTLS_SSL_MINOR_VERSION_2);
+    }
+#endif
     return e | mbedtls_ssl_setup(&s->ssl, &s->conf);
 }
 
@@ -122,13 +165,16 @@ static inline void peer_visit(peer_tls *s, int fd, const visit *v)
     size_t i;
     char b;
 
+    peer_budget = v->budget ? v->budget : (size_t)-1;
     if (s) {
         mbedtls_ssl_session_reset(&s->ssl);
         mbedtls_ssl_set_bio(&s->ssl, &fd, peer_send, peer_recv, NULL);
         if (mbedtls_ssl_handshake(&s->ssl) != 0)
             return;
     }
-    while (n-- && peer_request(s, &fd)) {
+    if (n < 0)
+        peer_say(s, &fd, v->text, len);
+    while (n-- > 0 && peer_request(s, &fd)) {
         if (v->pause_ms == 0)
             peer_say(s, &fd, v->text, len);
         else

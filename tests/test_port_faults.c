@@ -139,7 +139,7 @@ static visit greet(unsigned n)
 {
     visit v = {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                "5\r\nhello\r\n0\r\n\r\n",
-               0, 2, SILENT, 0};
+               0, 2, SILENT, 0, 0};
 
     (void)n;
     return v;
