@@ -373,11 +373,13 @@ static bool p05(void)
         char *p = body + sprintf(body, "\xef\xbb\xbf");
         for (i = 0; i < COUNT(lines); i++)
             p += sprintf(p, "%s%s", lines[i], ends[e]);
-        for (step = 0; step < 40; step++)
-            if (turn_of(&tcall_openai, true, "HTTP/1.1 200 OK", body, step) !=
-                    TCALL_E_LIMIT ||
-                runs != 1)
+        for (step = 0; step < 40; step++) {
+            int r = turn_of(&tcall_openai, true, "HTTP/1.1 200 OK", body, step);
+            /* CR alone, which no provider sends, is not taken apart: refused. */
+            if (e == 2 ? r >= 0 || r == TCALL_E_LIMIT || runs
+                       : r != TCALL_E_LIMIT || runs != 1)
                 return false;
+        }
     }
     return true;
 }
@@ -1015,7 +1017,7 @@ static const struct {
     {"P07", "deltas in turns, gaps, far indices", p07, NULL},
     {"P08", "pings only", p08, NULL},
     {"P09", "pages and wrong types", p09, NULL},
-    {"P10", "a result larger than the block", NULL, "test_agent.c:test_blocks"},
+    {"P10", "a result larger than the block", NULL, "test_agent.c:test_memory"},
     {"P11", "a key with a newline", p11, NULL},
     {"N01", "one byte at a time", NULL, "test_port_http.c:test_splits"},
     {"N02", "FIN at every byte, plain", n_fin, NULL},
