@@ -78,7 +78,8 @@ $(BUILD)/test_port_diff: LDLIBS += \
 # Functions of libc that a test makes fail, also below mbedTLS.
 $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
     -Wl,--wrap=socket,--wrap=connect,--wrap=recv,--wrap=send,--wrap=close \
-    -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=mbedtls_entropy_func
+    -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=mbedtls_entropy_func \
+    -Wl,--wrap=clock_gettime
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
 $(programs): $(BUILD)/%: examples/%.c $(port)
 	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)

@@ -9,10 +9,15 @@
 /* Calls of fire with the right argument. */
 static int runs;
 
+/* Bytes of its result beside "done". */
+static size_t result_size;
+
 static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)cx;
     runs += tcall_json_int(tcall_json_get(args, "n"), 0) == 12345;
+    for (size_t i = 0; i < result_size; i++)
+        tcall_write_text(out, "x");
     return tcall_write_text(out, "done");
 }
 
