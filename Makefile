@@ -45,8 +45,8 @@ run: $(main)
 	@$(BUILD)/agent
 
 test: all
-	@tests/need python3 || true
-	@tests/run $(tests) tests/conformance.py tests/requests.py
+	@tests/need python3 openssl nodejs nginx-light || true
+	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))

@@ -493,19 +493,18 @@ static bool p09(void)
     return true;
 }
 
+/* Cut or refused; the tool runs once. */
 static bool p10(void)
 {
-    bool fits = true, ok = true;
+    bool ok = true;
 
     for (result_size = 0; result_size < 60000; result_size += 1777) {
         int r =
             turn_of(&tcall_openai, false, "HTTP/1.1 200 OK", WHOLE(ARGS), 0);
-        ok = ok && runs == 1 &&
-             (r == TCALL_E_MEMORY || (fits && r == TCALL_E_LIMIT));
-        fits = r == TCALL_E_LIMIT;
+        ok = ok && runs == 1 && (r == TCALL_E_MEMORY || r == TCALL_E_LIMIT);
     }
     result_size = 0;
-    return ok && !fits;
+    return ok;
 }
 
 /* ---- over sockets ---- */
