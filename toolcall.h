@@ -1238,9 +1238,26 @@ typedef struct tcall_word {
     uint8_t means;
 } tcall_word;
 
-typedef struct tcall_provider {
+/* In what a server differs from its format (tcall_provider.traits). */
+enum {
+    TCALL_TRAIT_OPAQUE = 1,      /* what is opaque has to go back */
+    TCALL_TRAIT_ASK_OPAQUE = 2,  /* and it has to be asked for */
+    TCALL_TRAIT_ANY = 4,         /* "any" is its word for "required" */
+    TCALL_TRAIT_WEAK_CHOICE = 8, /* to name a tool or none is not obeyed: then
+                                    that one is sent alone, or none is */
+    TCALL_TRAIT_NO_CHOICE = 16,  /* nor is anything else about the choice */
+    TCALL_TRAIT_NO_STRICT = 32,
+    TCALL_TRAIT_NO_PARALLEL = 64,   /* no switch for calls side by side */
+    TCALL_TRAIT_SAY_PARALLEL = 128, /* one call, unless told otherwise */
+    TCALL_TRAIT_MAX_TOKENS = 256,   /* so named, not max_completion_tokens */
+    TCALL_TRAIT_NO_USAGE = 512      /* no stream_options */
+};
+
+typedef struct tcall_provider tcall_provider;
+struct tcall_provider {
     const char *name;
-    /* Of the request, below the base URL; "{model}" stands for its name. */
+    const char *url; /* where it is; "": every user has one of his own */
+    /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
     const char *stream_path; /* NULL: the same */
     const char *key_header;  /* carries the key */
@@ -1248,17 +1265,65 @@ typedef struct tcall_provider {
     const char *version[2];  /* a further header: name, value */
     const tcall_path *paths; /* where things stand in an answer */
     const tcall_word *words; /* reasons to stop, types, and the like */
-    bool keep;               /* what is opaque must go back */
-    int (*write)(tcall_writer *w, const tcall_ask *ask);
-} tcall_provider;
+    int (*write)(const tcall_provider *p, tcall_writer *w,
+                 const tcall_ask *ask);
+    /* The id of a call as this server takes it, in 9 bytes at to or as it is;
+     * the same for the same id. NULL: any id will do. */
+    tcall_str (*id)(char *to, tcall_str id);
+    uint16_t traits;
+};
 
-extern const tcall_provider tcall_openai;    /* and compatible servers */
+extern const tcall_provider tcall_openai;    /* Chat Completions */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
 extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
-/* Like tcall_openai, with reasoning that has to be returned. */
-extern const tcall_provider tcall_deepseek, tcall_openrouter;
+
+/* Servers that speak the format of OpenAI, each with what is known of it:
+ * X(name, url, path, key header, before the key, id, traits). Each is a
+ * tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
+ * or trait serves what is not here. */
+#define TCALL_SERVERS(X)                                                     \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, 0)                                   \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", tcall_id_of_nine,                          \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)       \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL | \
+          TCALL_TRAIT_MAX_TOKENS)                                            \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",       \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                           \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",      \
+      "Bearer ", NULL, 0)                                                    \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, 0)      \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                 \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                      \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                  \
+          TCALL_TRAIT_MAX_TOKENS)
+
+#define TCALL_X_(name, url, path, header, prefix, id, traits) \
+    extern const tcall_provider tcall_##name;
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+/* Nine letters and digits, all that Mistral takes: other ids are mapped to
+ * such, each always to the same. */
+tcall_str tcall_id_of_nine(char *to, tcall_str id);
+/* The provider or server of this name ("groq"), NULL: there is none. Links
+ * all of them. */
+const tcall_provider *tcall_provider_named(const char *name);
 
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
@@ -7743,7 +7808,8 @@ static void tcall_reader_settle_all_(tcall_reader *r)
  * type usually comes first. */
 static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
 {
-    if (!r->provider->keep || r->event == TCALL_WORD_NEW_ ||
+    if (!(r->provider->traits & TCALL_TRAIT_OPAQUE) ||
+        r->event == TCALL_WORD_NEW_ ||
         (r->type && r->type != TCALL_WORD_OPAQUE_) ||
         r->answer.error == TCALL_E_MEMORY)
         return;
@@ -7932,7 +7998,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->all = true;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
-    if ((opaque && !r->provider->keep) ||
+    if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
@@ -8278,36 +8344,35 @@ int tcall_reader_end(tcall_reader *r)
     return a->error;
 }
 
-/* What providers write about their errors, in code, type or words. */
-static const struct tcall_fault_ {
-    const char *says;
-    int error;
-} tcall_faults_[] = {
-    {"context_length", TCALL_E_CONTEXT},
-    {"context length", TCALL_E_CONTEXT},
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"api_key", TCALL_E_AUTH},
-    {"authentication", TCALL_E_AUTH},
-    {"unauthenticated", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content_filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
-};
+/* What providers write about their errors, in code, type or words, behind the
+ * index of what it means. */
+static const char tcall_fault_words_[] = "0context_length\0"
+                                         "0context length\0"
+                                         "0context window\0"
+                                         "0context size\0"
+                                         "0prompt is too long\0"
+                                         "0prompt_tokens\0"
+                                         "0number of tokens\0"
+                                         "1api key\0"
+                                         "1api_key\0"
+                                         "1authentication\0"
+                                         "1unauthenticated\0"
+                                         "1permission\0"
+                                         "2not_found\0"
+                                         "2model identifier\0"
+                                         "3overloaded\0"
+                                         "3unavailable\0"
+                                         "4rate_limit\0"
+                                         "4resource_exhausted\0"
+                                         "5content_filter\0"
+                                         "5content_policy\0"
+                                         "5content management policy\0"
+                                         "5safety\0"
+                                         "6invalid_request\0"
+                                         "6invalid_argument\0";
+static const int8_t tcall_fault_errors_[] = {
+    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
+    TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Is the word in the text? Capitals do not matter. */
 static bool tcall_says_(const char *text, const char *word)
@@ -8331,16 +8396,17 @@ int tcall_answer_error(const tcall_answer *a, int status)
     } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
                  {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
                  {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
+    const char *word;
     size_t i;
     for (i = 0; i < TCALL_COUNT(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status < 300 && a->error != TCALL_E_PROVIDER)
         return a->error;
-    for (i = 0; i < TCALL_COUNT(tcall_faults_); i++)
-        if (tcall_says_(a->stop_text, tcall_faults_[i].says) ||
-            tcall_says_(a->message, tcall_faults_[i].says))
-            return tcall_faults_[i].error;
+    for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
+        if (tcall_says_(a->stop_text, word + 1) ||
+            tcall_says_(a->message, word + 1))
+            return tcall_fault_errors_[*word - '0'];
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
@@ -8473,8 +8539,8 @@ static const tcall_view_word_ tcall_view_words_[] = {
 typedef struct tcall_view_ {
     tcall_writer *w;
     uint8_t profile;
-    bool unfit; /* cannot be strict */
-    uint8_t depth, level; /* of brackets, of schemas */
+    bool unfit;                /* cannot be strict */
+    uint8_t depth, level;      /* of brackets, of schemas */
     uint16_t optional, unions; /* seen; vendors limit their number */
     struct {
         const char *from; /* the bracket that is open */
@@ -8770,82 +8836,169 @@ static void tcall_write_member_(tcall_writer *w, const char *key,
     }
 }
 
-/* Writes JSON that is given as a form: @i, @n and @t stand for id, name and
- * text of the item, as strings, @r for its text as it is, @a for its text as
- * arguments, @A for the same as a string, @g for its sign; @I and @s for these
- * as members of Gemini's, if there are any. An object behind another one gets
- * its comma. */
-static void tcall_write_form_(tcall_writer *w, const char *form,
-                              const tcall_item *item)
+/* Arrays that came one after the other, as one. */
+static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
+{
+    size_t i, from = 0;
+    int depth = 0;
+    bool quoted = false;
+    for (i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (quoted && c == '\\') {
+            i++;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
+                tcall_write_bytes(w, s.ptr + from, i - from);
+                tcall_write_text(w, ",");
+                depth++;
+                from = ++i + 1;
+            }
+        }
+    }
+    tcall_write_bytes(w, s.ptr + from, s.len - from);
+}
+
+/* The n-th of texts that stand one behind the other, each ended by NUL. A
+ * table of pointers would be linked with all its texts where nobody uses it. */
+static const char *tcall_nth_(const char *texts, int n)
+{
+    while (n-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
+/* What a letter of a form stands for. */
+static void tcall_write_value_(tcall_writer *w, char letter,
+                               const tcall_item *item)
+{
+    tcall_str text = item->text;
+    switch (letter) {
+    case 'i': tcall_write_str(w, item->id); break;
+    case 'n': tcall_write_str(w, item->name); break;
+    case 'g': tcall_write_str(w, item->sign); break;
+    case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
+    case 'l': tcall_write_arrays_(w, text); break;
+    case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
+    case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
+    case 'I':
+        if (!item->made)
+            tcall_write_member_(w, ",\"id\":", item->id);
+        break;
+    case 's':
+        tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
+        break;
+    case 'e':
+        tcall_write_quote(w);
+        if (item->error && !(text.len && *text.ptr == '{'))
+            tcall_write_text(w, "Error: ");
+        tcall_write_bytes(w, text.ptr, text.len);
+        tcall_write_unquote(w);
+        break;
+    default: tcall_write_str(w, text);
+    }
+}
+
+/* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
+ * are id, name and text of the item, as strings; @r its text as it is, @l the
+ * same, arrays joined; @a its text as arguments, @A that as a string; @e the
+ * text of a result where there is no flag for an error; @g its sign; @I and @s
+ * id and sign as members of Gemini's, if there are any. An object behind
+ * another one gets its comma. Ends at @., the result is what follows. */
+static const char *tcall_write_form_(tcall_writer *w, const char *form,
+                                     const tcall_item *item)
 {
     if ((*form == '{' || strcmp(form, "@r") == 0) && w->last == '}')
         tcall_write_text(w, ",");
     for (;;) {
-        const char *at = strchr(form, '@');
-        tcall_write_bytes(w, form, at ? (size_t)(at - form) : strlen(form));
-        if (!at)
-            return;
-        switch (at[1]) {
-        case 'i': tcall_write_str(w, item->id); break;
-        case 'n': tcall_write_str(w, item->name); break;
-        case 't': tcall_write_str(w, item->text); break;
-        case 'g': tcall_write_str(w, item->sign); break;
-        case 'r': tcall_write_bytes(w, item->text.ptr, item->text.len); break;
-        case 'I':
-            if (!item->made)
-                tcall_write_member_(w, ",\"id\":", item->id);
-            break;
-        case 's':
-            tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
-            break;
-        case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
-        default: tcall_write_str(w, tcall_arguments_(item));
-        }
-        form = at + 2;
+        const char *at = form;
+        while (*at && *at != '@' && *at != '\'')
+            at++;
+        tcall_write_bytes(w, form, (size_t)(at - form));
+        if (!*at)
+            return at;
+        form = at + 1 + (*at == '@');
+        if (*at == '\'')
+            tcall_write_text(w, "\"");
+        else if (at[1] == '.')
+            return form;
+        else
+            tcall_write_value_(w, at[1], item);
     }
 }
 
-/* A form with one text only. */
-static void tcall_write_words_(tcall_writer *w, const char *form,
-                               const char *text)
+/* A form with one text only, or with none. */
+static const char *tcall_write_words_(tcall_writer *w, const char *form,
+                                      const char *text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
     item.text = tcall_str_of(text);
-    tcall_write_form_(w, form, &item);
+    return tcall_write_form_(w, form, &item);
 }
 
-/* All tools as a member of the request, each between two forms. False: there
- * are none. */
-static bool tcall_write_tools_(tcall_writer *w, const tcall_ask *ask,
-                               const char *before, const char *behind,
-                               tcall_strict *left)
+/* The same, where there is a text. */
+static void tcall_write_option_(tcall_writer *w, const char *form,
+                                const char *text)
 {
+    if (text && *text)
+        tcall_write_words_(w, form, text);
+}
+
+/* And with a number above 0. */
+static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
+{
+    if (value > 0) {
+        form = tcall_write_words_(w, form, NULL);
+        tcall_write_int(w, value);
+        tcall_write_words_(w, form, NULL);
+    }
+}
+
+/* The end of most requests. */
+static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+{
+    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
+                                           : ",\"stream\":false}");
+}
+
+/* All tools as a member of the request: a form around all of them, and one for
+ * each, with @. for its schema. False: there are none. */
+static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *form,
+                               const char *each, tcall_strict *left)
+{
+    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
+    const char *rest;
     tcall_item item;
     size_t i = 0;
     bool some = false, strict;
     memset(&item, 0, sizeof item);
+    if (weak && ask->choice == TCALL_CHOICE_NONE)
+        return false;
+    if (p->traits & TCALL_TRAIT_NO_STRICT)
+        left->tools = 0;
     while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (left->profile == TCALL_STRICT_OLLAMA &&
-            ask->choice == TCALL_CHOICE_ONE &&
+        if (weak && ask->choice == TCALL_CHOICE_ONE &&
             strcmp(tool->name, ask->choice_name) != 0)
-            continue; /* it knows no other way to say so */
-        tcall_write_text(w, some ? ""
-                            : left->profile
-                                ? ",\"tools\":["
-                                : ",\"tools\":[{\"functionDeclarations\":[");
+            continue;
+        if (!some)
+            form = tcall_write_form_(w, form, &item);
         some = true;
         item.name = tcall_str_of(tool->name);
         item.text = tcall_str_of(tool->description);
-        tcall_write_form_(w, before, &item);
+        rest = tcall_write_form_(w, each, &item);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
                                         : "");
-        tcall_write_text(w, behind);
+        tcall_write_form_(w, rest, &item);
     }
-    tcall_write_text(w, !some ? "" : left->profile ? "]" : "]}]");
+    if (some)
+        tcall_write_form_(w, form, &item);
     return some;
 }
 
@@ -8875,21 +9028,20 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
  * in one answer comes as reasoning, text, calls with their reasoning, and then
  * the results of all its calls. */
 typedef struct tcall_talk_ {
+    const tcall_provider *to;
     const tcall_chat *chat;
-    const char *who; /* the provider that gets it */
-    bool keeps;      /* its reasoning */
     size_t from, at; /* where the answer begins; the place in it */
     uint8_t phase;
     bool called; /* a call came by */
+    char id[9];  /* room for one that has to be mapped */
 } tcall_talk_;
 
-static void tcall_talk_init_(tcall_talk_ *t, const tcall_chat *chat,
-                             const char *who)
+static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
+                             const tcall_chat *chat)
 {
     memset(t, 0, sizeof *t);
+    t->to = to;
     t->chat = chat;
-    t->who = who ? who : "";
-    t->keeps = who != NULL;
 }
 
 /* Does the item belong to the phase that is on? */
@@ -8901,7 +9053,8 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     case TCALL_ITEM_CALL: return t->phase >= 2;
     default:
         return t->phase == (t->called ? 2 : 0) &&
-               tcall_str_eq(item->name, tcall_str_of(t->who));
+               t->to->traits & TCALL_TRAIT_OPAQUE &&
+               tcall_str_eq(item->name, tcall_str_of(t->to->name));
     }
 }
 
@@ -8916,10 +9069,12 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = next;
             if (!tcall_talk_fits_(t, item))
                 continue;
-            if (item->lost && t->keeps && !w->error)
+            if (item->lost && t->to->traits & TCALL_TRAIT_OPAQUE && !w->error)
                 w->error = TCALL_E_MEMORY;
             if (t->phase == 3)
                 tcall_chat_result_(t->chat, next, item);
+            if (t->to->id)
+                item->id = t->to->id(t->id, item->id);
             return true;
         }
         t->called = false;
@@ -8937,19 +9092,6 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
     }
 }
 
-/* There is no error flag in this format: the text has to say it. */
-static void tcall_write_result_(tcall_writer *w, const char *form,
-                                const tcall_item *result)
-{
-    bool object = result->text.len && *result->text.ptr == '{';
-    tcall_write_form_(w, form, result);
-    tcall_write_quote(w);
-    tcall_write_text(w, result->error && !object ? "Error: " : "");
-    tcall_write_bytes(w, result->text.ptr, result->text.len);
-    tcall_write_unquote(w);
-    tcall_write_text(w, "}");
-}
-
 /* How far a message of the model is written. */
 enum {
     TCALL_SAID_NONE_,
@@ -8961,7 +9103,7 @@ enum {
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     if (*said == TCALL_SAID_NONE_ && to > *said)
-        tcall_write_form_(w, "{\"role\":\"assistant\"", NULL);
+        tcall_write_form_(w, "{'role':'assistant'", NULL);
     if (*said == TCALL_SAID_NONE_ && to > *said)
         *said = TCALL_SAID_OPEN_;
     if (*said == TCALL_SAID_OPEN_ && to != *said) {
@@ -8978,51 +9120,27 @@ static void tcall_write_said_(tcall_writer *w, int *said, int to)
     *said = to;
 }
 
-/* Arrays that came one after the other, as one. */
-static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
-{
-    size_t i, from = 0;
-    int depth = 0;
-    bool quoted = false;
-    for (i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (quoted && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (!quoted) {
-            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
-                tcall_write_bytes(w, s.ptr + from, i - from);
-                tcall_write_text(w, ",");
-                depth++;
-                from = ++i + 1;
-            }
-        }
-    }
-    tcall_write_bytes(w, s.ptr + from, s.len - from);
-}
-
-/* Begins a request: model and messages, as OpenAI began to write them. The
- * form of a result ends before the value of its content. who: whose reasoning
- * goes back; NULL: nobody's. */
-static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
-                              const char *call, const char *result,
-                              const char *who)
+/* Begins a request: model and messages, as OpenAI began to write them. */
+static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
+                              const tcall_ask *ask, const char *call,
+                              const char *result)
 {
     tcall_talk_ talk;
     tcall_item item;
     int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{\"model\":@t,\"messages\":[", ask->model);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, "{\"role\":\"system\",\"content\":@t}",
-                           ask->system);
-    tcall_talk_init_(&talk, ask->chat, who);
+    tcall_write_words_(w, "{'model':@t,'messages':[", ask->model);
+    tcall_write_option_(w, "{'role':'system','content':@t}", ask->system);
+    tcall_talk_init_(&talk, p, ask->chat);
     while (tcall_talk_next_(&talk, w, &item))
         switch (item.kind) {
         case TCALL_ITEM_USER:
+        case TCALL_ITEM_RESULT:
             tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_form_(w, "{\"role\":\"user\",\"content\":@t}", &item);
+            tcall_write_form_(w,
+                              item.kind == TCALL_ITEM_RESULT
+                                  ? result
+                                  : "{'role':'user','content':@t}",
+                              &item);
             break;
         case TCALL_ITEM_TEXT:
             tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
@@ -9032,33 +9150,69 @@ static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
             tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
             tcall_write_form_(w, call, &item);
             break;
-        case TCALL_ITEM_RESULT:
-            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_result_(w, result, &item);
-            break;
         default:
             if (said > TCALL_SAID_OPEN_)
                 break; /* it always stands before the calls */
             tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
             tcall_write_form_(w,
-                              item.made ? ",\"reasoning_details\":"
-                                        : ",\"reasoning_content\":@t",
+                              item.made ? ",'reasoning_details':@l"
+                                        : ",'reasoning_content':@t",
                               &item);
-            if (item.made)
-                tcall_write_arrays_(w, item.text);
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
     tcall_write_text(w, "]");
 }
 
-/* A member whose value is a number above 0. */
-static void tcall_write_limit_(tcall_writer *w, const char *key, int value)
+/* How a provider says each kind of item: texts, the first two of which open a
+ * message of the user and one of the model. The others are forms, behind who
+ * says it (u, m, or - where there are no messages), for the kinds of items in
+ * their order and for these two. */
+enum { TCALL_TURN_OPAQUE_2_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_ERROR_ };
+
+static bool tcall_blank_(tcall_str s)
 {
-    if (value > 0) {
-        tcall_write_text(w, key);
-        tcall_write_int(w, value);
-    }
+    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
+        s.len--;
+    return s.len == 0;
 }
+
+/* The conversation as such turns. Items of one role after the other share a
+ * message: roles must take turns. */
+static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *turns)
+{
+    char role = '-';
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, p, ask->chat);
+    while (tcall_talk_next_(&talk, w, &item)) {
+        int kind = item.kind;
+        const char *turn;
+        if (kind == TCALL_ITEM_RESULT && item.error)
+            kind = TCALL_TURN_ERROR_;
+        if (kind == TCALL_ITEM_OPAQUE && item.made)
+            kind = TCALL_TURN_OPAQUE_2_;
+        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
+            tcall_blank_(item.text))
+            continue; /* that would be refused */
+        turn = tcall_nth_(turns, 2 + kind);
+        if (role != *turn) {
+            tcall_write_text(w, role == '-' ? "" : "]}");
+            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
+        }
+        role = *turn;
+        tcall_write_form_(w, turn + 1, &item);
+    }
+    tcall_write_text(w, role == '-' ? "]" : "]}]");
+}
+
+/* The texts of a provider, which are linked only with it. */
+#define TCALL_TEXTS_(name, url, path)                 \
+    static const char tcall_##name##_name_[] = #name; \
+    static const char tcall_##name##_url_[] = url;    \
+    static const char tcall_##name##_path_[] = path;
+static const char tcall_authorization_[] = "Authorization";
+static const char tcall_bearer_[] = "Bearer ";
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -9116,86 +9270,63 @@ static const tcall_word tcall_openai_words_[] = {
     {"", 0},
 };
 
-static int tcall_openai_write_as_(tcall_writer *w, const tcall_ask *ask,
-                                  const char *who)
+static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
-        ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":@t}}"};
+    static const char choices[] =
+        "\0"
+        ",'tool_choice':'none'\0"
+        ",'tool_choice':'required'\0"
+        ",'tool_choice':{'type':'function','function':{'name':@t}}\0"
+        ",'tool_choice':'any'";
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    tcall_write_talk_(
-        w, ask,
-        "{\"id\":@i,\"type\":\"function\","
-        "\"function\":{\"name\":@n,\"arguments\":@A}}",
-        "{\"role\":\"tool\",\"tool_call_id\":@i,\"content\":", who);
-    if (tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}}", &left)) {
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-        if (ask->no_parallel)
-            tcall_write_text(w, ",\"parallel_tool_calls\":false");
+    const unsigned is = p->traits;
+    int choice = ask->choice;
+    tcall_write_talk_(p, w, ask,
+                      "{'id':@i,'type':'function',"
+                      "'function':{'name':@n,'arguments':@A}}",
+                      "{'role':'tool','tool_call_id':@i,'content':@e}");
+    if (is & TCALL_TRAIT_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
+        choice = TCALL_CHOICE_REQUIRED;
+    if (is & TCALL_TRAIT_ANY && choice == TCALL_CHOICE_REQUIRED)
+        choice = 4;
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'type':'function','function':{'name':@n,"
+                           "'description':@t,'parameters':@.}}",
+                           &left)) {
+        if (!(is & TCALL_TRAIT_NO_CHOICE))
+            tcall_write_words_(w, tcall_nth_(choices, choice),
+                               ask->choice_name);
+        if (is & TCALL_TRAIT_SAY_PARALLEL ||
+            (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
+            tcall_write_text(w, ask->no_parallel
+                                    ? ",\"parallel_tool_calls\":false"
+                                    : ",\"parallel_tool_calls\":true");
     }
-    tcall_write_limit_(w, ",\"max_completion_tokens\":", ask->max_tokens);
-    return tcall_write_text(
-        w, ask->stream ? ",\"stream\":true,"
-                         "\"stream_options\":{\"include_usage\":true}}"
-                       : ",\"stream\":false}");
+    tcall_write_limit_(w,
+                       is & TCALL_TRAIT_MAX_TOKENS
+                           ? ",'max_tokens':@."
+                           : ",'max_completion_tokens':@.",
+                       ask->max_tokens);
+    if (ask->stream && !(is & TCALL_TRAIT_NO_USAGE))
+        tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
+    return tcall_write_stream_(w, ask);
 }
 
-static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, NULL);
-}
+TCALL_TEXTS_(openai, "https://api.openai.com", "/v1/chat/completions")
 
-static int tcall_deepseek_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, "deepseek");
-}
-
-static int tcall_openrouter_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, "openrouter");
-}
-
-const tcall_provider tcall_openai = {
-    "openai",
-    "/v1/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    false,
-    tcall_openai_write_,
-};
-
-const tcall_provider tcall_deepseek = {
-    "deepseek",
-    "/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    true,
-    tcall_deepseek_write_,
-};
-
-const tcall_provider tcall_openrouter = {
-    "openrouter",
-    "/api/v1/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    true,
-    tcall_openrouter_write_,
-};
+const tcall_provider tcall_openai = {tcall_openai_name_,
+                                     tcall_openai_url_,
+                                     tcall_openai_path_,
+                                     NULL,
+                                     tcall_authorization_,
+                                     tcall_bearer_,
+                                     {NULL, NULL},
+                                     tcall_openai_paths_,
+                                     tcall_openai_words_,
+                                     tcall_openai_write_,
+                                     NULL,
+                                     0};
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -9257,96 +9388,61 @@ static const tcall_word tcall_anthropic_words_[] = {
     {"", 0},
 };
 
-static bool tcall_blank_(tcall_str s)
-{
-    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
-        s.len--;
-    return s.len == 0;
-}
+static const char tcall_anthropic_turns_[] =
+    "{'role':'user','content':[\0"
+    "{'role':'assistant','content':[\0"
+    "u{'type':'text','text':@t}\0"
+    "m{'type':'text','text':@t}\0"
+    "m{'type':'tool_use','id':@i,'name':@n,'input':@a}\0"
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t}\0"
+    "m{'type':'thinking','thinking':@t,'signature':@g}\0"
+    "m{'type':'redacted_thinking','data':@t}\0"
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}";
 
-static void tcall_anthropic_messages_(tcall_writer *w, const tcall_chat *chat)
+static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
+                                  const tcall_ask *ask)
 {
-    static const char user[] = "user", model[] = "assistant";
-    static const struct {
-        const char *role, *form;
-    } blocks[] = {{user, "{\"type\":\"text\",\"text\":@t}"},
-                  {model, "{\"type\":\"text\",\"text\":@t}"},
-                  {model, "{\"type\":\"tool_use\",\"id\":@i,\"name\":@n,"
-                          "\"input\":@a}"},
-                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                         "\"content\":@t}"},
-                  {model, "{\"type\":\"thinking\",\"thinking\":@t,"
-                          "\"signature\":@g}"},
-                  {model, "{\"type\":\"redacted_thinking\",\"data\":@t}"},
-                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                         "\"content\":@t,\"is_error\":true}"}};
-    const char *role = NULL;
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "anthropic");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int i = item.kind == TCALL_ITEM_RESULT && item.error  ? 6
-                : item.kind == TCALL_ITEM_OPAQUE && item.made ? 5
-                                                              : item.kind;
-        if (item.kind <= TCALL_ITEM_TEXT && tcall_blank_(item.text))
-            continue;                 /* that would be refused */
-        if (role != blocks[i].role) { /* roles must take turns */
-            tcall_write_text(w, role ? "]}" : "");
-            tcall_write_words_(w, "{\"role\":@t,\"content\":[", blocks[i].role);
-        }
-        role = blocks[i].role;
-        tcall_write_form_(w, blocks[i].form, &item);
-    }
-    tcall_write_text(w, role ? "]}]" : "]");
-}
-
-static void tcall_anthropic_choice_(tcall_writer *w, const tcall_ask *ask)
-{
-    static const char *const choices[] = {
-        "{\"type\":\"auto\"", "{\"type\":\"none\"", "{\"type\":\"any\"",
-        "{\"type\":\"tool\",\"name\":@t"};
-    if (ask->choice == TCALL_CHOICE_AUTO && !ask->no_parallel)
-        return;
-    tcall_write_text(w, ",\"tool_choice\":");
-    tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-    tcall_write_text(w, ask->no_parallel && ask->choice != TCALL_CHOICE_NONE
-                            ? ",\"disable_parallel_tool_use\":true}"
-                            : "}");
-}
-
-static int tcall_anthropic_write_(tcall_writer *w, const tcall_ask *ask)
-{
+    static const char choices[] = ",'tool_choice':{'type':'auto'@.}\0"
+                                  ",'tool_choice':{'type':'none'}\0"
+                                  ",'tool_choice':{'type':'any'@.}\0"
+                                  ",'tool_choice':{'type':'tool','name':@t@.}";
     /* What one request may hold of strict tools, optional parameters and
      * unions, over all of them together. */
     tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
-    tcall_write_words_(w, "{\"model\":@t", ask->model);
-    tcall_write_limit_(
-        w, ",\"max_tokens\":", ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, ",\"system\":@t", ask->system);
+    const char *rest;
+    tcall_write_words_(w, "{'model':@t", ask->model);
+    tcall_write_limit_(w, ",'max_tokens':@.",
+                       ask->max_tokens > 0 ? ask->max_tokens : 1024);
+    tcall_write_option_(w, ",'system':@t", ask->system);
     tcall_write_text(w, ",\"messages\":[");
-    tcall_anthropic_messages_(w, ask->chat);
-    if (tcall_write_tools_(w, ask,
-                           "{\"name\":@n,\"description\":@t,"
-                           "\"input_schema\":",
-                           "}", &left))
-        tcall_anthropic_choice_(w, ask);
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'name':@n,'description':@t,'input_schema':@.}",
+                           &left) &&
+        (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
+        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                                  ask->choice_name);
+        if (*rest && ask->no_parallel)
+            tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
+        tcall_write_text(w, rest);
+    }
+    return tcall_write_stream_(w, ask);
 }
 
-const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_paths_,
-    tcall_anthropic_words_,
-    true,
-    tcall_anthropic_write_,
-};
+TCALL_TEXTS_(anthropic, "https://api.anthropic.com", "/v1/messages")
+
+const tcall_provider tcall_anthropic = {tcall_anthropic_name_,
+                                        tcall_anthropic_url_,
+                                        tcall_anthropic_path_,
+                                        NULL,
+                                        "x-api-key",
+                                        "",
+                                        {"anthropic-version", "2023-06-01"},
+                                        tcall_anthropic_paths_,
+                                        tcall_anthropic_words_,
+                                        tcall_anthropic_write_,
+                                        NULL,
+                                        TCALL_TRAIT_OPAQUE};
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -9379,39 +9475,35 @@ static const tcall_word tcall_ollama_words_[] = {
     {"", 0},
 };
 
-static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
-    tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"function\":{\"name\":@n,"
-                      "\"arguments\":@a}}",
-                      "{\"role\":\"tool\",\"tool_name\":@n,"
-                      "\"tool_call_id\":@i,\"content\":",
-                      NULL);
-    if (ask->choice != TCALL_CHOICE_NONE)
-        tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}}", &left);
-    tcall_write_limit_(w, ",\"options\":{\"num_predict\":", ask->max_tokens);
-    tcall_write_text(w, ask->max_tokens > 0 ? "}" : "");
-    /* It streams unless it is told not to. */
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_talk_(
+        p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
+        "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
+    tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                       "{'type':'function','function':{'name':@n,"
+                       "'description':@t,'parameters':@.}}",
+                       &left);
+    tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
+    return tcall_write_stream_(w, ask); /* it streams unless it is told */
 }
 
-const tcall_provider tcall_ollama = {
-    "ollama",
-    "/api/chat",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_ollama_paths_,
-    tcall_ollama_words_,
-    false,
-    tcall_ollama_write_,
-};
+TCALL_TEXTS_(ollama, "http://127.0.0.1:11434", "/api/chat")
+
+const tcall_provider tcall_ollama = {tcall_ollama_name_,
+                                     tcall_ollama_url_,
+                                     tcall_ollama_path_,
+                                     NULL,
+                                     tcall_authorization_,
+                                     tcall_bearer_,
+                                     {NULL, NULL},
+                                     tcall_ollama_paths_,
+                                     tcall_ollama_words_,
+                                     tcall_ollama_write_,
+                                     NULL,
+                                     TCALL_TRAIT_WEAK_CHOICE};
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
@@ -9497,69 +9589,63 @@ static const tcall_word tcall_responses_words_[] = {
     {"", 0},
 };
 
-static void tcall_responses_input_(tcall_writer *w, const tcall_chat *chat)
-{
-    static const char *const forms[] = {
-        "{\"role\":\"user\",\"content\":@t}",
-        "{\"role\":\"assistant\",\"content\":@t}",
-        ("{\"type\":\"function_call\",\"call_id\":@i,\"name\":@n,"
-         "\"arguments\":@A}"),
-        "{\"type\":\"function_call_output\",\"call_id\":@i,\"output\":", "@r"};
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "responses");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        if (item.kind == TCALL_ITEM_RESULT)
-            tcall_write_result_(w, forms[item.kind], &item);
-        else
-            tcall_write_form_(w, forms[item.kind], &item);
-    }
-}
+static const char tcall_responses_turns_[] =
+    "\0"
+    "\0"
+    "-{'role':'user','content':@t}\0"
+    "-{'role':'assistant','content':@t}\0"
+    "-{'type':'function_call','call_id':@i,'name':@n,'arguments':@A}\0"
+    "-{'type':'function_call_output','call_id':@i,'output':@t}\0"
+    "-@r\0"
+    "-@r\0"
+    "-{'type':'function_call_output','call_id':@i,'output':@e}";
 
-static int tcall_responses_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
+                                  const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
-        ",\"tool_choice\":{\"type\":\"function\",\"name\":@t}"};
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{\"model\":@t", ask->model);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, ",\"instructions\":@t", ask->system);
-    tcall_write_text(w, ",\"input\":[");
-    tcall_responses_input_(w, ask->chat);
-    tcall_write_text(w, "]");
+    static const char choices[] =
+        "\0"
+        ",'tool_choice':'none'\0"
+        ",'tool_choice':'required'\0"
+        ",'tool_choice':{'type':'function','name':@t}";
     /* Without a word about it tools would be taken for strict ones. */
-    if (tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}", &left)) {
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
+    tcall_write_words_(w, "{'model':@t", ask->model);
+    tcall_write_option_(w, ",'instructions':@t", ask->system);
+    tcall_write_text(w, ",\"input\":[");
+    tcall_write_turns_(p, w, ask, tcall_responses_turns_);
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'type':'function','name':@n,"
+                           "'description':@t,'parameters':@.}",
+                           &left)) {
+        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                           ask->choice_name);
         if (ask->no_parallel)
             tcall_write_text(w, ",\"parallel_tool_calls\":false");
     }
-    tcall_write_limit_(w, ",\"max_output_tokens\":", ask->max_tokens);
-    /* Nothing is kept on the server, so the reasoning has to come along. Models
-     * that do not reason refuse to be asked for it. */
+    tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
-    if (!ask->model || (strncmp(ask->model, "gpt-4", 5) != 0 &&
-                        strncmp(ask->model, "gpt-3", 5) != 0))
-        tcall_write_text(w, ",\"include\":[\"reasoning.encrypted_content\"]");
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
+        tcall_write_words_(w, ",'include':['reasoning.encrypted_content']",
+                           NULL);
+    return tcall_write_stream_(w, ask);
 }
 
-const tcall_provider tcall_responses = {
-    "responses",
-    "/v1/responses",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_responses_paths_,
-    tcall_responses_words_,
-    true,
-    tcall_responses_write_,
-};
+TCALL_TEXTS_(responses, "https://api.openai.com", "/v1/responses")
+
+const tcall_provider tcall_responses = {tcall_responses_name_,
+                                        tcall_responses_url_,
+                                        tcall_responses_path_,
+                                        NULL,
+                                        tcall_authorization_,
+                                        tcall_bearer_,
+                                        {NULL, NULL},
+                                        tcall_responses_paths_,
+                                        tcall_responses_words_,
+                                        tcall_responses_write_,
+                                        NULL,
+                                        TCALL_TRAIT_OPAQUE};
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -9624,73 +9710,120 @@ static const tcall_word tcall_gemini_words_[] = {
     {"", 0},
 };
 
-static void tcall_gemini_contents_(tcall_writer *w, const tcall_chat *chat)
-{
-    static const char user[] = "user", model[] = "model";
-    static const struct {
-        const char *role, *form;
-    } parts[] = {{user, "{\"text\":@t@s}"},
-                 {model, "{\"text\":@t@s}"},
-                 {model, "{\"functionCall\":{\"name\":@n,\"args\":@a@I}@s}"},
-                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
-                        "{\"output\":@t}@I}}"},
-                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
-                        "{\"error\":@t}@I}}"}};
-    const char *role = NULL;
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "gemini");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int i = item.kind + (item.kind == TCALL_ITEM_RESULT && item.error);
-        if (role != parts[i].role) {
-            tcall_write_text(w, role ? "]}" : "");
-            tcall_write_words_(w, "{\"role\":@t,\"parts\":[", parts[i].role);
-        }
-        role = parts[i].role;
-        tcall_write_form_(w, parts[i].form, &item);
-    }
-    tcall_write_text(w, role ? "]}" : "");
-}
+static const char tcall_gemini_turns_[] =
+    "{'role':'user','parts':[\0"
+    "{'role':'model','parts':[\0"
+    "u{'text':@t@s}\0"
+    "m{'text':@t@s}\0"
+    "m{'functionCall':{'name':@n,'args':@a@I}@s}\0"
+    "u{'functionResponse':{'name':@n,'response':{'output':@t}@I}}\0"
+    "m\0"
+    "m\0"
+    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}";
 
-static int tcall_gemini_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "AUTO\"", "NONE\"", "ANY\"", "ANY\",\"allowedFunctionNames\":[@t]"};
+    static const char choices[] = "\0"
+                                  "'NONE'\0"
+                                  "'ANY'\0"
+                                  "'ANY','allowedFunctionNames':[@t]";
     tcall_strict left = {0, 0, 0, 0, false};
     tcall_write_text(w, "{\"contents\":[");
-    tcall_gemini_contents_(w, ask->chat);
-    tcall_write_text(w, "]");
-    if (ask->system && *ask->system)
-        tcall_write_words_(w,
-                           ",\"systemInstruction\":{\"parts\":[{\"text\":@t}]}",
-                           ask->system);
-    if (tcall_write_tools_(w, ask,
-                           "{\"name\":@n,\"description\":@t,"
-                           "\"parametersJsonSchema\":",
-                           "}", &left) &&
+    tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
+    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':@t}]}",
+                        ask->system);
+    if (tcall_write_tools_(
+            p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
+            "{'name':@n,'description':@t,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
-        tcall_write_text(
-            w, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+        tcall_write_words_(
+            w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
+        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                           ask->choice_name);
         tcall_write_text(w, "}}");
     }
-    tcall_write_limit_(
-        w, ",\"generationConfig\":{\"maxOutputTokens\":", ask->max_tokens);
-    return tcall_write_text(w, ask->max_tokens > 0 ? "}}" : "}");
+    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':@.}",
+                       ask->max_tokens);
+    return tcall_write_text(w, "}");
 }
 
-const tcall_provider tcall_gemini = {
-    "gemini",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_paths_,
-    tcall_gemini_words_,
-    true,
-    tcall_gemini_write_,
-};
+TCALL_TEXTS_(gemini, "https://generativelanguage.googleapis.com",
+             "/v1beta/models/{model}:generateContent")
+static const char tcall_gemini_stream_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+
+const tcall_provider tcall_gemini = {tcall_gemini_name_,
+                                     tcall_gemini_url_,
+                                     tcall_gemini_path_,
+                                     tcall_gemini_stream_,
+                                     "x-goog-api-key",
+                                     "",
+                                     {NULL, NULL},
+                                     tcall_gemini_paths_,
+                                     tcall_gemini_words_,
+                                     tcall_gemini_write_,
+                                     NULL,
+                                     TCALL_TRAIT_OPAQUE};
+
+/* ==========================================================================
+ * >>servers: that speak the format of OpenAI, more or less
+ */
+
+#define TCALL_X_(name, url, path, header, prefix, id, traits)  \
+    TCALL_TEXTS_(name, url, path)                              \
+    const tcall_provider tcall_##name = {tcall_##name##_name_, \
+                                         tcall_##name##_url_,  \
+                                         tcall_##name##_path_, \
+                                         NULL,                 \
+                                         header,               \
+                                         prefix,               \
+                                         {NULL, NULL},         \
+                                         tcall_openai_paths_,  \
+                                         tcall_openai_words_,  \
+                                         tcall_openai_write_,  \
+                                         id,                   \
+                                         traits};
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+tcall_str tcall_id_of_nine(char *to, tcall_str id)
+{
+    uint32_t high = 2166136261u, low = 0;
+    size_t i;
+    for (i = 0;
+         i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                        ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z'));
+         i++) {
+    }
+    if (i == id.len && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *from = i < 5 ? &high : &low;
+        to[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[*from % 36];
+        *from /= 36;
+    }
+    return tcall_slice_(to, 9);
+}
+
+const tcall_provider *tcall_provider_named(const char *name)
+{
+#define TCALL_X_(name, url, path, header, prefix, id, traits) &tcall_##name,
+    static const tcall_provider *const all[] = {
+        TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
+        &tcall_responses, &tcall_gemini};
+#undef TCALL_X_
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
 /* ==========================================================================
  * >>chat
  */
@@ -9857,7 +9990,7 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.view = d->view;
     if (a->run && tcall_agent_last_round_(a))
         ask.choice = TCALL_CHOICE_NONE;
-    d->provider->write(w, &ask);
+    d->provider->write(d->provider, w, &ask);
     return tcall_writer_flush(w);
 }
 

@@ -637,9 +637,9 @@ static const char *write_body(const tcall_provider *p, const tcall_ask *ask)
     tcall_writer count, w;
     tcall_scan s;
     tcall_writer_init(&count, NULL, 0);
-    p->write(&count, ask);
+    p->write(p, &count, ask);
     tcall_writer_init(&w, out, sizeof out - 1);
-    CHECK(p->write(&w, ask) == TCALL_OK && w.len == count.len);
+    CHECK(p->write(p, &w, ask) == TCALL_OK && w.len == count.len);
     out[w.fill] = 0;
     tcall_scan_init(&s, NULL, NULL, NULL);
     tcall_scan_feed(&s, out, w.fill);
@@ -732,7 +732,7 @@ static void test_write(void)
                  "[\"a\",\"b\"]},\"strict\":true}}"));
     CHECK(has(p, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\""
                  ":\"f\"}},\"parallel_tool_calls\":false,"
-                 "\"max_completion_tokens\":5,\"stream\":true"));
+                 "\"max_completion_tokens\":5,\"stream_options\":"));
 
     p = write_body(&tcall_anthropic, &ask);
     CHECK(has(p, "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
@@ -794,8 +794,8 @@ static const char *returned(const tcall_provider *from,
     ask.chat = &chat;
     ask.model = "m";
     tcall_writer_init(&w, NULL, 0);
-    if (last.unkept && to->keep && from == to)
-        CHECK(to->write(&w, &ask) == TCALL_E_MEMORY);
+    if (last.unkept && to->traits & TCALL_TRAIT_OPAQUE && from == to)
+        CHECK(to->write(to, &w, &ask) == TCALL_E_MEMORY);
     else
         out = write_body(to, &ask);
     for (at = 0; tcall_chat_next(&chat, &at, &item);)

@@ -62,7 +62,8 @@ POINTERS = {
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_", "tcall_deepseek_write_",
                        "tcall_openrouter_write_"],
-    "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
+    "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
+    "tool.bind": ["tcall_bind"],
     "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
     "transport.*": [], "tool.run": [],
 }
