@@ -9051,10 +9051,11 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     switch (item->kind) {
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
-    default:
+    case TCALL_ITEM_OPAQUE:
         return t->phase == (t->called ? 2 : 0) &&
                t->to->traits & TCALL_TRAIT_OPAQUE &&
                tcall_str_eq(item->name, tcall_str_of(t->to->name));
+    default: return false;
     }
 }
 
@@ -9167,7 +9168,7 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
  * message of the user and one of the model. The others are forms, behind who
  * says it (u, m, or - where there are no messages), for the kinds of items in
  * their order and for these two. */
-enum { TCALL_TURN_OPAQUE_2_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_ERROR_ };
+enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
 
 static bool tcall_blank_(tcall_str s)
 {
@@ -9206,13 +9207,49 @@ static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, role == '-' ? "]" : "]}]");
 }
 
-/* The texts of a provider, which are linked only with it. */
-#define TCALL_TEXTS_(name, url, path)                 \
-    static const char tcall_##name##_name_[] = #name; \
-    static const char tcall_##name##_url_[] = url;    \
-    static const char tcall_##name##_path_[] = path;
-static const char tcall_authorization_[] = "Authorization";
-static const char tcall_bearer_[] = "Bearer ";
+/* The choice among the tools, as OpenAI began to say it; named is the form for
+ * one tool. */
+static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
+                                const tcall_ask *ask, const char *named)
+{
+    const unsigned is = p->traits;
+    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
+                       : is & TCALL_TRAIT_ANY           ? "any"
+                                                        : "required";
+    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE)) {
+        tcall_write_text(w, ",\"tool_choice\":");
+        if (ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE))
+            tcall_write_words_(w, named, ask->choice_name);
+        else
+            tcall_write_words_(w, "@t", word);
+    }
+    if (is & TCALL_TRAIT_SAY_PARALLEL ||
+        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
+        tcall_write_words_(w,
+                           ask->no_parallel ? ",'parallel_tool_calls':false"
+                                            : ",'parallel_tool_calls':true",
+                           NULL);
+}
+
+/* A provider whose tables and writer are those of a format. Its texts are
+ * linked only with it. */
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
+                        version, value, id, traits)                      \
+    static const char tcall_##name##_name_[] = #name;                    \
+    static const char tcall_##name##_url_[] = url;                       \
+    static const char tcall_##name##_path_[] = path;                     \
+    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
+                                         tcall_##name##_url_,            \
+                                         tcall_##name##_path_,           \
+                                         stream,                         \
+                                         header,                         \
+                                         prefix,                         \
+                                         {version, value},               \
+                                         tcall_##format##_paths_,        \
+                                         tcall_##format##_words_,        \
+                                         tcall_##format##_write_,        \
+                                         id,                             \
+                                         traits};
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -9273,60 +9310,30 @@ static const tcall_word tcall_openai_words_[] = {
 static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask)
 {
-    static const char choices[] =
-        "\0"
-        ",'tool_choice':'none'\0"
-        ",'tool_choice':'required'\0"
-        ",'tool_choice':{'type':'function','function':{'name':@t}}\0"
-        ",'tool_choice':'any'";
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    const unsigned is = p->traits;
-    int choice = ask->choice;
     tcall_write_talk_(p, w, ask,
                       "{'id':@i,'type':'function',"
                       "'function':{'name':@n,'arguments':@A}}",
                       "{'role':'tool','tool_call_id':@i,'content':@e}");
-    if (is & TCALL_TRAIT_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
-        choice = TCALL_CHOICE_REQUIRED;
-    if (is & TCALL_TRAIT_ANY && choice == TCALL_CHOICE_REQUIRED)
-        choice = 4;
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                            "{'type':'function','function':{'name':@n,"
                            "'description':@t,'parameters':@.}}",
-                           &left)) {
-        if (!(is & TCALL_TRAIT_NO_CHOICE))
-            tcall_write_words_(w, tcall_nth_(choices, choice),
-                               ask->choice_name);
-        if (is & TCALL_TRAIT_SAY_PARALLEL ||
-            (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
-            tcall_write_text(w, ask->no_parallel
-                                    ? ",\"parallel_tool_calls\":false"
-                                    : ",\"parallel_tool_calls\":true");
-    }
+                           &left))
+        tcall_write_choice_(p, w, ask,
+                            "{'type':'function','function':{'name':@t}}");
     tcall_write_limit_(w,
-                       is & TCALL_TRAIT_MAX_TOKENS
+                       p->traits & TCALL_TRAIT_MAX_TOKENS
                            ? ",'max_tokens':@."
                            : ",'max_completion_tokens':@.",
                        ask->max_tokens);
-    if (ask->stream && !(is & TCALL_TRAIT_NO_USAGE))
+    if (ask->stream && !(p->traits & TCALL_TRAIT_NO_USAGE))
         tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
     return tcall_write_stream_(w, ask);
 }
 
-TCALL_TEXTS_(openai, "https://api.openai.com", "/v1/chat/completions")
-
-const tcall_provider tcall_openai = {tcall_openai_name_,
-                                     tcall_openai_url_,
-                                     tcall_openai_path_,
-                                     NULL,
-                                     tcall_authorization_,
-                                     tcall_bearer_,
-                                     {NULL, NULL},
-                                     tcall_openai_paths_,
-                                     tcall_openai_words_,
-                                     tcall_openai_write_,
-                                     NULL,
-                                     0};
+TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -9396,8 +9403,8 @@ static const char tcall_anthropic_turns_[] =
     "m{'type':'tool_use','id':@i,'name':@n,'input':@a}\0"
     "u{'type':'tool_result','tool_use_id':@i,'content':@t}\0"
     "m{'type':'thinking','thinking':@t,'signature':@g}\0"
-    "m{'type':'redacted_thinking','data':@t}\0"
-    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}";
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}\0"
+    "m{'type':'redacted_thinking','data':@t}";
 
 static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                                   const tcall_ask *ask)
@@ -9429,20 +9436,9 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
     return tcall_write_stream_(w, ask);
 }
 
-TCALL_TEXTS_(anthropic, "https://api.anthropic.com", "/v1/messages")
-
-const tcall_provider tcall_anthropic = {tcall_anthropic_name_,
-                                        tcall_anthropic_url_,
-                                        tcall_anthropic_path_,
-                                        NULL,
-                                        "x-api-key",
-                                        "",
-                                        {"anthropic-version", "2023-06-01"},
-                                        tcall_anthropic_paths_,
-                                        tcall_anthropic_words_,
-                                        tcall_anthropic_write_,
-                                        NULL,
-                                        TCALL_TRAIT_OPAQUE};
+TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
+                "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
+                "2023-06-01", NULL, TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -9490,28 +9486,16 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
     return tcall_write_stream_(w, ask); /* it streams unless it is told */
 }
 
-TCALL_TEXTS_(ollama, "http://127.0.0.1:11434", "/api/chat")
-
-const tcall_provider tcall_ollama = {tcall_ollama_name_,
-                                     tcall_ollama_url_,
-                                     tcall_ollama_path_,
-                                     NULL,
-                                     tcall_authorization_,
-                                     tcall_bearer_,
-                                     {NULL, NULL},
-                                     tcall_ollama_paths_,
-                                     tcall_ollama_words_,
-                                     tcall_ollama_write_,
-                                     NULL,
-                                     TCALL_TRAIT_WEAK_CHOICE};
+TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL,
+                TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
  *
- * A stream says everything three times: in pieces, at the end of the piece's
- * part, and again in the item; servers differ in which of them they fill. The
- * longest counts. What a piece is of, the type of its event tells. Reasoning
- * goes back as the item that it came as.
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event tells what its piece is of. Reasoning goes back as it came.
  */
 
 static const tcall_path tcall_responses_paths_[] = {
@@ -9590,24 +9574,18 @@ static const tcall_word tcall_responses_words_[] = {
 };
 
 static const char tcall_responses_turns_[] =
-    "\0"
-    "\0"
+    "\0\0"
     "-{'role':'user','content':@t}\0"
     "-{'role':'assistant','content':@t}\0"
     "-{'type':'function_call','call_id':@i,'name':@n,'arguments':@A}\0"
     "-{'type':'function_call_output','call_id':@i,'output':@t}\0"
     "-@r\0"
-    "-@r\0"
-    "-{'type':'function_call_output','call_id':@i,'output':@e}";
+    "-{'type':'function_call_output','call_id':@i,'output':@e}\0"
+    "-@r";
 
 static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
                                   const tcall_ask *ask)
 {
-    static const char choices[] =
-        "\0"
-        ",'tool_choice':'none'\0"
-        ",'tool_choice':'required'\0"
-        ",'tool_choice':{'type':'function','name':@t}";
     /* Without a word about it tools would be taken for strict ones. */
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
     tcall_write_words_(w, "{'model':@t", ask->model);
@@ -9617,12 +9595,8 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                            "{'type':'function','name':@n,"
                            "'description':@t,'parameters':@.}",
-                           &left)) {
-        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
-                           ask->choice_name);
-        if (ask->no_parallel)
-            tcall_write_text(w, ",\"parallel_tool_calls\":false");
-    }
+                           &left))
+        tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
     tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
@@ -9632,20 +9606,9 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
     return tcall_write_stream_(w, ask);
 }
 
-TCALL_TEXTS_(responses, "https://api.openai.com", "/v1/responses")
-
-const tcall_provider tcall_responses = {tcall_responses_name_,
-                                        tcall_responses_url_,
-                                        tcall_responses_path_,
-                                        NULL,
-                                        tcall_authorization_,
-                                        tcall_bearer_,
-                                        {NULL, NULL},
-                                        tcall_responses_paths_,
-                                        tcall_responses_words_,
-                                        tcall_responses_write_,
-                                        NULL,
-                                        TCALL_TRAIT_OPAQUE};
+TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
+                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
+                TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -9717,9 +9680,9 @@ static const char tcall_gemini_turns_[] =
     "m{'text':@t@s}\0"
     "m{'functionCall':{'name':@n,'args':@a@I}@s}\0"
     "u{'functionResponse':{'name':@n,'response':{'output':@t}@I}}\0"
-    "m\0"
-    "m\0"
-    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}";
+    "m\0" /* signs belong to parts */
+    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}\0"
+    "m";
 
 static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask)
@@ -9748,42 +9711,19 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
     return tcall_write_text(w, "}");
 }
 
-TCALL_TEXTS_(gemini, "https://generativelanguage.googleapis.com",
-             "/v1beta/models/{model}:generateContent")
 static const char tcall_gemini_stream_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
-const tcall_provider tcall_gemini = {tcall_gemini_name_,
-                                     tcall_gemini_url_,
-                                     tcall_gemini_path_,
-                                     tcall_gemini_stream_,
-                                     "x-goog-api-key",
-                                     "",
-                                     {NULL, NULL},
-                                     tcall_gemini_paths_,
-                                     tcall_gemini_words_,
-                                     tcall_gemini_write_,
-                                     NULL,
-                                     TCALL_TRAIT_OPAQUE};
+TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
+                "x-goog-api-key", "", NULL, NULL, NULL, TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  */
 
-#define TCALL_X_(name, url, path, header, prefix, id, traits)  \
-    TCALL_TEXTS_(name, url, path)                              \
-    const tcall_provider tcall_##name = {tcall_##name##_name_, \
-                                         tcall_##name##_url_,  \
-                                         tcall_##name##_path_, \
-                                         NULL,                 \
-                                         header,               \
-                                         prefix,               \
-                                         {NULL, NULL},         \
-                                         tcall_openai_paths_,  \
-                                         tcall_openai_words_,  \
-                                         tcall_openai_write_,  \
-                                         id,                   \
-                                         traits};
+#define TCALL_X_(name, url, path, header, prefix, id, traits)                  \
+    TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
+                    id, traits)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
