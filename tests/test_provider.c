@@ -766,6 +766,155 @@ static void test_write(void)
     CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));
 }
 
+/* What each server gets to see when one tool must be called, any must, and
+ * none may: the choice, the number of tools and what else it wants. */
+static const struct {
+    const char *name, *url, *header, *one, *required, *none, *has, *lacks;
+} servers[] = {
+    {"groq", "https://api.groq.com", "Authorization", "{\"type", "\"required\"",
+     "\"none\"", "\"strict\":true", "\"max_tokens"},
+    {"mistral", "https://api.mistral.ai", "Authorization", "{\"type", "\"any\"",
+     "\"none\"", "\"max_tokens\":5", "stream_options"},
+    {"deepseek", "https://api.deepseek.com", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "parallel"},
+    {"openrouter", "https://openrouter.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"strict\":true", "max_completion"},
+    {"xai", "https://api.x.ai", "Authorization", "{\"type", "\"required\"",
+     "\"none\"", "\"strict\":true", "\"max_tokens"},
+    {"azure", "", "api-key", "{\"type", "\"required\"", "\"none\"",
+     "\"strict\":true", "\"max_tokens"},
+    {"llamacpp", "http://127.0.0.1:8080", "Authorization", "1 \"required\"",
+     "\"required\"", NULL, "\"parallel_tool_calls\":true", "strict"},
+    {"lmstudio", "http://127.0.0.1:1234", "Authorization", "1 \"required\"",
+     "\"required\"", NULL, "\"max_tokens\":5", "parallel"},
+    {"ollama_v1", "http://127.0.0.1:11434", "Authorization", "1 ", "2 ", NULL,
+     "\"max_tokens\":5", "tool_choice"},
+    {"openai", "https://api.openai.com", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "stream_options", "\"max_tokens"},
+};
+
+/* Checks the choice of a request; want may begin with the number of tools. */
+static bool chosen(const char *body, const char *want)
+{
+    const char *at = strstr(body, "\"tool_choice\":"), *f = body;
+    int tools = 0;
+    for (; (f = strstr(f, "\"description\":")) != NULL; f++)
+        tools++;
+    if (!want)
+        return !at && tools == 0;
+    if (tools != (*want == '1' ? 1 : 2))
+        return false;
+    want += *want == '1' || *want == '2' ? 2 : 0;
+    return *want ? at && strncmp(at + 14, want, strlen(want)) == 0 : !at;
+}
+
+static void test_servers(void)
+{
+    static char memory[2048];
+    tcall_tool tools[2];
+    tcall_block block;
+    tcall_ask ask;
+    size_t i, known = 0;
+#define TCALL_X_(name, url, path, header, prefix, id, traits) known++;
+    TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+    CHECK(TCALL_COUNT(servers) == known + 1);
+    memset(tools, 0, sizeof tools);
+    memset(&ask, 0, sizeof ask);
+    tools[0].name = "f";
+    tools[1].name = "g";
+    tools[0].permissions = tools[1].permissions = TCALL_READ;
+    tools[0].strict = true;
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    ask.chat = &chat;
+    ask.model = "m";
+    ask.tools = tools;
+    ask.tool_count = 2;
+    ask.allow = TCALL_READ;
+    ask.view = tcall_view;
+    ask.choice_name = "f";
+    ask.max_tokens = 5;
+    ask.stream = true;
+    for (i = 0; i < TCALL_COUNT(servers); i++) {
+        const tcall_provider *p = tcall_provider_named(servers[i].name);
+        CHECK(p && strcmp(p->name, servers[i].name) == 0);
+        if (!p)
+            continue;
+        CHECK(strcmp(p->url, servers[i].url) == 0);
+        CHECK(strcmp(p->key_header, servers[i].header) == 0);
+        CHECK(strcmp(strrchr(p->path, '/'), "/completions") == 0);
+        ask.choice = TCALL_CHOICE_ONE;
+        CHECK(chosen(write_body(p, &ask), servers[i].one));
+        ask.choice = TCALL_CHOICE_NONE;
+        CHECK(chosen(write_body(p, &ask), servers[i].none));
+        ask.choice = TCALL_CHOICE_REQUIRED;
+        CHECK(chosen(write_body(p, &ask), servers[i].required));
+        CHECK(has(write_body(p, &ask), servers[i].has));
+        ask.no_parallel = strcmp(servers[i].lacks, "parallel") == 0;
+        CHECK(!strstr(write_body(p, &ask), servers[i].lacks));
+        ask.no_parallel = true;
+        CHECK(strstr(servers[i].lacks, "parallel") ||
+              strcmp(servers[i].name, "ollama_v1") == 0 ||
+              has(write_body(p, &ask), "\"parallel_tool_calls\":false"));
+        ask.no_parallel = false;
+    }
+    CHECK(!tcall_provider_named("groqq") && !tcall_provider_named(""));
+    CHECK(tcall_provider_named("gemini") == &tcall_gemini);
+}
+
+/* Ids of other providers become nine letters and digits, the same for a call
+ * and its result, different for different ones; what fits stays. */
+static void test_ids(void)
+{
+    static char memory[4096], seen[300][10];
+    static const char *const ids[] = {
+        "call_6yKrwBnDl0", "toolu_01A", "",
+        "12345678",        "12345678_", "1234567890"};
+    tcall_block block;
+    tcall_ask ask;
+    const char *p;
+    char id[24], to[9];
+    size_t i, k;
+    for (i = 0; i < TCALL_COUNT(seen); i++) {
+        tcall_str s;
+        if (i < TCALL_COUNT(ids))
+            snprintf(id, sizeof id, "%s", ids[i]);
+        else
+            snprintf(id, sizeof id, "call_%d", (int)i);
+        s = tcall_id_of_nine(to, tcall_str_of(id));
+        CHECK(s.len == 9 && s.ptr == to);
+        memcpy(seen[i], to, 9);
+        CHECK(strspn(seen[i], "0123456789abcdefghijklmnopqrstuvwxyz") == 9);
+        for (k = 0; k < i; k++)
+            CHECK(strcmp(seen[k], seen[i]) != 0);
+        CHECK(tcall_id_of_nine(to, s).ptr == s.ptr); /* it fits */
+    }
+    CHECK(tcall_str_eq(tcall_id_of_nine(to, tcall_str_of("aZ0123456")),
+                       tcall_str_of("aZ0123456")));
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    add(TCALL_ITEM_CALL, "toolu_01", "f", "{}");
+    add(TCALL_ITEM_CALL, "D681PevKs", "g", "{}");
+    add(TCALL_ITEM_RESULT, "D681PevKs", "g", "two");
+    add(TCALL_ITEM_RESULT, "toolu_01", "f", "one");
+    ask.chat = &chat;
+    p = write_body(&tcall_mistral, &ask);
+    CHECK(!strstr(p, "toolu_01") &&
+          has(p, "\"tool_call_id\":\"D681PevKs\",\"content\":\"two\""));
+    p = strstr(p, "[{\"id\":\"");
+    memset(id, 0, sizeof id);
+    if (p)
+        memcpy(id, p + 8, 9);
+    p = p ? strstr(p, "\"tool_call_id\":\"") : NULL;
+    CHECK(p && strncmp(p + 16, id, 9) == 0 &&
+          strncmp(p + 25, "\",\"content\":\"one\"", 17) == 0);
+    CHECK(has(write_body(&tcall_openai, &ask), "\"id\":\"toolu_01\""));
+}
+
 /* What the next request says of this answer, every call answered with "ok".
  * In the end the chat is empty again. */
 static const char *returned(const tcall_provider *from,
@@ -906,5 +1055,7 @@ int main(void)
     test_opaque();
     test_memory();
     test_write();
+    test_servers();
+    test_ids();
     return check_sum("test_provider");
 }
