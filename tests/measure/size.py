@@ -63,6 +63,7 @@ POINTERS = {
                        "tcall_gemini_write_", "tcall_deepseek_write_",
                        "tcall_openrouter_write_"],
     "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
+    "desc.text_calls": ["tcall_text_calls"],
     "tool.bind": ["tcall_bind"],
     "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
     "transport.*": [], "tool.run": [],
