@@ -1144,8 +1144,121 @@ static void test_text_calls(void)
           "</tool_call> [TOOL_CALLS ] <function>f</function>|");
 }
 
+/* A server that says the same always, until it has been asked twice. */
+typedef struct server {
+    char path[128];
+    const char *answer, *at;
+    int asked;
+} server;
+
+static int server_open(void *user, const tcall_request *req,
+                       tcall_response *res)
+{
+    server *s = (server *)user;
+    snprintf(s->path, sizeof s->path, "%s", req->path);
+    s->at = s->answer;
+    res->status = 200;
+    return s->asked++ < 2 ? TCALL_OK : TCALL_E_CONNECT;
+}
+
+static int server_write(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return (int)len;
+}
+
+static int server_read(void *user, char *bytes, size_t cap)
+{
+    server *s = (server *)user;
+    size_t n = strlen(s->at);
+    n = n < cap ? n : cap;
+    memcpy(bytes, s->at, n);
+    s->at += n;
+    return (int)n;
+}
+
+static void server_close(void *user)
+{
+    (void)user;
+}
+
+static int ran;
+
+static int run_f(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    ran += tcall_json_int(tcall_json_get(args, "a"), 0);
+    return tcall_write_text(out, "ok");
+}
+
+/* A turn; the path that was asked for. */
+static const char *turn(const tcall_provider *p, const char *answer,
+                        bool stream, bool text_calls)
+{
+    static server s;
+    static char memory[8192];
+    static const char schema[] = TCALL_JSON({
+        "type" : "object",
+        "required" : ["a"],
+        "properties" : {"a" : {"type" : "integer"}}
+    });
+    tcall tc;
+    tcall_agent agent;
+    tcall_tool tool;
+    tcall_desc d;
+    tcall_agent_desc ad;
+    memset(&s, 0, sizeof s);
+    memset(&tool, 0, sizeof tool);
+    memset(&d, 0, sizeof d);
+    memset(&ad, 0, sizeof ad);
+    s.answer = answer;
+    tool.name = "f";
+    tool.description = "Does it.";
+    tool.parameters = schema;
+    tool.run = run_f;
+    tool.permissions = TCALL_READ;
+    d.block = memory;
+    d.block_size = sizeof memory;
+    d.tools = &tool;
+    d.tool_count = 1;
+    d.allow = TCALL_READ;
+    ad.tc = &tc;
+    ad.provider = p;
+    ad.model = "gemini-x";
+    ad.stream = stream;
+    ad.text_calls = text_calls ? tcall_text_calls : NULL;
+    ad.transport.open = server_open;
+    ad.transport.write = server_write;
+    ad.transport.read = server_read;
+    ad.transport.close = server_close;
+    ad.transport.user = &s;
+    ran = 0;
+    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+    CHECK(tcall_agent_init(&agent, &ad) == TCALL_OK);
+    tcall_agent_run(&agent, tcall_str_of("go"));
+    return s.path;
+}
+
+static void test_agent(void)
+{
+    static const char text[] =
+        "{\"choices\":[{\"message\":{\"content\":\"<tool_call>{'name': 'f', "
+        "'arguments': {'a': 3}}</tool_call>\"},\"finish_reason\":\"stop\"}]}";
+    CHECK(same(turn(&tcall_gemini, "{}", false, false),
+               "/v1beta/models/gemini-x:generateContent"));
+    CHECK(same(turn(&tcall_gemini, "{}", true, false),
+               "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"));
+    CHECK(same(turn(&tcall_groq, text, false, true),
+               "/openai/v1/chat/completions"));
+    CHECK(ran == 6);
+    turn(&tcall_llamacpp, text, false, false);
+    CHECK(ran == 0);
+}
+
 int main(void)
 {
+    test_agent();
     test_text_calls();
     test_openai();
     test_cut();
