@@ -1232,11 +1232,23 @@ enum {
     TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
 };
 
-/* What a provider's word means, a tcall_stop. The table ends with "". */
-typedef struct tcall_word {
-    char text[40];
-    uint8_t means;
-} tcall_word;
+/* What a provider's words mean: these stand before each of them, with the
+ * values of tcall_stop, and NUL behind it. */
+#define TCALL_SAYS_END     "\1"
+#define TCALL_SAYS_CALLS   "\2"
+#define TCALL_SAYS_LENGTH  "\3"
+#define TCALL_SAYS_REFUSED "\4"
+#define TCALL_SAYS_FINAL   "\6"
+#define TCALL_SAYS_NOT_YET "\7"
+#define TCALL_SAYS_FAULT   "\10"
+#define TCALL_SAYS_CALL    "\11"
+#define TCALL_SAYS_OPAQUE  "\12"
+#define TCALL_SAYS_TEXT    "\13"
+#define TCALL_SAYS_PIECE   "\14"
+#define TCALL_SAYS_ALL     "\15"
+#define TCALL_SAYS_NEW     "\16"
+#define TCALL_SAYS_DONE    "\17"
+#define TCALL_SAYS_OPEN    "\20"
 
 /* In what a server differs from its format (tcall_provider.traits). */
 enum {
@@ -1264,7 +1276,7 @@ struct tcall_provider {
     const char *key_prefix;  /* before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value */
     const tcall_path *paths; /* where things stand in an answer */
-    const tcall_word *words; /* reasons to stop, types, and the like */
+    const char *words;       /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
@@ -7876,10 +7888,10 @@ static void tcall_reader_call_end_(tcall_reader *r)
 
 static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
 {
-    const tcall_word *w = r->provider->words;
-    while (*w->text && strcmp(w->text, r->word) != 0)
-        w++;
-    return *w->text ? w->means : other;
+    const char *w = r->provider->words;
+    while (*w && strcmp(w + 1, r->word) != 0)
+        w += strlen(w) + 1;
+    return *w ? (uint8_t)*w : other;
 }
 
 static void tcall_reader_stop_(tcall_reader *r)
@@ -9307,20 +9319,20 @@ static const tcall_path tcall_openai_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_openai_words_[] = {
-    {"stop", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_CALLS},
-    {"function_call", TCALL_STOP_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_openai_words_[] =
+    TCALL_SAYS_END "stop\0"
+    TCALL_SAYS_CALLS "tool_calls\0"
+    TCALL_SAYS_CALLS "function_call\0"
+    TCALL_SAYS_LENGTH "length\0"
+    TCALL_SAYS_LENGTH "model_length\0"
+    TCALL_SAYS_LENGTH "max_tokens\0"
+    TCALL_SAYS_LENGTH "max_output_tokens\0"
+    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
+    TCALL_SAYS_LENGTH "insufficient_system_resource\0"
+    TCALL_SAYS_LENGTH "error\0"
+    TCALL_SAYS_REFUSED "content_filter\0";
+/* clang-format on */
 
 static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask)
@@ -9399,16 +9411,16 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_anthropic_words_[] = {
-    {"message_stop", TCALL_STOP_FINAL_},
-    {"tool_use", TCALL_WORD_CALL_},
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_anthropic_words_[] =
+    TCALL_SAYS_FINAL "message_stop\0"
+    TCALL_SAYS_CALL "tool_use\0"
+    TCALL_SAYS_END "end_turn\0"
+    TCALL_SAYS_END "stop_sequence\0"
+    TCALL_SAYS_LENGTH "max_tokens\0"
+    TCALL_SAYS_LENGTH "model_context_window_exceeded\0"
+    TCALL_SAYS_REFUSED "refusal\0";
+/* clang-format on */
 
 static const char tcall_anthropic_turns_[] =
     "{'role':'user','content':[\0"
@@ -9479,12 +9491,12 @@ static const tcall_path tcall_ollama_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_ollama_words_[] = {
-    {"true", TCALL_STOP_FINAL_},
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_ollama_words_[] =
+    TCALL_SAYS_FINAL "true\0"
+    TCALL_SAYS_END "stop\0"
+    TCALL_SAYS_LENGTH "length\0";
+/* clang-format on */
 
 static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask)
@@ -9518,7 +9530,6 @@ static const tcall_path tcall_responses_paths_[] = {
     {1, TCALL_AT_INDEX, 0, "output_index"},
     {1, TCALL_AT_PIECE, 0, "delta"},
     {1, TCALL_AT_PIECE, 0, "arguments"},
-    {1, TCALL_AT_PIECE, 0, "input"},
     {1, TCALL_AT_CALL, TCALL_PATH_RAW, "item"},
     {2, TCALL_AT_TYPE, 0, "type"},
     {2, TCALL_AT_ID, 0, "call_id"},
@@ -9561,32 +9572,31 @@ static const tcall_path tcall_responses_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_responses_words_[] = {
-    {"function_call", TCALL_WORD_CALL_},
-    {"custom_tool_call", TCALL_WORD_CALL_},
-    {"message", TCALL_WORD_TEXT_},
-    {"reasoning", TCALL_WORD_OPAQUE_},
-    {"response.created", TCALL_WORD_OPEN_},
-    {"response.output_item.added", TCALL_WORD_NEW_},
-    {"response.output_item.done", TCALL_WORD_DONE_},
-    {"response.output_text.delta", TCALL_WORD_TEXT_},
-    {"response.function_call_arguments.delta", TCALL_WORD_PIECE_},
-    {"response.function_call_arguments.done", TCALL_WORD_ALL_},
-    {"response.custom_tool_call_input.delta", TCALL_WORD_PIECE_},
-    {"response.custom_tool_call_input.done", TCALL_WORD_ALL_},
-    {"response.completed", TCALL_STOP_FINAL_},
-    {"response.incomplete", TCALL_STOP_FINAL_},
-    {"response.failed", TCALL_STOP_FINAL_},
-    {"in_progress", TCALL_STOP_NOT_YET_},
-    {"queued", TCALL_STOP_NOT_YET_},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"failed", TCALL_STOP_FAULT_},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_responses_words_[] =
+    TCALL_SAYS_CALL "function_call\0"
+    TCALL_SAYS_CALL "custom_tool_call\0"
+    TCALL_SAYS_TEXT "message\0"
+    TCALL_SAYS_OPAQUE "reasoning\0"
+    TCALL_SAYS_OPEN "response.created\0"
+    TCALL_SAYS_NEW "response.output_item.added\0"
+    TCALL_SAYS_DONE "response.output_item.done\0"
+    TCALL_SAYS_TEXT "response.output_text.delta\0"
+    TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
+    TCALL_SAYS_ALL "response.function_call_arguments.done\0"
+    TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
+    TCALL_SAYS_FINAL "response.completed\0"
+    TCALL_SAYS_FINAL "response.incomplete\0"
+    TCALL_SAYS_FINAL "response.failed\0"
+    TCALL_SAYS_NOT_YET "in_progress\0"
+    TCALL_SAYS_NOT_YET "queued\0"
+    TCALL_SAYS_END "completed\0"
+    TCALL_SAYS_LENGTH "incomplete\0"
+    TCALL_SAYS_LENGTH "cancelled\0"
+    TCALL_SAYS_FAULT "failed\0"
+    TCALL_SAYS_LENGTH "max_output_tokens\0"
+    TCALL_SAYS_REFUSED "content_filter\0";
+/* clang-format on */
 
 static const char tcall_responses_turns_[] =
     "\0\0"
@@ -9668,25 +9678,25 @@ static const tcall_path tcall_gemini_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_gemini_words_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_REFUSED},
-    {"3", TCALL_STOP_REFUSED},
-    {"RECITATION", TCALL_STOP_REFUSED},
-    {"4", TCALL_STOP_REFUSED},
-    {"BLOCKLIST", TCALL_STOP_REFUSED},
-    {"PROHIBITED_CONTENT", TCALL_STOP_REFUSED},
-    {"SPII", TCALL_STOP_REFUSED},
-    {"MALFORMED_FUNCTION_CALL", TCALL_STOP_FAULT_},
-    {"9", TCALL_STOP_FAULT_},
-    {"MALFORMED_RESPONSE", TCALL_STOP_FAULT_},
-    {"UNEXPECTED_TOOL_CALL", TCALL_STOP_FAULT_},
-    {"TOO_MANY_TOOL_CALLS", TCALL_STOP_FAULT_},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_gemini_words_[] =
+    TCALL_SAYS_END "STOP\0"
+    TCALL_SAYS_END "1\0"
+    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
+    TCALL_SAYS_LENGTH "2\0"
+    TCALL_SAYS_REFUSED "SAFETY\0"
+    TCALL_SAYS_REFUSED "3\0"
+    TCALL_SAYS_REFUSED "RECITATION\0"
+    TCALL_SAYS_REFUSED "4\0"
+    TCALL_SAYS_REFUSED "BLOCKLIST\0"
+    TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
+    TCALL_SAYS_REFUSED "SPII\0"
+    TCALL_SAYS_FAULT "MALFORMED_FUNCTION_CALL\0"
+    TCALL_SAYS_FAULT "9\0"
+    TCALL_SAYS_FAULT "MALFORMED_RESPONSE\0"
+    TCALL_SAYS_FAULT "UNEXPECTED_TOOL_CALL\0"
+    TCALL_SAYS_FAULT "TOO_MANY_TOOL_CALLS\0";
+/* clang-format on */
 
 static const char tcall_gemini_turns_[] =
     "{'role':'user','parts':[\0"
