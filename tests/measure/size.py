@@ -42,7 +42,7 @@ AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
 # What CI holds: growth beyond it fails. Lower it when an image gets smaller.
-BARS = {("core", "M4"): 32300, ("agent", "M4"): 46100}
+BARS = {("core", "M4"): 32300, ("agent", "M4"): 46400}
 
 BANNED = re.compile(
     r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
@@ -65,13 +65,14 @@ POINTERS = {
     "f.read": ["tcall_field_*"],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
-                       "tcall_gemini_write_", "tcall_deepseek_write_",
-                       "tcall_openrouter_write_"],
+                       "tcall_gemini_write_"],
     "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
-    "desc.text_calls": ["tcall_text_calls"],
-    "tool.bind": ["tcall_bind"],
-    "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
-    "transport.*": [], "tool.run": [],
+    "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
+    "desc.run_hooks": ["tcall_run_hooks"],
+    "tool.check_output": ["tcall_check_output"], "h.run": [],
+    "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
+    "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
+    "d.approve": [],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
