@@ -3921,12 +3921,12 @@ static char *tcall_block_gap_(const tcall_block *b)
  * upon: what applies schemas to the same value, what is only kept, what applies
  * them to members and to elements; then what applies none. */
 #define TCALL_KEYWORDS_(X)                            \
-    X(ALLOF, "allOf", 0xBF6211, '[')                  \
-    X(NOT, "not", 0x29B19C, 's')                      \
     X(ANYOF, "anyOf", 0x5F988D, '[')                  \
     X(ONEOF, "oneOf", 0x957F34, '[')                  \
-    X(DEPEND, "dependencies", 0x653D9D, '{')          \
     X(IF, "if", 0x39386E, 's')                        \
+    X(ALLOF, "allOf", 0xBF6211, '[')                  \
+    X(NOT, "not", 0x29B19C, 's')                      \
+    X(DEPEND, "dependencies", 0x653D9D, '{')          \
     X(THEN, "then", 0xE522E9, 's')                    \
     X(ELSE, "else", 0xBDBF5B, 's')                    \
     X(DEFS, "$defs", 0x94EE77, '{')                   \
@@ -3944,7 +3944,6 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(CONST, "const", 0x664FD1, '*')                  \
     X(ENUM, "enum", 0x816CB0, '[')                    \
     X(REQUIRED, "required", 0x848C86, '[')            \
-    X(LISTED, "", 0, '[')                             \
     X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')          \
     X(MINIMUM, "minimum", 0x938122, '0')              \
     X(MAXIMUM, "maximum", 0x5BF2F6, '0')              \
@@ -4089,6 +4088,8 @@ static const char *tcall_text_skip_(const char *p)
         } else if (tcall_text_closes_(p)) {
             depth--;
         } else if (!depth) {
+            if (*p == 't' || *p == 'f' || *p == 'n')
+                return p + (*p == 'f' ? 5 : 4);
             while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
                    !tcall_is_space_(p[1]))
                 p++;
@@ -4564,38 +4565,46 @@ static void tcall_sc_close_(tcall_sc_ *c)
     c->open = parent;
 }
 
+/* The length of the name at the quote p, where it is short and plain. */
+static uint32_t tcall_sc_plain_(const char *p)
+{
+    uint32_t len = 0;
+    if (*p == '"')
+        for (len = 1; len < 16 && p[len] != '"' && p[len] != '\\';)
+            len++;
+    return len && p[len] == '"' ? (len - 1) << TCALL_LENGTH_ : 0;
+}
+
+/* required: a node for each name. */
+static void tcall_sc_names_(tcall_sc_ *c, const char *p)
+{
+    for (p = tcall_text_next_(p + 1); *p == '"';
+         p = tcall_text_next_(tcall_text_skip_(p)))
+        tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
+    if (*p != ']')
+        tcall_sc_malformed_(c, p);
+}
+
 /* A schema starts at p. */
 static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
                                     const char *p)
 {
-    uint32_t arg = *p == 'f' ? 0 : TCALL_ANY_, len = 0;
-    if (*p != '{' && *p != 't' && *p != 'f')
+    bool names = TCALL_RARE_ && op == TCALL_K_DEPEND_ && *p == '[';
+    if (*p != '{' && *p != 't' && *p != 'f' && !names)
         return tcall_sc_malformed_(c, p);
-    if (*at == '"')
-        for (len = 1; len < 16 && at[len] != '"' && at[len] != '\\';)
-            len++;
-    if (len && at[len] == '"')
-        arg |= (len - 1) << TCALL_LENGTH_;
-    c->open = tcall_sc_emit_(c, op, at, arg | c->open);
+    c->open = tcall_sc_emit_(
+        c, op, at,
+        (*p == 'f' ? 0 : TCALL_ANY_) | tcall_sc_plain_(at) | c->open);
     if (TCALL_RARE_ && op == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, TCALL_K_KEY_, at);
     if (*p == '{') {
         c->kind[c->depth++] = TCALL_OPEN_;
         return p + 1;
     }
+    if (names)
+        tcall_sc_names_(c, p);
     tcall_sc_close_(c);
-    return p + (*p == 't' ? 4 : 5); /* perhaps nothing is behind it */
-}
-
-/* An array of strings, which stays in the text. */
-static void tcall_sc_names_(tcall_sc_ *c, int op, const char *at,
-                            const char *p)
-{
-    for (p = tcall_text_next_(p + 1); *p == '"';)
-        p = tcall_text_next_(tcall_text_skip_(p));
-    if (*p != ']')
-        tcall_sc_malformed_(c, p);
-    tcall_sc_emit_(c, op, at, 0);
+    return tcall_text_skip_(p);
 }
 
 /* One type or an array of them, into the schema's own node. */
@@ -4712,7 +4721,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
             c->embedded = key;
         break;
     case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
-    case TCALL_K_REQUIRED_: tcall_sc_names_(c, op, p, p); break;
+    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
     case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
     case TCALL_K_REF_:
         c->refs = true;
@@ -4746,14 +4755,8 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
         }
         if (kind == TCALL_OPEN_ || tcall_shapes_[kind] == '{')
             p = tcall_text_value_(key);
-        if (kind == TCALL_OPEN_) {
-            p = tcall_sc_take_(c, key, p);
-        } else if (TCALL_RARE_ && kind == TCALL_K_DEPEND_ && *p == '[') {
-            tcall_sc_names_(c, TCALL_K_LISTED_, key, p);
-            p = tcall_text_skip_(p);
-        } else {
-            p = tcall_sc_schema_(c, kind, key, p);
-        }
+        p = kind == TCALL_OPEN_ ? tcall_sc_take_(c, key, p)
+                                : tcall_sc_schema_(c, kind, key, p);
     }
 }
 
@@ -4879,6 +4882,7 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
     uint32_t schema; /* its node */
+    uint32_t end;    /* the node behind it */
     uint32_t pc;     /* the keyword that is at work */
     uint32_t tok;    /* the value */
     uint32_t cur;    /* the value that pc was applied to last, or NEVER */
@@ -4899,7 +4903,8 @@ enum {
     TCALL_F_ALIKE_ = 14, /* what a schema hands down */
     TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
     TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32   /* the edge is at work and decides */
+    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
+    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
 };
 
 /* No answer yet: a frame is at work on it. */
@@ -4987,28 +4992,47 @@ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
     return false;
 }
 
-/* The value of the member that the string at p names, 0: none; len: of a short
- * plain name. The search begins at the key *hint, which moves on behind it. */
-static uint32_t tcall_ev_find_(tcall_ev_ *e, uint32_t object, uint32_t *hint,
-                               const char *p, uint32_t len)
+/* Does the node stand for this name? */
+static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, tcall_str name)
 {
-    uint32_t end = tcall_ev_after_(e, object), key = *hint, stop = key;
-    if (object + 1 == end)
+    const char *p = tcall_node_at_(e->s, node);
+    uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
+    return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
+               : tcall_text_same_(p, name);
+}
+
+/* Has the frame's schema a child with this op for the name? */
+static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                            tcall_str name)
+{
+    uint32_t i;
+    for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
+        if (e->steps--, tcall_node_op_(&e->program[i]) == op &&
+                            tcall_ev_named_(e, i, name))
+            return true;
+    return false;
+}
+
+/* The value of the frame's member that its node at pc names, 0: none. The
+ * search begins at the key where the last one ended: names tend to come in
+ * order. */
+static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end)
         return 0;
     do {
-        uint32_t value = key + 1;
-        tcall_str name = tcall_ev_of_(e, key);
-        bool found = len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
-                         : tcall_text_same_(p, name);
+        bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
         e->steps--;
+        value = key + 1;
         key = tcall_ev_after_(e, value);
         if (key == end)
-            key = object + 1;
+            key = f->tok + 1;
         if (found) {
-            *hint = key;
+            f->hint = key;
             return value;
         }
-    } while (key != stop);
+    } while (key != f->hint);
     return 0;
 }
 
@@ -5061,7 +5085,7 @@ static bool tcall_ev_equal_(tcall_ev_ *e, tcall_json a, tcall_json b,
 /* Is the JSON text at p equal to the frame's value? */
 static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
 {
-    tcall_str s = tcall_text_verbatim_(p);
+    tcall_str s;
     tcall_json v;
     tcall_tok *tok;
     char *copy;
@@ -5069,6 +5093,7 @@ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
     if (*p == '"')
         return f->type == TCALL_STRING &&
                tcall_text_same_(p, tcall_ev_of_(e, f->tok));
+    s = tcall_text_verbatim_(p);
     e->steps -= (int32_t)(s.len / 16);
     /* with no room for tokens the text is only read */
     tcall_json_parse(&v, (char *)(uintptr_t)p, s.len, NULL, 0, &n);
@@ -5101,19 +5126,6 @@ static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
                 tcall_ev_equal_(e, a, b, tcall_json_type(b)))
                 return false;
     return true;
-}
-
-/* Are all the names of the list at p members of the object? */
-static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
-                               const char *p)
-{
-    uint32_t hint = f->tok + 1;
-    for (p = tcall_text_next_(p + 1); *p == '"' && --e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
-        if (!tcall_ev_find_(e, f->tok, &hint, p, 0)) {
-            tcall_ev_fault_(e, f->flags, node, f->tok, p);
-            f->flags |= TCALL_F_BAD_;
-        }
 }
 
 /* Both are scaled so that the divisor is an integer; then the remainder is
@@ -5169,7 +5181,6 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const char *at = tcall_node_at_(e->s, f->pc);
     unsigned type = f->type;
-    uint32_t hint = f->tok + 1;
     bool ok = true;
     switch (op) {
     case TCALL_K_PATTERN_:
@@ -5190,15 +5201,8 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         if (TCALL_RARE_ && type == TCALL_ARRAY)
             ok = tcall_ev_unique_(e, f);
         break;
-    case TCALL_K_LISTED_:
-        if (!TCALL_RARE_ || type != TCALL_OBJECT ||
-            !tcall_ev_find_(e, f->tok, &hint, at, 0))
-            break;
-        at = tcall_text_value_(at);
-        /* fall through */
     case TCALL_K_REQUIRED_:
-        if (type == TCALL_OBJECT)
-            tcall_ev_required_(e, f, f->pc, at);
+        ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
         break;
     default: /* lengths: pairs for strings, arrays and objects */
         if (op >= TCALL_K_MINLENGTH_ && op <= TCALL_K_MAXPROPS_ &&
@@ -5286,12 +5290,14 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     if (e->error)
         return 0;
     e->depth++;
-    memset(f, 0, sizeof *f);
     f->schema = schema;
+    f->end = schema + (arg & TCALL_SPAN_);
     f->pc = schema + 1;
     f->tok = tok;
     f->cur = TCALL_NEVER_;
     f->hint = tok + 1;
+    f->seen = f->edge = f->rank = 0;
+    f->n = 0;
     f->type = (uint8_t)as;
     f->flags = (uint8_t)flags;
     return TCALL_PUSHED_;
@@ -5301,49 +5307,26 @@ static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                                 int op)
 {
     return tcall_node_child_(e->program, f->schema,
-                             tcall_node_after_(e->program, f->schema), op);
-}
-
-/* A null that may count as absent: where coercion is allowed and the property
- * is not required. */
-static bool tcall_ev_optional_null_(const tcall_ev_ *e,
-                                    const tcall_ev_frame_ *f)
-{
-    uint32_t required;
-    const char *p;
-    if (tcall_ev_kind_(e, f->cur) != TCALL_NULL || f->flags & TCALL_F_STRICT_)
-        return false;
-    required = tcall_ev_child_(e, f, TCALL_K_REQUIRED_);
-    if (!required)
-        return true;
-    for (p = tcall_text_next_(tcall_node_at_(e->s, required) + 1); *p == '"';
-         p = tcall_text_next_(tcall_text_skip_(p)))
-        if (tcall_text_same_(p, tcall_ev_of_(e, f->cur - 1)))
-            return false;
-    return true;
+                             f->end, op);
 }
 
 /* Is this member or element none that the keyword is for? */
 static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
                              uint32_t value)
 {
-    const tcall_node_ *program = e->program;
-    uint32_t i, end = tcall_node_after_(program, f->schema);
+    uint32_t i = f->pc;
     tcall_str key = tcall_ev_of_(e, value - 1);
-    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_)
-        return !tcall_ev_match_(e, f->pc + 1, key);
-    if (op != TCALL_K_ADDITIONAL_)
-        return false;
-    for (i = f->schema + 1; i < end; i = tcall_node_after_(program, i)) {
-        int known = tcall_node_op_(&program[i]);
-        e->steps--;
-        if (known == TCALL_K_PROPERTIES_
-                ? tcall_text_same_(tcall_node_at_(e->s, i), key)
-                : TCALL_RARE_ && known == TCALL_K_PATTERNS_ &&
-                      tcall_ev_match_(e, i + 1, key))
+    if (op == TCALL_K_ADDITIONAL_) {
+        if (tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key))
             return true;
+        for (i = TCALL_RARE_ ? f->schema + 1 : f->end; i < f->end;
+             i = tcall_node_after_(e->program, i))
+            if (tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_ &&
+                tcall_ev_match_(e, i + 1, key))
+                return true;
     }
-    return false;
+    return TCALL_RARE_ && op == TCALL_K_PATTERNS_ &&
+           !tcall_ev_match_(e, f->pc + 1, key);
 }
 
 /* The first element that is not for a prefixItems before node end. */
@@ -5364,39 +5347,29 @@ static uint32_t tcall_ev_rest_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
 /* The next value that the schema at pc is for, NEVER: there is none left. */
 static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    const tcall_node_ *node = &e->program[f->pc];
-    const char *at = tcall_node_at_(e->s, f->pc);
-    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur, hint = f->tok + 1;
-    bool begin = cur == TCALL_NEVER_, object = f->type == TCALL_OBJECT;
-    if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_) {
-        if (!begin || (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_))
-            return TCALL_NEVER_;
-        if (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
-            (!object || !tcall_ev_find_(e, f->tok, &hint, at, 0)))
-            return TCALL_NEVER_;
-        return f->tok;
-    }
-    if (f->type != (op < TCALL_K_PREFIX_ ? TCALL_OBJECT : TCALL_ARRAY))
-        return TCALL_NEVER_;
+    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
+    bool begin = cur == TCALL_NEVER_, object = op < TCALL_K_PREFIX_;
     if (op == TCALL_K_PROPERTIES_) {
-        cur = begin ? tcall_ev_find_(e, f->tok, &f->hint, at,
-                                     node->arg >> TCALL_LENGTH_ & 15)
-                    : 0;
+        cur = tcall_ev_find_(e, f);
         if (!cur)
             return TCALL_NEVER_;
         f->seen += 1 + (uint32_t)e->tok[cur].span;
         return cur;
     }
-    if (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end)
+    if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_)
+        return (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_) ||
+                       (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
+                        !tcall_ev_find_(e, f))
+                   ? TCALL_NEVER_
+                   : f->tok;
+    if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
+        (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
         return TCALL_NEVER_;
     do {
         if (!begin)
-            cur = op == TCALL_K_PREFIX_ ? end : tcall_ev_after_(e, cur) + object;
+            cur = tcall_ev_after_(e, cur) + object;
         else if (TCALL_RARE_ && op >= TCALL_K_PREFIX_ && op < TCALL_K_CONTAINS_)
-            cur = tcall_ev_rest_(e, f,
-                                 op == TCALL_K_PREFIX_
-                                     ? f->pc
-                                     : tcall_node_after_(e->program, f->schema));
+            cur = tcall_ev_rest_(e, f, op == TCALL_K_PREFIX_ ? f->pc : f->end);
         else
             cur = f->tok + 1 + object;
         begin = false;
@@ -5424,10 +5397,6 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
         break;
     case TCALL_K_IF_:
         f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
-        if (f->edge) {
-            f->flags |= TCALL_F_LAST_;
-            f->cur = TCALL_NEVER_;
-        }
         break;
     case TCALL_K_CONTAINS_: f->rank += r; break;
     case TCALL_K_ANYOF_:
@@ -5443,7 +5412,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
     default:
         if (r)
             break;
-        if (op == TCALL_K_PROPERTIES_ && tcall_ev_optional_null_(e, f))
+        if (op == TCALL_K_PROPERTIES_ && f->flags & TCALL_F_ABSENT_)
             tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
         else
             f->flags |= TCALL_F_BAD_;
@@ -5484,10 +5453,13 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
-    f->cur = TCALL_NEVER_;
+    if (op == TCALL_K_IF_ && f->edge && !(f->flags & TCALL_F_LAST_)) {
+        f->flags |= TCALL_F_LAST_;
+        return;
+    }
     if ((op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) &&
         !(f->flags & TCALL_F_LAST_)) {
-        while (next < tcall_node_after_(program, f->schema) &&
+        while (next < f->end &&
                tcall_node_op_(&program[next]) == op) {
             if (!f->n || op == TCALL_K_ONEOF_ || f->flags & TCALL_F_RETRY_) {
                 f->pc = next;
@@ -5528,8 +5500,16 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                                                            : TCALL_F_TEST_);
         break;
     case TCALL_K_PROPERTIES_:
-        if (tcall_ev_optional_null_(e, f))
+        /* a null may count as absent where coercion is allowed and the
+         * property is not required */
+        f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+        if (tcall_ev_kind_(e, tok) == TCALL_NULL &&
+            !(flags & TCALL_F_STRICT_) &&
+            !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
+                             tcall_ev_of_(e, tok - 1))) {
+            f->flags |= TCALL_F_ABSENT_;
             flags |= TCALL_F_TEST_;
+        }
         break;
     case TCALL_K_NAMES_: tok--; break;
     case TCALL_K_REF_: schema = e->program[schema].arg;
@@ -5545,31 +5525,38 @@ static int tcall_ev_run_(tcall_ev_ *e)
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
-        uint32_t end = tcall_node_after_(program, f->schema);
-        int op = tcall_node_op_(&program[f->pc]);
-        if (--e->steps < 0)
-            e->error = TCALL_E_BUDGET;
-        if (r >= 0)
-            tcall_ev_answer_(e, f, op, r);
-        r = TCALL_PUSHED_;
-        if (f->pc >= end || (f->flags & 3) == 3) {
-            e->depth--;
-            r = !(f->flags & TCALL_F_BAD_);
-        } else if (op != TCALL_K_REF_ &&
-                   program[f->schema].arg & TCALL_ALONE_) {
-            f->pc = tcall_node_after_(program, f->pc);
-        } else if (op > TCALL_K_CONTAINS_ && op != TCALL_K_REF_) {
-            tcall_ev_assert_(e, f, op);
-            f->pc = tcall_node_after_(program, f->pc);
-        } else {
-            uint32_t cur = tcall_ev_next_(e, f, op);
-            if (cur == TCALL_NEVER_) {
-                tcall_ev_done_(e, f, op);
-            } else {
-                f->cur = cur;
-                r = tcall_ev_apply_(e, f, op);
+        bool alone = program[f->schema].arg >> 31;
+        do {
+            int op = tcall_node_op_(&program[f->pc]);
+            if (--e->steps < 0)
+                e->error = TCALL_E_BUDGET;
+            if (r >= 0) {
+                tcall_ev_answer_(e, f, op, r);
+                r = TCALL_PUSHED_;
+                if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
+                    op != TCALL_K_PREFIX_)
+                    continue; /* with the next member or element */
+            } else if (op > TCALL_K_CONTAINS_ && op != TCALL_K_REF_) {
+                if (!alone)
+                    tcall_ev_assert_(e, f, op);
+            } else if (!alone || op == TCALL_K_REF_) {
+                f->cur = tcall_ev_next_(e, f, op);
+                if (f->cur != TCALL_NEVER_) {
+                    r = tcall_ev_apply_(e, f, op);
+                    if (r < 0)
+                        goto pushed;
+                    continue;
+                }
             }
-        }
+            f->cur = TCALL_NEVER_;
+            if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
+                tcall_ev_done_(e, f, op);
+            else
+                f->pc = tcall_node_after_(program, f->pc);
+        } while (r >= 0 || (f->pc < f->end && (f->flags & 3) != 3));
+        e->depth--;
+        r = !(f->flags & TCALL_F_BAD_);
+    pushed:;
     }
     return r;
 }
@@ -5694,46 +5681,45 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
 {
     tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
     int op = tcall_node_op_(&s->program[fault->node]);
-    const char *at = s->text + fault->at, *message = "not satisfied", *p = at;
-    tcall_str keyword = tcall_str_of("false");
-    bool missing = op == TCALL_K_REQUIRED_ || op == TCALL_K_LISTED_, named;
-    if (missing) {
-        keyword = tcall_str_of("required");
+    const char *at = s->text + fault->at, *end = at, *p = at;
+    const char *keyword = NULL, *message = "not satisfied";
+    if (op == TCALL_K_REQUIRED_) {
+        keyword = "required";
         message = "missing property";
-    } else if (op > TCALL_K_CONTAINS_ || *at == '[' || op == TCALL_K_NOT_ ||
-               op == TCALL_K_CONTAINS_) {
-        p = NULL; /* the name is in front of the value */
-    } else {
-        message = "not allowed";
+    } else if (op <= TCALL_K_CONTAINS_ && *at != '[' && op != TCALL_K_NOT_ &&
+               op != TCALL_K_CONTAINS_) {
         p = *at == '"' ? tcall_text_value_(at) : at;
-        if (*p == '{') {
+        if (*p == '{') { /* what stands there is a schema: its type */
+            keyword = "type";
             message = "wrong type";
-            keyword = tcall_str_of("type");
-            at = tcall_text_value_(tcall_text_member_(p, keyword));
+            at = tcall_text_value_(
+                tcall_text_member_(p, tcall_str_of(keyword)));
+        } else {
+            keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
+            message = "not allowed";
+            at = p;
         }
-    }
-    named = op == TCALL_K_ADDITIONAL_ && *p == 'f';
-    if (!p || named) {
-        const char *end = at, *begin;
-        while (*--end != '"')
-            ;
-        for (begin = end; begin[-1] != '"';)
-            begin--;
-        keyword = tcall_slice_(begin, (size_t)(end - begin));
     }
     tcall_write_open(w, '{');
     tcall_show_path_(w, value, found.tok);
     tcall_write_key(w, "keyword");
-    tcall_write_str(w, keyword);
+    if (keyword) {
+        tcall_write_string(w, keyword);
+    } else { /* it stands in front of the value */
+        while (*--end != '"')
+            ;
+        for (p = end; *--p != '"';)
+            ;
+        tcall_write_str(w, tcall_slice_(p + 1, (size_t)(end - p - 1)));
+    }
     tcall_write_key(w, "message");
     tcall_write_string(w, message);
-    if (!p || *p != 'f' || named)
-        tcall_write_key(w, "expected");
-    if (named)
+    tcall_write_key(w, "expected");
+    if (op == TCALL_K_ADDITIONAL_ && *at == 'f')
         tcall_show_names_(w, s, fault->node);
-    else if (!p || *p != 'f')
-        tcall_show_(w, tcall_text_verbatim_(at), false);
-    if (!missing) {
+    else
+        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)), false);
+    if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
         tcall_show_found_(w, found);
     }
