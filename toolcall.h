@@ -4993,7 +4993,7 @@ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
 }
 
 /* Does the node stand for this name? */
-static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, tcall_str name)
+static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, tcall_str name)
 {
     const char *p = tcall_node_at_(e->s, node);
     uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
@@ -5260,47 +5260,74 @@ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
     return type;
 }
 
+/* The type that a value counts as which is not of the types wanted, 0: that is
+ * a fault. */
+static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
+                                 unsigned flags)
+{
+    uint32_t types = e->program[schema].arg >> TCALL_TYPES_ & 0x7F;
+    unsigned type = tcall_ev_kind_(e, tok), as = 0;
+    if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
+        as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
+    else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
+        as = tcall_ev_coerced_(e, types, tok, flags);
+    if (!as) {
+        tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
+        e->rank--;
+    }
+    return as;
+}
+
 /* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
- * frame will tell. */
+ * frame is at work on it. With TCALL_NEVER_ as schema the one on top goes on.
+ * Assertions are decided up to the next keyword that applies schemas; when there
+ * is none the frame goes, with the answer. */
 static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                            unsigned flags)
 {
-    uint32_t arg = e->program[schema].arg, types = arg >> TCALL_TYPES_ & 0x7F;
-    unsigned type = tcall_ev_kind_(e, tok), as = type;
+    const tcall_node_ *program = e->program;
     tcall_ev_frame_ *f;
-    if (!(types >> (type - 1) & 1)) {
-        as = 0;
-        if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
-            as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
-        else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
-            as = tcall_ev_coerced_(e, types, tok, flags);
-        if (!as) {
-            tcall_ev_fault_(e, flags, schema, tok,
-                            tcall_node_at_(e->s, schema));
-            e->rank--;
+    if (schema == TCALL_NEVER_) {
+        f = &e->frame[e->depth - 1];
+    } else {
+        uint32_t arg = program[schema].arg;
+        unsigned type = tcall_ev_kind_(e, tok);
+        if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
+            type = tcall_ev_retype_(e, schema, tok, flags);
+            if (!type || type >= TCALL_ARRAY)
+                return type != 0;
         }
-        if (!as || (as != type && as >= TCALL_ARRAY))
-            return as != 0;
+        if ((arg & TCALL_SPAN_) == 1)
+            return 1;
+        f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
+        if (e->depth == TOOLCALL_MAX_FRAMES)
+            e->error = TCALL_E_DEPTH;
+        if (e->error)
+            return 0;
+        e->depth++;
+        f->schema = schema;
+        f->end = schema + (arg & TCALL_SPAN_);
+        f->pc = schema + 1;
+        f->tok = tok;
+        f->cur = TCALL_NEVER_;
+        f->hint = tok + 1;
+        f->seen = f->edge = f->rank = 0;
+        f->n = 0;
+        f->type = (uint8_t)type;
+        f->flags = (uint8_t)flags;
     }
-    if ((arg & TCALL_SPAN_) == 1)
-        return 1;
-    f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
-    if (e->depth == TOOLCALL_MAX_FRAMES)
-        e->error = TCALL_E_DEPTH;
-    if (e->error)
-        return 0;
-    e->depth++;
-    f->schema = schema;
-    f->end = schema + (arg & TCALL_SPAN_);
-    f->pc = schema + 1;
-    f->tok = tok;
-    f->cur = TCALL_NEVER_;
-    f->hint = tok + 1;
-    f->seen = f->edge = f->rank = 0;
-    f->n = 0;
-    f->type = (uint8_t)as;
-    f->flags = (uint8_t)flags;
-    return TCALL_PUSHED_;
+    while (f->pc < f->end && (f->flags & 3) != 3) {
+        int op = tcall_node_op_(&program[f->pc]);
+        bool alone = program[f->schema].arg >> 31;
+        if (op == TCALL_K_REF_ || (op <= TCALL_K_CONTAINS_ && !alone))
+            return TCALL_PUSHED_;
+        e->steps--;
+        if (!alone)
+            tcall_ev_assert_(e, f, op);
+        f->pc = tcall_node_after_(program, f->pc);
+    }
+    e->depth--;
+    return !(f->flags & TCALL_F_BAD_);
 }
 
 static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
@@ -5525,38 +5552,30 @@ static int tcall_ev_run_(tcall_ev_ *e)
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
-        bool alone = program[f->schema].arg >> 31;
-        do {
-            int op = tcall_node_op_(&program[f->pc]);
-            if (--e->steps < 0)
-                e->error = TCALL_E_BUDGET;
-            if (r >= 0) {
-                tcall_ev_answer_(e, f, op, r);
-                r = TCALL_PUSHED_;
-                if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
-                    op != TCALL_K_PREFIX_)
-                    continue; /* with the next member or element */
-            } else if (op > TCALL_K_CONTAINS_ && op != TCALL_K_REF_) {
-                if (!alone)
-                    tcall_ev_assert_(e, f, op);
-            } else if (!alone || op == TCALL_K_REF_) {
-                f->cur = tcall_ev_next_(e, f, op);
-                if (f->cur != TCALL_NEVER_) {
-                    r = tcall_ev_apply_(e, f, op);
-                    if (r < 0)
-                        goto pushed;
-                    continue;
-                }
+        int op = tcall_node_op_(&program[f->pc]);
+        if (--e->steps < 0)
+            e->error = TCALL_E_BUDGET;
+        if (r >= 0) {
+            tcall_ev_answer_(e, f, op, r);
+            r = TCALL_PUSHED_;
+            if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
+                op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
+                continue; /* with the next member or element */
+        } else {
+            f->cur = tcall_ev_next_(e, f, op);
+            if (f->cur != TCALL_NEVER_) {
+                r = tcall_ev_apply_(e, f, op);
+                continue;
             }
-            f->cur = TCALL_NEVER_;
-            if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
-                tcall_ev_done_(e, f, op);
-            else
-                f->pc = tcall_node_after_(program, f->pc);
-        } while (r >= 0 || (f->pc < f->end && (f->flags & 3) != 3));
-        e->depth--;
-        r = !(f->flags & TCALL_F_BAD_);
-    pushed:;
+        }
+        if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
+            tcall_ev_done_(e, f, op);
+        else
+            f->pc = tcall_node_after_(program, f->pc);
+        f->cur = TCALL_NEVER_;
+        if (f->pc >= f->end || (f->flags & 3) == 3 ||
+            tcall_node_op_(&program[f->pc]) != TCALL_K_PROPERTIES_)
+            r = tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
     }
     return r;
 }
