@@ -4005,12 +4005,12 @@ static const uint32_t tcall_words_[] = {
 
 /* In arg of a node that has a span: the span; the length of its name when that
  * is short and plain; its types, one bit each in the order of tcall_type,
- * integer last; and whether only its $ref counts. */
+ * integer last. */
 #define TCALL_SPAN_    0xFFFFFu
 #define TCALL_LENGTH_  20
+#define TCALL_LENGTHS_ 0xF00000u
 #define TCALL_TYPES_   24
 #define TCALL_ANY_     0x3F000000u
-#define TCALL_ALONE_   0x80000000u
 #define TCALL_INTEGER_ 0x40u
 #define TCALL_NEVER_   0xFFFFFFFFu
 
@@ -4557,12 +4557,24 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    uint32_t i = c->open, parent;
+    uint32_t i = c->open, k, parent;
     if (c->n > c->cap)
         return;
     parent = c->node[i].arg & TCALL_SPAN_;
     c->node[i].arg += c->n - i - parent;
     c->open = parent;
+    k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
+    if (!k || c->draft < TCALL_DRAFT_7)
+        return;
+    /* up to draft 7 what stands beside a $ref does not count */
+    if ((c->node[i].arg & ~TCALL_LENGTHS_ & ~TCALL_SPAN_) != TCALL_ANY_)
+        k = 0;
+    for (i++; k && i < c->n; i = tcall_node_after_(c->node, i))
+        if (i != k && tcall_node_op_(&c->node[i]) != TCALL_K_DEFS_)
+            k = 0;
+    if (!k)
+        tcall_sc_refuse_(c, tcall_node_at_(c->out, i - 1),
+                         "what is beside a $ref does not count");
 }
 
 /* The length of the name at the quote p, where it is short and plain. */
@@ -4623,7 +4635,7 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
         types |= 1u << (type - TCALL_K_NULL_);
         p = tcall_text_next_(tcall_text_skip_(p));
     } while (*at == '[' && *p != ']');
-    if (c->open < c->cap && !(c->node[c->open].arg & TCALL_ALONE_))
+    if (c->open < c->cap)
         c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
@@ -4724,10 +4736,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
     case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
     case TCALL_K_REF_:
-        c->refs = true;
-        if (c->draft >= TCALL_DRAFT_7 && c->open < c->cap)
-            c->node[c->open].arg |= TCALL_ALONE_ | TCALL_ANY_;
-        /* fall through */
+        c->refs = true; /* fall through */
     case TCALL_K_CONST_:
     case TCALL_K_ENUM_: tcall_sc_emit_(c, op, p, 0); break;
     case TCALL_K_UNIQUE_:
@@ -5318,12 +5327,10 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     }
     while (f->pc < f->end && (f->flags & 3) != 3) {
         int op = tcall_node_op_(&program[f->pc]);
-        bool alone = program[f->schema].arg >> 31;
-        if (op == TCALL_K_REF_ || (op <= TCALL_K_CONTAINS_ && !alone))
+        if (op <= TCALL_K_CONTAINS_ || op == TCALL_K_REF_)
             return TCALL_PUSHED_;
         e->steps--;
-        if (!alone)
-            tcall_ev_assert_(e, f, op);
+        tcall_ev_assert_(e, f, op);
         f->pc = tcall_node_after_(program, f->pc);
     }
     e->depth--;
@@ -5376,13 +5383,6 @@ static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
     bool begin = cur == TCALL_NEVER_, object = op < TCALL_K_PREFIX_;
-    if (op == TCALL_K_PROPERTIES_) {
-        cur = tcall_ev_find_(e, f);
-        if (!cur)
-            return TCALL_NEVER_;
-        f->seen += 1 + (uint32_t)e->tok[cur].span;
-        return cur;
-    }
     if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_)
         return (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_) ||
                        (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
@@ -5437,11 +5437,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
         }
         break;
     default:
-        if (r)
-            break;
-        if (op == TCALL_K_PROPERTIES_ && f->flags & TCALL_F_ABSENT_)
-            tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
-        else
+        if (!r)
             f->flags |= TCALL_F_BAD_;
     }
 }
@@ -5526,56 +5522,83 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         flags |= TCALL_F_DRY_ | (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_
                                                            : TCALL_F_TEST_);
         break;
-    case TCALL_K_PROPERTIES_:
-        /* a null may count as absent where coercion is allowed and the
-         * property is not required */
-        f->flags &= (uint8_t)~TCALL_F_ABSENT_;
-        if (tcall_ev_kind_(e, tok) == TCALL_NULL &&
-            !(flags & TCALL_F_STRICT_) &&
-            !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
-                             tcall_ev_of_(e, tok - 1))) {
-            f->flags |= TCALL_F_ABSENT_;
-            flags |= TCALL_F_TEST_;
-        }
-        break;
     case TCALL_K_NAMES_: tok--; break;
     case TCALL_K_REF_: schema = e->program[schema].arg;
     }
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
+/* properties, where most of the time is spent. A null may count as absent where
+ * coercion is allowed and the property is not required. r: what the schema at pc
+ * said, or TCALL_PUSHED_. */
+static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    const tcall_node_ *program = e->program;
+    do {
+        unsigned flags = f->flags & TCALL_F_ALIKE_;
+        if (r < 0) {
+            f->cur = tcall_ev_find_(e, f);
+            f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+            r = 1;
+            if (f->cur) {
+                f->seen += 1 + (uint32_t)e->tok[f->cur].span;
+                if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
+                    !(flags & TCALL_F_STRICT_) &&
+                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
+                                     tcall_ev_of_(e, f->cur - 1))) {
+                    f->flags |= TCALL_F_ABSENT_;
+                    flags |= TCALL_F_TEST_;
+                }
+                r = tcall_ev_enter_(e, f->pc, f->cur, flags);
+                if (r < 0)
+                    return r;
+            }
+        }
+        if (!r && f->flags & TCALL_F_ABSENT_)
+            tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
+        else if (!r)
+            f->flags |= TCALL_F_BAD_;
+        f->pc += program[f->pc].arg & TCALL_SPAN_;
+        r = TCALL_PUSHED_;
+    } while (f->pc < f->end && (f->flags & 3) != 3 &&
+             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
+    f->cur = TCALL_NEVER_;
+    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+}
+
+/* Any other keyword that applies schemas. */
+static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
+{
+    if (r < 0) {
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
+            op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
+            return TCALL_PUSHED_; /* to the next member or element */
+    }
+    if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
+        tcall_ev_done_(e, f, op);
+    else
+        f->pc = tcall_node_after_(e->program, f->pc);
+    f->cur = TCALL_NEVER_;
+    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+}
+
 /* The machine: until the root's schema has answered. */
 static int tcall_ev_run_(tcall_ev_ *e)
 {
-    const tcall_node_ *program = e->program;
     int r = tcall_ev_enter_(e, 0, 0,
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
-        int op = tcall_node_op_(&program[f->pc]);
+        int op = tcall_node_op_(&e->program[f->pc]);
         if (--e->steps < 0)
             e->error = TCALL_E_BUDGET;
-        if (r >= 0) {
-            tcall_ev_answer_(e, f, op, r);
-            r = TCALL_PUSHED_;
-            if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
-                op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
-                continue; /* with the next member or element */
-        } else {
-            f->cur = tcall_ev_next_(e, f, op);
-            if (f->cur != TCALL_NEVER_) {
-                r = tcall_ev_apply_(e, f, op);
-                continue;
-            }
-        }
-        if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
-            tcall_ev_done_(e, f, op);
-        else
-            f->pc = tcall_node_after_(program, f->pc);
-        f->cur = TCALL_NEVER_;
-        if (f->pc >= f->end || (f->flags & 3) == 3 ||
-            tcall_node_op_(&program[f->pc]) != TCALL_K_PROPERTIES_)
-            r = tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+        r = op == TCALL_K_PROPERTIES_ ? tcall_ev_members_(e, f, r)
+                                      : tcall_ev_walk_(e, f, op, r);
     }
     return r;
 }
