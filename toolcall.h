@@ -4009,6 +4009,7 @@ static const uint32_t tcall_words_[] = {
 #define TCALL_SPAN_    0xFFFFFu
 #define TCALL_LENGTH_  20
 #define TCALL_LENGTHS_ 0xF00000u
+#define TCALL_MARKED_  0x80000000u
 #define TCALL_TYPES_   24
 #define TCALL_ANY_     0x3F000000u
 #define TCALL_INTEGER_ 0x40u
@@ -4555,6 +4556,28 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 
 #endif /* TOOLCALL_NO_PATTERN */
 
+/* Marks the properties that are required. Where all that are required are
+ * among them the first of the names says how many: counting will do then. */
+static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
+{
+    tcall_node_ *node = c->node;
+    uint32_t first = tcall_node_child_(node, schema, c->n, TCALL_K_REQUIRED_);
+    uint32_t i = first, k;
+    for (; i && i < c->n && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_; i++) {
+        tcall_str name = tcall_text_verbatim_(tcall_node_at_(c->out, i));
+        for (k = schema + 1; k < c->n; k = tcall_node_after_(node, k))
+            if (tcall_node_op_(&node[k]) == TCALL_K_PROPERTIES_ &&
+                --c->steps > 0 &&
+                memcmp(tcall_node_at_(c->out, k), name.ptr, name.len) == 0)
+                break;
+        if (k >= c->n || node[k].arg >> 31 || i - first > 126)
+            return;
+        node[k].arg |= TCALL_MARKED_;
+    }
+    if (first)
+        node[first].arg |= (i - first) << TCALL_TYPES_;
+}
+
 static void tcall_sc_close_(tcall_sc_ *c)
 {
     uint32_t i = c->open, k, parent;
@@ -4563,6 +4586,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
     parent = c->node[i].arg & TCALL_SPAN_;
     c->node[i].arg += c->n - i - parent;
     c->open = parent;
+    tcall_sc_require_(c, i);
     k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
     if (!k || c->draft < TCALL_DRAFT_7)
         return;
@@ -4899,7 +4923,8 @@ typedef struct tcall_ev_frame_ {
     uint32_t seen;   /* tokens of the members that properties named */
     uint32_t edge;   /* the schema that decides: then, else, one of anyOf */
     uint32_t rank;   /* how far it came; of contains: how many hold */
-    uint16_t n;      /* of anyOf, oneOf: how many hold */
+    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
+    uint8_t have;    /* required properties that were met */
     uint8_t type;    /* of the value, as the schema sees it */
     uint8_t flags;
 } tcall_ev_frame_;
@@ -5189,6 +5214,7 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
 static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const char *at = tcall_node_at_(e->s, f->pc);
+    uint32_t count;
     unsigned type = f->type;
     bool ok = true;
     switch (op) {
@@ -5211,7 +5237,11 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
             ok = tcall_ev_unique_(e, f);
         break;
     case TCALL_K_REQUIRED_:
-        ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
+        count = e->program[f->pc].arg >> TCALL_TYPES_;
+        if (count && count == f->have)
+            f->pc += count - 1; /* and so are the others */
+        else
+            ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
         break;
     default: /* lengths: pairs for strings, arrays and objects */
         if (op >= TCALL_K_MINLENGTH_ && op <= TCALL_K_MAXPROPS_ &&
@@ -5321,7 +5351,7 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
         f->cur = TCALL_NEVER_;
         f->hint = tok + 1;
         f->seen = f->edge = f->rank = 0;
-        f->n = 0;
+        f->n = f->have = 0;
         f->type = (uint8_t)type;
         f->flags = (uint8_t)flags;
     }
@@ -5429,7 +5459,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
     case TCALL_K_ANYOF_:
     case TCALL_K_ONEOF_:
         if (r) {
-            f->n++;
+            f->n = (uint8_t)(f->n + (f->n < 2));
             f->edge = f->pc;
         } else if (!f->n && e->rank > 2 * f->tok && e->rank >= f->rank) {
             f->edge = e->rank > f->rank ? f->pc : 0;
@@ -5502,7 +5532,8 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
             tcall_ev_fails_(e, f, max);
     }
     f->pc = next;
-    f->edge = f->rank = f->n = 0;
+    f->edge = f->rank = 0;
+    f->n = 0;
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
 
@@ -5542,6 +5573,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
             r = 1;
             if (f->cur) {
                 f->seen += 1 + (uint32_t)e->tok[f->cur].span;
+                f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
                 if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
                     !(flags & TCALL_F_STRICT_) &&
                     !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
