@@ -751,7 +751,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 24 bytes of scratch each. */
+/* Schemas that are at work inside each other; 44 bytes of scratch each. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
@@ -788,8 +788,8 @@ typedef struct tcall_schema {
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft);
-/* The refusal in one line of plain text, with the value and its JSON Pointer:
- * unknown type at /properties/a/type: "dict" */
+/* The refusal in one line of plain text, with its offset in the schema's text
+ * and what stands there: unknown type at 27: "dict" */
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
 
 /* One thing that is wrong with a value. */
@@ -3917,50 +3917,50 @@ static char *tcall_block_gap_(const tcall_block *b)
 #endif
 
 /* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
- * with). s: a schema; *: anything; capital letters: rare. The order is relied
- * upon: what applies schemas to the same value, what is only kept, what applies
+ * with). s: a schema; *: anything. The order is relied upon:
+ * what applies schemas to the same value, what is only kept, what applies
  * them to members and to elements; then what applies none. */
-#define TCALL_KEYWORDS_(X)                            \
-    X(ANYOF, "anyOf", 0x5F988D, '[')                  \
-    X(ONEOF, "oneOf", 0x957F34, '[')                  \
-    X(IF, "if", 0x39386E, 's')                        \
-    X(ALLOF, "allOf", 0xBF6211, '[')                  \
-    X(NOT, "not", 0x29B19C, 's')                      \
-    X(DEPEND, "dependencies", 0x653D9D, '{')          \
-    X(THEN, "then", 0xE522E9, 's')                    \
-    X(ELSE, "else", 0xBDBF5B, 's')                    \
-    X(DEFS, "$defs", 0x94EE77, '{')                   \
-    X(PROPERTIES, "properties", 0x11DE6C, '{')        \
-    X(PATTERNS, "patternProperties", 0xEB4BB2, '{')   \
+#define TCALL_KEYWORDS_(X)                               \
+    X(ANYOF, "anyOf", 0x5F988D, '[')                     \
+    X(ONEOF, "oneOf", 0x957F34, '[')                     \
+    X(IF, "if", 0x39386E, 's')                           \
+    X(ALLOF, "allOf", 0xBF6211, '[')                     \
+    X(NOT, "not", 0x29B19C, 's')                         \
+    X(DEPEND, "dependencies", 0x653D9D, '{')             \
+    X(THEN, "then", 0xE522E9, 's')                       \
+    X(ELSE, "else", 0xBDBF5B, 's')                       \
+    X(DEFS, "$defs", 0x94EE77, '{')                      \
+    X(PROPERTIES, "properties", 0x11DE6C, '{')           \
+    X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
     X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
-    X(NAMES, "propertyNames", 0x22B1E1, 's')          \
-    X(PREFIX, "prefixItems", 0x328C49, '[')           \
-    X(REST, "items", 0x3A7933, 's')                   \
-    X(EXTRA, "additionalItems", 0x7A4724, 's')        \
-    X(CONTAINS, "contains", 0x6CCAF1, 's')            \
-    X(PATTERN, "pattern", 0x873D01, '"')              \
-    X(KEY, "", 0, '"')                                \
-    X(REF, "$ref", 0x94C365, '"')                     \
-    X(CONST, "const", 0x664FD1, '*')                  \
-    X(ENUM, "enum", 0x816CB0, '[')                    \
-    X(REQUIRED, "required", 0x848C86, '[')            \
-    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')          \
-    X(MINIMUM, "minimum", 0x938122, '0')              \
-    X(MAXIMUM, "maximum", 0x5BF2F6, '0')              \
-    X(ABOVE, "exclusiveMinimum", 0x720625, '0')       \
-    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0')       \
-    X(MINLENGTH, "minLength", 0xB0443B, '0')          \
-    X(MAXLENGTH, "maxLength", 0xD23308, '0')          \
-    X(MINITEMS, "minItems", 0x13F0FB, '0')            \
-    X(MAXITEMS, "maxItems", 0xFCFB37, '0')            \
-    X(MINPROPS, "minProperties", 0x5F8287, '0')       \
-    X(MAXPROPS, "maxProperties", 0x93E8C8, '0')       \
-    X(MINCONTAINS, "minContains", 0xBC1B2E, '0')      \
-    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0')      \
-    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't')           \
-    X(TYPE, "type", 0x5127F1, '*')                    \
-    X(DRAFT, "$schema", 0x1083C5, '"')                \
-    X(ID, "$id", 0x124D65, '*')                       \
+    X(NAMES, "propertyNames", 0x22B1E1, 's')             \
+    X(PREFIX, "prefixItems", 0x328C49, '[')              \
+    X(REST, "items", 0x3A7933, 's')                      \
+    X(EXTRA, "additionalItems", 0x7A4724, 's')           \
+    X(CONTAINS, "contains", 0x6CCAF1, 's')               \
+    X(PATTERN, "pattern", 0x873D01, '"')                 \
+    X(KEY, "", 0, '"')                                   \
+    X(REF, "$ref", 0x94C365, '"')                        \
+    X(CONST, "const", 0x664FD1, '*')                     \
+    X(ENUM, "enum", 0x816CB0, '[')                       \
+    X(REQUIRED, "required", 0x848C86, '[')               \
+    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')             \
+    X(MINIMUM, "minimum", 0x938122, '0')                 \
+    X(MAXIMUM, "maximum", 0x5BF2F6, '0')                 \
+    X(ABOVE, "exclusiveMinimum", 0x720625, '0')          \
+    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0')          \
+    X(MINLENGTH, "minLength", 0xB0443B, '0')             \
+    X(MAXLENGTH, "maxLength", 0xD23308, '0')             \
+    X(MINITEMS, "minItems", 0x13F0FB, '0')               \
+    X(MAXITEMS, "maxItems", 0xFCFB37, '0')               \
+    X(MINPROPS, "minProperties", 0x5F8287, '0')          \
+    X(MAXPROPS, "maxProperties", 0x93E8C8, '0')          \
+    X(MINCONTAINS, "minContains", 0xBC1B2E, '0')         \
+    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0')         \
+    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't')              \
+    X(TYPE, "type", 0x5127F1, '*')                       \
+    X(DRAFT, "$schema", 0x1083C5, '"')                   \
+    X(ID, "$id", 0x124D65, '*')                          \
     X(REFUSED, "$dynamicRef", 0xB21B47, '*')
 
 enum {
@@ -3974,6 +3974,14 @@ enum {
     TCALL_K_NULL_ /* the types, in their order, integer last */
 };
 
+/* The rare ones. */
+#define TCALL_BIT_(op) ((uint64_t)1 << TCALL_K_##op##_)
+#define TCALL_RARE_OPS_                                                \
+    (TCALL_BIT_(DEPEND) | TCALL_BIT_(IF) | TCALL_BIT_(THEN) |          \
+     TCALL_BIT_(ELSE) | TCALL_BIT_(PATTERNS) | TCALL_BIT_(PREFIX) |    \
+     TCALL_BIT_(EXTRA) | TCALL_BIT_(CONTAINS) | TCALL_BIT_(MULTIPLE) | \
+     TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
+
 static const char tcall_shapes_[] = {
 #define TCALL_X_(op, name, hash, shape) shape,
     TCALL_KEYWORDS_(TCALL_X_)
@@ -3982,17 +3990,17 @@ static const char tcall_shapes_[] = {
 
 /* The words of a schema: hash and op. */
 static const uint32_t tcall_words_[] = {
-#define TCALL_X_(op, name, hash, shape) (uint32_t)hash << 8 | TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape) (uint32_t) hash << 8 | TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-#define TCALL_X_(op, hash) (uint32_t)hash << 8 | (op)
-    TCALL_X_(TCALL_K_DEFS_, 0xBF0E20),    /* definitions */
-    TCALL_X_(TCALL_K_DEPEND_, 0xB4B403),  /* dependentSchemas */
-    TCALL_X_(TCALL_K_DEPEND_, 0x86D897),  /* dependentRequired */
-    TCALL_X_(TCALL_K_ID_, 0x37386A),      /* id */
-    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3), /* $recursiveRef */
-    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9), /* unevaluatedProperties */
-    TCALL_X_(TCALL_K_REFUSED_, 0x39C254), /* unevaluatedItems */
+#define TCALL_X_(op, hash) (uint32_t) hash << 8 | (op)
+        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20), /* definitions */
+    TCALL_X_(TCALL_K_DEPEND_, 0xB4B403),   /* dependentSchemas */
+    TCALL_X_(TCALL_K_DEPEND_, 0x86D897),   /* dependentRequired */
+    TCALL_X_(TCALL_K_ID_, 0x37386A),       /* id */
+    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3),  /* $recursiveRef */
+    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9),  /* unevaluatedProperties */
+    TCALL_X_(TCALL_K_REFUSED_, 0x39C254),  /* unevaluatedItems */
     TCALL_X_(TCALL_K_NULL_, 0x77074B),
     TCALL_X_(TCALL_K_NULL_ + 1, 0x65F46E), /* boolean */
     TCALL_X_(TCALL_K_NULL_ + 2, 0x1BD670), /* number */
@@ -4132,7 +4140,7 @@ static int32_t tcall_utf8_next_(const char **at)
 static bool tcall_text_same_(const char *p, tcall_str s)
 {
     const char *q = s.ptr, *end = q + s.len;
-    for (p++; *p != '"'; ) {
+    for (p++; *p != '"';) {
         char out[4];
         const char *from = p++;
         size_t n = 1;
@@ -4402,6 +4410,7 @@ typedef struct tcall_sc_ {
     int draft;
     const char *embedded; /* a subschema's own $id */
     bool refs;            /* there is a $ref */
+    bool told;            /* the root's $schema has been seen */
     uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
@@ -4437,14 +4446,14 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->n++;
 }
 
+#ifndef TOOLCALL_NO_PATTERN
+
 /* Adds to what node i is about. */
 static void tcall_sc_patch_(tcall_sc_ *c, uint32_t i, uint32_t arg)
 {
     if (i < c->cap)
         c->node[i].arg += arg;
 }
-
-#ifndef TOOLCALL_NO_PATTERN
 
 /* Nesting of groups in a pattern. */
 #define TCALL_GROUPS_ 8
@@ -4536,9 +4545,9 @@ copy:
                 !tcall_re_quantifier_(&p, &min, &max))
                 goto bad;
             many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece,
-                           (uint32_t)(many | min << 12 |
-                                      (max == TCALL_UNBOUNDED_) << 24));
+            tcall_sc_emit_(
+                c, TCALL_K_ATOM_, piece,
+                (uint32_t)(many | min << 12 | (max == TCALL_UNBOUNDED_) << 24));
             cells += (uint32_t)many;
         }
     }
@@ -4563,12 +4572,14 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
     tcall_node_ *node = c->node;
     uint32_t first = tcall_node_child_(node, schema, c->n, TCALL_K_REQUIRED_);
     uint32_t i = first, k;
-    for (; i && i < c->n && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_; i++) {
+    for (; i && i < c->n && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
+         i++) {
         tcall_str name = tcall_text_verbatim_(tcall_node_at_(c->out, i));
         for (k = schema + 1; k < c->n; k = tcall_node_after_(node, k))
             if (tcall_node_op_(&node[k]) == TCALL_K_PROPERTIES_ &&
                 --c->steps > 0 &&
-                memcmp(tcall_node_at_(c->out, k), name.ptr, name.len) == 0)
+                tcall_str_eq(tcall_text_verbatim_(tcall_node_at_(c->out, k)),
+                             name))
                 break;
         if (k >= c->n || node[k].arg >> 31 || i - first > 126)
             return;
@@ -4628,9 +4639,9 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
     bool names = TCALL_RARE_ && op == TCALL_K_DEPEND_ && *p == '[';
     if (*p != '{' && *p != 't' && *p != 'f' && !names)
         return tcall_sc_malformed_(c, p);
-    c->open = tcall_sc_emit_(
-        c, op, at,
-        (*p == 'f' ? 0 : TCALL_ANY_) | tcall_sc_plain_(at) | c->open);
+    c->open = tcall_sc_emit_(c, op, at,
+                             (*p == 'f' ? 0 : TCALL_ANY_) |
+                                 tcall_sc_plain_(at) | c->open);
     if (TCALL_RARE_ && op == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, TCALL_K_KEY_, at);
     if (*p == '{') {
@@ -4663,13 +4674,13 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
         c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
-/* The first digits as an integer, no more than fits. */
+/* The first digits as an integer; NEVER where ten times that is too much. */
 static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 {
     const char *p = n->first;
     uint32_t v = 0;
     for (; digits > 0 && !n->zero; digits--) {
-        if (v >= 200000000)
+        if (v >= 42000000)
             return TCALL_NEVER_;
         v = v * 10 + (uint32_t)tcall_num_digit_(n, &p);
     }
@@ -4710,16 +4721,19 @@ static int tcall_sc_draft_of_(const char *p)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The root's $schema counts from the beginning: start again. */
+/* The root's $schema counts from the beginning: start again, once. */
 static const char *tcall_sc_dialect_(tcall_sc_ *c, const char *p)
 {
     int draft = tcall_sc_draft_of_(p);
-    if (draft < 0 || (c->depth > 1 && draft != c->draft))
-        return tcall_sc_refuse_(c, p, "unknown $schema");
     if (draft == c->draft)
         return tcall_text_skip_(p);
+    if (draft < 0 || c->depth > 1 || c->told)
+        return tcall_sc_refuse_(c, p, "unknown $schema");
+    c->told = true;
     c->draft = draft;
-    c->n = 0;
+    c->n = 1;
+    if (c->cap)
+        c->node->arg = TCALL_ANY_;
     return tcall_text_space_(c->text) + 1;
 }
 
@@ -4729,8 +4743,10 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
+    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
     char shape;
-    if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_)
+    if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
+        (rare && !TCALL_RARE_))
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
@@ -4759,8 +4775,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
     case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
     case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_K_REF_:
-        c->refs = true; /* fall through */
+    case TCALL_K_REF_: c->refs = true; /* fall through */
     case TCALL_K_CONST_:
     case TCALL_K_ENUM_: tcall_sc_emit_(c, op, p, 0); break;
     case TCALL_K_UNIQUE_:
@@ -4889,7 +4904,7 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
             c.cap = TCALL_SPAN_;
     }
     c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = draft;
+    c.draft = (int)draft;
     out->program = c.node;
     root = tcall_text_space_(text.ptr);
     tcall_sc_outline_(&c, root);
@@ -4905,7 +4920,7 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     for (i = 0; i < out->nodes && !out->reason; i++)
         if (tcall_node_op_(&c.node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(&c, &c.node[i]);
-    return out->reason ? TCALL_E_SCHEMA
+    return out->reason  ? TCALL_E_SCHEMA
            : out->nodes ? (int)out->need
                         : TCALL_E_MEMORY;
 }
@@ -5027,7 +5042,8 @@ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
 }
 
 /* Does the node stand for this name? */
-static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, tcall_str name)
+static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
+                                   tcall_str name)
 {
     const char *p = tcall_node_at_(e->s, node);
     uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
@@ -5041,8 +5057,8 @@ static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 {
     uint32_t i;
     for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
-        if (e->steps--, tcall_node_op_(&e->program[i]) == op &&
-                            tcall_ev_named_(e, i, name))
+        if (e->steps--,
+            tcall_node_op_(&e->program[i]) == op && tcall_ev_named_(e, i, name))
             return true;
     return false;
 }
@@ -5136,8 +5152,8 @@ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
         return false;
     copy = (char *)memcpy(tok + n, p, s.len);
     return tcall_json_parse(&v, copy, s.len, tok, n, NULL) > 0 &&
-           tcall_ev_equal_(
-               e, v, tcall_json_cursor_(e->text, &e->tok[f->tok]), f->type);
+           tcall_ev_equal_(e, v, tcall_json_cursor_(e->text, &e->tok[f->tok]),
+                           f->type);
 }
 
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
@@ -5156,8 +5172,7 @@ static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
     tcall_json all = tcall_json_cursor_(e->text, &e->tok[f->tok]), a, b;
     for (a = tcall_json_first(all); a.tok; a = tcall_json_next(a))
         for (b = tcall_json_first(all); b.tok != a.tok; b = tcall_json_next(b))
-            if (--e->steps < 0 ||
-                tcall_ev_equal_(e, a, b, tcall_json_type(b)))
+            if (--e->steps < 0 || tcall_ev_equal_(e, a, b, tcall_json_type(b)))
                 return false;
     return true;
 }
@@ -5179,8 +5194,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_num_ bound = tcall_num_read_(tcall_slice_(
-        tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
+    tcall_num_ bound = tcall_num_read_(
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
     int order;
     if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
         return tcall_ev_multiple_(n, &bound);
@@ -5319,8 +5334,8 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 
 /* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
  * frame is at work on it. With TCALL_NEVER_ as schema the one on top goes on.
- * Assertions are decided up to the next keyword that applies schemas; when there
- * is none the frame goes, with the answer. */
+ * Assertions are decided up to the next keyword that applies schemas; when
+ * there is none the frame goes, with the answer. */
 static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                            unsigned flags)
 {
@@ -5370,8 +5385,7 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                                 int op)
 {
-    return tcall_node_child_(e->program, f->schema,
-                             f->end, op);
+    return tcall_node_child_(e->program, f->schema, f->end, op);
 }
 
 /* Is this member or element none that the keyword is for? */
@@ -5512,8 +5526,7 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     }
     if ((op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) &&
         !(f->flags & TCALL_F_LAST_)) {
-        while (next < f->end &&
-               tcall_node_op_(&program[next]) == op) {
+        while (next < f->end && tcall_node_op_(&program[next]) == op) {
             if (!f->n || op == TCALL_K_ONEOF_ || f->flags & TCALL_F_RETRY_) {
                 f->pc = next;
                 return;
@@ -5550,8 +5563,8 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
     case TCALL_K_ANYOF_:
     case TCALL_K_ONEOF_:
-        flags |= TCALL_F_DRY_ | (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_
-                                                           : TCALL_F_TEST_);
+        flags |= TCALL_F_DRY_ |
+                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
         break;
     case TCALL_K_NAMES_: tok--; break;
     case TCALL_K_REF_: schema = e->program[schema].arg;
@@ -5560,8 +5573,8 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 }
 
 /* properties, where most of the time is spent. A null may count as absent where
- * coercion is allowed and the property is not required. r: what the schema at pc
- * said, or TCALL_PUSHED_. */
+ * coercion is allowed and the property is not required. r: what the schema at
+ * pc said, or TCALL_PUSHED_. */
 static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     const tcall_node_ *program = e->program;
@@ -5745,8 +5758,7 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
     tcall_write_open(w, '[');
     for (i++; i < end && w->len < room; i = tcall_node_after_(program, i))
         if (tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_)
-            tcall_write_verbatim(w,
-                                 tcall_text_verbatim_(tcall_node_at_(s, i)));
+            tcall_write_verbatim(w, tcall_text_verbatim_(tcall_node_at_(s, i)));
     tcall_write_close(w, ']');
 }
 
@@ -5766,8 +5778,8 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
         if (*p == '{') { /* what stands there is a schema: its type */
             keyword = "type";
             message = "wrong type";
-            at = tcall_text_value_(
-                tcall_text_member_(p, tcall_str_of(keyword)));
+            at =
+                tcall_text_value_(tcall_text_member_(p, tcall_str_of(keyword)));
         } else {
             keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
             message = "not allowed";
@@ -5792,7 +5804,8 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
     if (op == TCALL_K_ADDITIONAL_ && *at == 'f')
         tcall_show_names_(w, s, fault->node);
     else
-        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)), false);
+        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)),
+                    false);
     if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
         tcall_show_found_(w, found);
