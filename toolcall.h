@@ -4014,14 +4014,14 @@ static const uint32_t tcall_words_[] = {
 /* In arg of a node that has a span: the span; the length of its name when that
  * is short and plain; its types, one bit each in the order of tcall_type,
  * integer last. */
-#define TCALL_SPAN_    0xFFFFFu
-#define TCALL_LENGTH_  20
-#define TCALL_LENGTHS_ 0xF00000u
-#define TCALL_MARKED_  0x80000000u
-#define TCALL_TYPES_   24
-#define TCALL_ANY_     0x3F000000u
-#define TCALL_INTEGER_ 0x40u
-#define TCALL_NEVER_   0xFFFFFFFFu
+#define TCALL_SPAN_      0xFFFFFu
+#define TCALL_LENGTH_    20
+#define TCALL_TYPES_ANY_ 0x7F000000u
+#define TCALL_MARKED_    0x80000000u
+#define TCALL_TYPES_     24
+#define TCALL_ANY_       0x3F000000u
+#define TCALL_INTEGER_   0x40u
+#define TCALL_NEVER_     0xFFFFFFFFu
 
 /* The op that a word means, -1: none. */
 static int tcall_word_(tcall_str word)
@@ -4126,16 +4126,6 @@ static tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-static int32_t tcall_utf8_next_(const char **at)
-{
-    unsigned char c = (unsigned char)*(*at)++;
-    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-    int32_t cp = more ? c & (0x3F >> more) : c;
-    for (; more; more--)
-        cp = cp << 6 | (*(*at)++ & 0x3F);
-    return cp;
-}
-
 /* Is the string that starts at the quote p equal to s? */
 static bool tcall_text_same_(const char *p, tcall_str s)
 {
@@ -4181,6 +4171,16 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 
 /* What an escape was, when it was not one character. */
 enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
+
+static int32_t tcall_utf8_next_(const char **at)
+{
+    unsigned char c = (unsigned char)*(*at)++;
+    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
+    int32_t cp = more ? c & (0x3F >> more) : c;
+    for (; more; more--)
+        cp = cp << 6 | (*(*at)++ & 0x3F);
+    return cp;
+}
 
 /* \d, \w, \s and what ends a line, as ranges. */
 static const uint16_t tcall_re_sets_[] = {
@@ -4598,18 +4598,16 @@ static void tcall_sc_close_(tcall_sc_ *c)
     c->node[i].arg += c->n - i - parent;
     c->open = parent;
     tcall_sc_require_(c, i);
-    k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
-    if (!k || c->draft < TCALL_DRAFT_7)
-        return;
     /* up to draft 7 what stands beside a $ref does not count */
-    if ((c->node[i].arg & ~TCALL_LENGTHS_ & ~TCALL_SPAN_) != TCALL_ANY_)
-        k = 0;
-    for (i++; k && i < c->n; i = tcall_node_after_(c->node, i))
-        if (i != k && tcall_node_op_(&c->node[i]) != TCALL_K_DEFS_)
-            k = 0;
-    if (!k)
-        tcall_sc_refuse_(c, tcall_node_at_(c->out, i - 1),
-                         "what is beside a $ref does not count");
+    k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
+    if (k && c->draft >= TCALL_DRAFT_7)
+        for (k = i + 1; k < c->n; k = tcall_node_after_(c->node, k)) {
+            int op = tcall_node_op_(&c->node[k]);
+            if ((op != TCALL_K_REF_ && op != TCALL_K_DEFS_) ||
+                (c->node[i].arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
+                tcall_sc_refuse_(c, tcall_node_at_(c->out, k),
+                                 "what is beside a $ref does not count");
+        }
 }
 
 /* The length of the name at the quote p, where it is short and plain. */
