@@ -1441,33 +1441,110 @@ enum {
     TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
 };
 
-/* What a provider's word means, a tcall_stop. The table ends with "". */
-typedef struct tcall_word {
-    char text[40];
-    uint8_t means;
-} tcall_word;
+/* What a provider's words mean: these stand before each of them, with the
+ * values of tcall_stop, and NUL behind it. */
+#define TCALL_SAYS_END     "\1"
+#define TCALL_SAYS_CALLS   "\2"
+#define TCALL_SAYS_LENGTH  "\3"
+#define TCALL_SAYS_REFUSED "\4"
+#define TCALL_SAYS_FINAL   "\6"
+#define TCALL_SAYS_NOT_YET "\7"
+#define TCALL_SAYS_FAULT   "\10"
+#define TCALL_SAYS_CALL    "\11"
+#define TCALL_SAYS_OPAQUE  "\12"
+#define TCALL_SAYS_TEXT    "\13"
+#define TCALL_SAYS_PIECE   "\14"
+#define TCALL_SAYS_ALL     "\15"
+#define TCALL_SAYS_NEW     "\16"
+#define TCALL_SAYS_DONE    "\17"
+#define TCALL_SAYS_OPEN    "\20"
 
-typedef struct tcall_provider {
+/* In what a server differs from its format (tcall_provider.traits). */
+enum {
+    TCALL_TRAIT_OPAQUE = 1,      /* what is opaque has to go back */
+    TCALL_TRAIT_ASK_OPAQUE = 2,  /* and it has to be asked for */
+    TCALL_TRAIT_ANY = 4,         /* "any" is its word for "required" */
+    TCALL_TRAIT_WEAK_CHOICE = 8, /* to name a tool or none is not obeyed: then
+                                    that one is sent alone, or none is */
+    TCALL_TRAIT_NO_CHOICE = 16,  /* nor is anything else about the choice */
+    TCALL_TRAIT_NO_STRICT = 32,
+    TCALL_TRAIT_NO_PARALLEL = 64,   /* no switch for calls side by side */
+    TCALL_TRAIT_SAY_PARALLEL = 128, /* one call, unless told otherwise */
+    TCALL_TRAIT_MAX_TOKENS = 256,   /* so named, not max_completion_tokens */
+    TCALL_TRAIT_NO_USAGE = 512      /* no stream_options */
+};
+
+typedef struct tcall_provider tcall_provider;
+struct tcall_provider {
     const char *name;
-    /* Of the request, below the base URL; "{model}" stands for its name. */
+    const char *url; /* where it is; "": every user has one of his own */
+    /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
     const char *stream_path; /* NULL: the same */
     const char *key_header;  /* carries the key */
     const char *key_prefix;  /* before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value */
     const tcall_path *paths; /* where things stand in an answer */
-    const tcall_word *words; /* reasons to stop, types, and the like */
-    bool keep;               /* what is opaque must go back */
-    int (*write)(tcall_writer *w, const tcall_ask *ask);
-} tcall_provider;
+    const char *words;       /* reasons to stop, types: TCALL_SAYS_... */
+    int (*write)(const tcall_provider *p, tcall_writer *w,
+                 const tcall_ask *ask);
+    /* The id of a call as this server takes it, in 9 bytes at to or as it is;
+     * the same for the same id. NULL: any id will do. */
+    tcall_str (*id)(char *to, tcall_str id);
+    uint16_t traits;
+};
 
-extern const tcall_provider tcall_openai;    /* and compatible servers */
+extern const tcall_provider tcall_openai;    /* Chat Completions */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
 extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
-/* Like tcall_openai, with reasoning that has to be returned. */
-extern const tcall_provider tcall_deepseek, tcall_openrouter;
+
+/* Servers that speak the format of OpenAI, each with what is known of it:
+ * X(name, url, path, key header, before the key, id, traits). Each is a
+ * tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
+ * or trait serves what is not here. */
+#define TCALL_SERVERS(X)                                                     \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, 0)                                   \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", tcall_id_of_nine,                          \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)       \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL | \
+          TCALL_TRAIT_MAX_TOKENS)                                            \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",       \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                           \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",      \
+      "Bearer ", NULL, 0)                                                    \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, 0)      \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                 \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                      \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                  \
+          TCALL_TRAIT_MAX_TOKENS)
+
+#define TCALL_X_(name, url, path, header, prefix, id, traits) \
+    extern const tcall_provider tcall_##name;
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+/* Nine letters and digits, all that Mistral takes: other ids are mapped to
+ * such, each always to the same. */
+tcall_str tcall_id_of_nine(char *to, tcall_str id);
+/* The provider or server of this name ("groq"), NULL: there is none. Links
+ * all of them. */
+const tcall_provider *tcall_provider_named(const char *name);
 
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
@@ -1529,6 +1606,12 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
  * (r->answer tells more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set, they must get an error result. */
 int tcall_reader_end(tcall_reader *r);
+/* Small local models may write calls as text, between markers as those of
+ * <tool_call>{"name":"f","arguments":{}}</tool_call>. After tcall_reader_end
+ * this makes calls of them where the provider gave none, and ends the text
+ * where they begin; unterminated ones have item.error set and must not run.
+ * TCALL_OK, or an error as tcall_reader_end. */
+int tcall_text_calls(tcall_reader *r);
 /* What is wrong with an answer, by its HTTP status (0: unknown) and by what
  * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
  * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
@@ -1630,6 +1713,9 @@ typedef struct tcall_agent_desc {
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_text_calls: calls that a local model writes as text count. NULL:
+     * only those of the provider do. */
+    int (*text_calls)(tcall_reader *r);
 } tcall_agent_desc;
 
 typedef struct tcall_agent {
@@ -8634,7 +8720,8 @@ static void tcall_reader_settle_all_(tcall_reader *r)
  * type usually comes first. */
 static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
 {
-    if (!r->provider->keep || r->event == TCALL_WORD_NEW_ ||
+    if (!(r->provider->traits & TCALL_TRAIT_OPAQUE) ||
+        r->event == TCALL_WORD_NEW_ ||
         (r->type && r->type != TCALL_WORD_OPAQUE_) ||
         r->answer.error == TCALL_E_MEMORY)
         return;
@@ -8692,10 +8779,10 @@ static void tcall_reader_call_end_(tcall_reader *r)
 
 static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
 {
-    const tcall_word *w = r->provider->words;
-    while (*w->text && strcmp(w->text, r->word) != 0)
-        w++;
-    return *w->text ? w->means : other;
+    const char *w = r->provider->words;
+    while (*w && strcmp(w + 1, r->word) != 0)
+        w += strlen(w) + 1;
+    return *w ? (uint8_t)*w : other;
 }
 
 static void tcall_reader_stop_(tcall_reader *r)
@@ -8823,7 +8910,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->all = true;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
-    if ((opaque && !r->provider->keep) ||
+    if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
@@ -9040,18 +9127,24 @@ static size_t tcall_utf8_whole_(const char *p, size_t n)
 }
 
 /* An id of nine letters and digits: every provider takes those. */
-static bool tcall_reader_make_id_(tcall_reader *r)
+static tcall_str tcall_make_id_(tcall_chat *chat, char *id)
 {
-    char id[9] = {'c', 'a', 'l', 'l'};
-    uint32_t n = ++r->chat->made;
-    tcall_head_ h;
+    uint32_t n = ++chat->made;
     int i;
+    memcpy(id, "call", 4);
     for (i = 8; i > 3; i--, n /= 10)
         id[i] = (char)('0' + n % 10);
-    if (!tcall_reader_need_(r, sizeof id))
+    return tcall_slice_(id, 9);
+}
+
+static bool tcall_reader_make_id_(tcall_reader *r)
+{
+    char room[9];
+    tcall_str id = tcall_make_id_(r->chat, room);
+    tcall_head_ h;
+    if (!tcall_reader_need_(r, id.len))
         return false;
-    tcall_reader_put_(r, r->pending, TCALL_PART_ID_,
-                      tcall_slice_(id, sizeof id));
+    tcall_reader_put_(r, r->pending, TCALL_PART_ID_, id);
     h = tcall_head_get_(r->chat, r->pending);
     h.kind |= TCALL_ITEM_MADE_;
     tcall_head_set_(r->chat, r->pending, &h);
@@ -9169,36 +9262,35 @@ int tcall_reader_end(tcall_reader *r)
     return a->error;
 }
 
-/* What providers write about their errors, in code, type or words. */
-static const struct tcall_fault_ {
-    const char *says;
-    int error;
-} tcall_faults_[] = {
-    {"context_length", TCALL_E_CONTEXT},
-    {"context length", TCALL_E_CONTEXT},
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"api_key", TCALL_E_AUTH},
-    {"authentication", TCALL_E_AUTH},
-    {"unauthenticated", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content_filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
-};
+/* What providers write about their errors, in code, type or words, behind the
+ * index of what it means. */
+static const char tcall_fault_words_[] = "0context_length\0"
+                                         "0context length\0"
+                                         "0context window\0"
+                                         "0context size\0"
+                                         "0prompt is too long\0"
+                                         "0prompt_tokens\0"
+                                         "0number of tokens\0"
+                                         "1api key\0"
+                                         "1api_key\0"
+                                         "1authentication\0"
+                                         "1unauthenticated\0"
+                                         "1permission\0"
+                                         "2not_found\0"
+                                         "2model identifier\0"
+                                         "3overloaded\0"
+                                         "3unavailable\0"
+                                         "4rate_limit\0"
+                                         "4resource_exhausted\0"
+                                         "5content_filter\0"
+                                         "5content_policy\0"
+                                         "5content management policy\0"
+                                         "5safety\0"
+                                         "6invalid_request\0"
+                                         "6invalid_argument\0";
+static const int8_t tcall_fault_errors_[] = {
+    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
+    TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Is the word in the text? Capitals do not matter. */
 static bool tcall_says_(const char *text, const char *word)
@@ -9222,16 +9314,17 @@ int tcall_answer_error(const tcall_answer *a, int status)
     } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
                  {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
                  {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
+    const char *word;
     size_t i;
     for (i = 0; i < TCALL_COUNT(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status < 300 && a->error != TCALL_E_PROVIDER)
         return a->error;
-    for (i = 0; i < TCALL_COUNT(tcall_faults_); i++)
-        if (tcall_says_(a->stop_text, tcall_faults_[i].says) ||
-            tcall_says_(a->message, tcall_faults_[i].says))
-            return tcall_faults_[i].error;
+    for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
+        if (tcall_says_(a->stop_text, word + 1) ||
+            tcall_says_(a->message, word + 1))
+            return tcall_fault_errors_[*word - '0'];
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
@@ -9661,82 +9754,169 @@ static void tcall_write_member_(tcall_writer *w, const char *key,
     }
 }
 
-/* Writes JSON that is given as a form: @i, @n and @t stand for id, name and
- * text of the item, as strings, @r for its text as it is, @a for its text as
- * arguments, @A for the same as a string, @g for its sign; @I and @s for these
- * as members of Gemini's, if there are any. An object behind another one gets
- * its comma. */
-static void tcall_write_form_(tcall_writer *w, const char *form,
-                              const tcall_item *item)
+/* Arrays that came one after the other, as one. */
+static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
+{
+    size_t i, from = 0;
+    int depth = 0;
+    bool quoted = false;
+    for (i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (quoted && c == '\\') {
+            i++;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
+                tcall_write_bytes(w, s.ptr + from, i - from);
+                tcall_write_text(w, ",");
+                depth++;
+                from = ++i + 1;
+            }
+        }
+    }
+    tcall_write_bytes(w, s.ptr + from, s.len - from);
+}
+
+/* The n-th of texts that stand one behind the other, each ended by NUL. A
+ * table of pointers would be linked with all its texts where nobody uses it. */
+static const char *tcall_nth_(const char *texts, int n)
+{
+    while (n-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
+/* What a letter of a form stands for. */
+static void tcall_write_value_(tcall_writer *w, char letter,
+                               const tcall_item *item)
+{
+    tcall_str text = item->text;
+    switch (letter) {
+    case 'i': tcall_write_str(w, item->id); break;
+    case 'n': tcall_write_str(w, item->name); break;
+    case 'g': tcall_write_str(w, item->sign); break;
+    case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
+    case 'l': tcall_write_arrays_(w, text); break;
+    case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
+    case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
+    case 'I':
+        if (!item->made)
+            tcall_write_member_(w, ",\"id\":", item->id);
+        break;
+    case 's':
+        tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
+        break;
+    case 'e':
+        tcall_write_quote(w);
+        if (item->error && !(text.len && *text.ptr == '{'))
+            tcall_write_text(w, "Error: ");
+        tcall_write_bytes(w, text.ptr, text.len);
+        tcall_write_unquote(w);
+        break;
+    default: tcall_write_str(w, text);
+    }
+}
+
+/* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
+ * are id, name and text of the item, as strings; @r its text as it is, @l the
+ * same, arrays joined; @a its text as arguments, @A that as a string; @e the
+ * text of a result where there is no flag for an error; @g its sign; @I and @s
+ * id and sign as members of Gemini's, if there are any. An object behind
+ * another one gets its comma. Ends at @., the result is what follows. */
+static const char *tcall_write_form_(tcall_writer *w, const char *form,
+                                     const tcall_item *item)
 {
     if ((*form == '{' || strcmp(form, "@r") == 0) && w->last == '}')
         tcall_write_text(w, ",");
     for (;;) {
-        const char *at = strchr(form, '@');
-        tcall_write_bytes(w, form, at ? (size_t)(at - form) : strlen(form));
-        if (!at)
-            return;
-        switch (at[1]) {
-        case 'i': tcall_write_str(w, item->id); break;
-        case 'n': tcall_write_str(w, item->name); break;
-        case 't': tcall_write_str(w, item->text); break;
-        case 'g': tcall_write_str(w, item->sign); break;
-        case 'r': tcall_write_bytes(w, item->text.ptr, item->text.len); break;
-        case 'I':
-            if (!item->made)
-                tcall_write_member_(w, ",\"id\":", item->id);
-            break;
-        case 's':
-            tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
-            break;
-        case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
-        default: tcall_write_str(w, tcall_arguments_(item));
-        }
-        form = at + 2;
+        const char *at = form;
+        while (*at && *at != '@' && *at != '\'')
+            at++;
+        tcall_write_bytes(w, form, (size_t)(at - form));
+        if (!*at)
+            return at;
+        form = at + 1 + (*at == '@');
+        if (*at == '\'')
+            tcall_write_text(w, "\"");
+        else if (at[1] == '.')
+            return form;
+        else
+            tcall_write_value_(w, at[1], item);
     }
 }
 
-/* A form with one text only. */
-static void tcall_write_words_(tcall_writer *w, const char *form,
-                               const char *text)
+/* A form with one text only, or with none. */
+static const char *tcall_write_words_(tcall_writer *w, const char *form,
+                                      const char *text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
     item.text = tcall_str_of(text);
-    tcall_write_form_(w, form, &item);
+    return tcall_write_form_(w, form, &item);
 }
 
-/* All tools as a member of the request, each between two forms. False: there
- * are none. */
-static bool tcall_write_tools_(tcall_writer *w, const tcall_ask *ask,
-                               const char *before, const char *behind,
-                               tcall_strict *left)
+/* The same, where there is a text. */
+static void tcall_write_option_(tcall_writer *w, const char *form,
+                                const char *text)
 {
+    if (text && *text)
+        tcall_write_words_(w, form, text);
+}
+
+/* And with a number above 0. */
+static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
+{
+    if (value > 0) {
+        form = tcall_write_words_(w, form, NULL);
+        tcall_write_int(w, value);
+        tcall_write_words_(w, form, NULL);
+    }
+}
+
+/* The end of most requests. */
+static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+{
+    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
+                                           : ",\"stream\":false}");
+}
+
+/* All tools as a member of the request: a form around all of them, and one for
+ * each, with @. for its schema. False: there are none. */
+static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *form,
+                               const char *each, tcall_strict *left)
+{
+    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
+    const char *rest;
     tcall_item item;
     size_t i = 0;
     bool some = false, strict;
     memset(&item, 0, sizeof item);
+    if (weak && ask->choice == TCALL_CHOICE_NONE)
+        return false;
+    if (p->traits & TCALL_TRAIT_NO_STRICT)
+        left->tools = 0;
     while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (left->profile == TCALL_STRICT_OLLAMA &&
-            ask->choice == TCALL_CHOICE_ONE &&
+        if (weak && ask->choice == TCALL_CHOICE_ONE &&
             strcmp(tool->name, ask->choice_name) != 0)
-            continue; /* it knows no other way to say so */
-        tcall_write_text(w, some ? ""
-                            : left->profile
-                                ? ",\"tools\":["
-                                : ",\"tools\":[{\"functionDeclarations\":[");
+            continue;
+        if (!some)
+            form = tcall_write_form_(w, form, &item);
         some = true;
         item.name = tcall_str_of(tool->name);
         item.text = tcall_str_of(tool->description);
-        tcall_write_form_(w, before, &item);
+        rest = tcall_write_form_(w, each, &item);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
                                         : "");
-        tcall_write_text(w, behind);
+        tcall_write_form_(w, rest, &item);
     }
-    tcall_write_text(w, !some ? "" : left->profile ? "]" : "]}]");
+    if (some)
+        tcall_write_form_(w, form, &item);
     return some;
 }
 
@@ -9766,21 +9946,20 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
  * in one answer comes as reasoning, text, calls with their reasoning, and then
  * the results of all its calls. */
 typedef struct tcall_talk_ {
+    const tcall_provider *to;
     const tcall_chat *chat;
-    const char *who; /* the provider that gets it */
-    bool keeps;      /* its reasoning */
     size_t from, at; /* where the answer begins; the place in it */
     uint8_t phase;
     bool called; /* a call came by */
+    char id[9];  /* room for one that has to be mapped */
 } tcall_talk_;
 
-static void tcall_talk_init_(tcall_talk_ *t, const tcall_chat *chat,
-                             const char *who)
+static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
+                             const tcall_chat *chat)
 {
     memset(t, 0, sizeof *t);
+    t->to = to;
     t->chat = chat;
-    t->who = who ? who : "";
-    t->keeps = who != NULL;
 }
 
 /* Does the item belong to the phase that is on? */
@@ -9790,9 +9969,11 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     switch (item->kind) {
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
-    default:
+    case TCALL_ITEM_OPAQUE:
         return t->phase == (t->called ? 2 : 0) &&
-               tcall_str_eq(item->name, tcall_str_of(t->who));
+               t->to->traits & TCALL_TRAIT_OPAQUE &&
+               tcall_str_eq(item->name, tcall_str_of(t->to->name));
+    default: return false;
     }
 }
 
@@ -9807,10 +9988,12 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = next;
             if (!tcall_talk_fits_(t, item))
                 continue;
-            if (item->lost && t->keeps && !w->error)
+            if (item->lost && t->to->traits & TCALL_TRAIT_OPAQUE && !w->error)
                 w->error = TCALL_E_MEMORY;
             if (t->phase == 3)
                 tcall_chat_result_(t->chat, next, item);
+            if (t->to->id)
+                item->id = t->to->id(t->id, item->id);
             return true;
         }
         t->called = false;
@@ -9828,19 +10011,6 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
     }
 }
 
-/* There is no error flag in this format: the text has to say it. */
-static void tcall_write_result_(tcall_writer *w, const char *form,
-                                const tcall_item *result)
-{
-    bool object = result->text.len && *result->text.ptr == '{';
-    tcall_write_form_(w, form, result);
-    tcall_write_quote(w);
-    tcall_write_text(w, result->error && !object ? "Error: " : "");
-    tcall_write_bytes(w, result->text.ptr, result->text.len);
-    tcall_write_unquote(w);
-    tcall_write_text(w, "}");
-}
-
 /* How far a message of the model is written. */
 enum {
     TCALL_SAID_NONE_,
@@ -9852,7 +10022,7 @@ enum {
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     if (*said == TCALL_SAID_NONE_ && to > *said)
-        tcall_write_form_(w, "{\"role\":\"assistant\"", NULL);
+        tcall_write_form_(w, "{'role':'assistant'", NULL);
     if (*said == TCALL_SAID_NONE_ && to > *said)
         *said = TCALL_SAID_OPEN_;
     if (*said == TCALL_SAID_OPEN_ && to != *said) {
@@ -9869,51 +10039,27 @@ static void tcall_write_said_(tcall_writer *w, int *said, int to)
     *said = to;
 }
 
-/* Arrays that came one after the other, as one. */
-static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
-{
-    size_t i, from = 0;
-    int depth = 0;
-    bool quoted = false;
-    for (i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (quoted && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (!quoted) {
-            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
-                tcall_write_bytes(w, s.ptr + from, i - from);
-                tcall_write_text(w, ",");
-                depth++;
-                from = ++i + 1;
-            }
-        }
-    }
-    tcall_write_bytes(w, s.ptr + from, s.len - from);
-}
-
-/* Begins a request: model and messages, as OpenAI began to write them. The
- * form of a result ends before the value of its content. who: whose reasoning
- * goes back; NULL: nobody's. */
-static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
-                              const char *call, const char *result,
-                              const char *who)
+/* Begins a request: model and messages, as OpenAI began to write them. */
+static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
+                              const tcall_ask *ask, const char *call,
+                              const char *result)
 {
     tcall_talk_ talk;
     tcall_item item;
     int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{\"model\":@t,\"messages\":[", ask->model);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, "{\"role\":\"system\",\"content\":@t}",
-                           ask->system);
-    tcall_talk_init_(&talk, ask->chat, who);
+    tcall_write_words_(w, "{'model':@t,'messages':[", ask->model);
+    tcall_write_option_(w, "{'role':'system','content':@t}", ask->system);
+    tcall_talk_init_(&talk, p, ask->chat);
     while (tcall_talk_next_(&talk, w, &item))
         switch (item.kind) {
         case TCALL_ITEM_USER:
+        case TCALL_ITEM_RESULT:
             tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_form_(w, "{\"role\":\"user\",\"content\":@t}", &item);
+            tcall_write_form_(w,
+                              item.kind == TCALL_ITEM_RESULT
+                                  ? result
+                                  : "{'role':'user','content':@t}",
+                              &item);
             break;
         case TCALL_ITEM_TEXT:
             tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
@@ -9923,33 +10069,105 @@ static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
             tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
             tcall_write_form_(w, call, &item);
             break;
-        case TCALL_ITEM_RESULT:
-            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_result_(w, result, &item);
-            break;
         default:
             if (said > TCALL_SAID_OPEN_)
                 break; /* it always stands before the calls */
             tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
             tcall_write_form_(w,
-                              item.made ? ",\"reasoning_details\":"
-                                        : ",\"reasoning_content\":@t",
+                              item.made ? ",'reasoning_details':@l"
+                                        : ",'reasoning_content':@t",
                               &item);
-            if (item.made)
-                tcall_write_arrays_(w, item.text);
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
     tcall_write_text(w, "]");
 }
 
-/* A member whose value is a number above 0. */
-static void tcall_write_limit_(tcall_writer *w, const char *key, int value)
+/* How a provider says each kind of item: texts, the first two of which open a
+ * message of the user and one of the model. The others are forms, behind who
+ * says it (u, m, or - where there are no messages), for the kinds of items in
+ * their order and for these two. */
+enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
+
+static bool tcall_blank_(tcall_str s)
 {
-    if (value > 0) {
-        tcall_write_text(w, key);
-        tcall_write_int(w, value);
-    }
+    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
+        s.len--;
+    return s.len == 0;
 }
+
+/* The conversation as such turns. Items of one role after the other share a
+ * message: roles must take turns. */
+static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *turns)
+{
+    char role = '-';
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, p, ask->chat);
+    while (tcall_talk_next_(&talk, w, &item)) {
+        int kind = item.kind;
+        const char *turn;
+        if (kind == TCALL_ITEM_RESULT && item.error)
+            kind = TCALL_TURN_ERROR_;
+        if (kind == TCALL_ITEM_OPAQUE && item.made)
+            kind = TCALL_TURN_OPAQUE_2_;
+        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
+            tcall_blank_(item.text))
+            continue; /* that would be refused */
+        turn = tcall_nth_(turns, 2 + kind);
+        if (role != *turn) {
+            tcall_write_text(w, role == '-' ? "" : "]}");
+            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
+        }
+        role = *turn;
+        tcall_write_form_(w, turn + 1, &item);
+    }
+    tcall_write_text(w, role == '-' ? "]" : "]}]");
+}
+
+/* The choice among the tools, as OpenAI began to say it; named is the form for
+ * one tool. */
+static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
+                                const tcall_ask *ask, const char *named)
+{
+    const unsigned is = p->traits;
+    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
+                       : is & TCALL_TRAIT_ANY           ? "any"
+                                                        : "required";
+    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE)) {
+        tcall_write_text(w, ",\"tool_choice\":");
+        if (ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE))
+            tcall_write_words_(w, named, ask->choice_name);
+        else
+            tcall_write_words_(w, "@t", word);
+    }
+    if (is & TCALL_TRAIT_SAY_PARALLEL ||
+        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
+        tcall_write_words_(w,
+                           ask->no_parallel ? ",'parallel_tool_calls':false"
+                                            : ",'parallel_tool_calls':true",
+                           NULL);
+}
+
+/* A provider whose tables and writer are those of a format. Its texts are
+ * linked only with it. */
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
+                        version, value, id, traits)                      \
+    static const char tcall_##name##_name_[] = #name;                    \
+    static const char tcall_##name##_url_[] = url;                       \
+    static const char tcall_##name##_path_[] = path;                     \
+    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
+                                         tcall_##name##_url_,            \
+                                         tcall_##name##_path_,           \
+                                         stream,                         \
+                                         header,                         \
+                                         prefix,                         \
+                                         {version, value},               \
+                                         tcall_##format##_paths_,        \
+                                         tcall_##format##_words_,        \
+                                         tcall_##format##_write_,        \
+                                         id,                             \
+                                         traits};
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -9992,101 +10210,48 @@ static const tcall_path tcall_openai_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_openai_words_[] = {
-    {"stop", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_CALLS},
-    {"function_call", TCALL_STOP_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_openai_words_[] =
+    TCALL_SAYS_END "stop\0"
+    TCALL_SAYS_CALLS "tool_calls\0"
+    TCALL_SAYS_CALLS "function_call\0"
+    TCALL_SAYS_LENGTH "length\0"
+    TCALL_SAYS_LENGTH "model_length\0"
+    TCALL_SAYS_LENGTH "max_tokens\0"
+    TCALL_SAYS_LENGTH "max_output_tokens\0"
+    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
+    TCALL_SAYS_LENGTH "insufficient_system_resource\0"
+    TCALL_SAYS_LENGTH "error\0"
+    TCALL_SAYS_REFUSED "content_filter\0";
+/* clang-format on */
 
-static int tcall_openai_write_as_(tcall_writer *w, const tcall_ask *ask,
-                                  const char *who)
+static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
-        ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":@t}}"};
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    tcall_write_talk_(
-        w, ask,
-        "{\"id\":@i,\"type\":\"function\","
-        "\"function\":{\"name\":@n,\"arguments\":@A}}",
-        "{\"role\":\"tool\",\"tool_call_id\":@i,\"content\":", who);
-    if (tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}}", &left)) {
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-        if (ask->no_parallel)
-            tcall_write_text(w, ",\"parallel_tool_calls\":false");
-    }
-    tcall_write_limit_(w, ",\"max_completion_tokens\":", ask->max_tokens);
-    return tcall_write_text(
-        w, ask->stream ? ",\"stream\":true,"
-                         "\"stream_options\":{\"include_usage\":true}}"
-                       : ",\"stream\":false}");
+    tcall_write_talk_(p, w, ask,
+                      "{'id':@i,'type':'function',"
+                      "'function':{'name':@n,'arguments':@A}}",
+                      "{'role':'tool','tool_call_id':@i,'content':@e}");
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'type':'function','function':{'name':@n,"
+                           "'description':@t,'parameters':@.}}",
+                           &left))
+        tcall_write_choice_(p, w, ask,
+                            "{'type':'function','function':{'name':@t}}");
+    tcall_write_limit_(w,
+                       p->traits & TCALL_TRAIT_MAX_TOKENS
+                           ? ",'max_tokens':@."
+                           : ",'max_completion_tokens':@.",
+                       ask->max_tokens);
+    if (ask->stream && !(p->traits & TCALL_TRAIT_NO_USAGE))
+        tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
+    return tcall_write_stream_(w, ask);
 }
 
-static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, NULL);
-}
-
-static int tcall_deepseek_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, "deepseek");
-}
-
-static int tcall_openrouter_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, "openrouter");
-}
-
-const tcall_provider tcall_openai = {
-    "openai",
-    "/v1/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    false,
-    tcall_openai_write_,
-};
-
-const tcall_provider tcall_deepseek = {
-    "deepseek",
-    "/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    true,
-    tcall_deepseek_write_,
-};
-
-const tcall_provider tcall_openrouter = {
-    "openrouter",
-    "/api/v1/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    true,
-    tcall_openrouter_write_,
-};
+TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -10137,107 +10302,61 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_anthropic_words_[] = {
-    {"message_stop", TCALL_STOP_FINAL_},
-    {"tool_use", TCALL_WORD_CALL_},
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_anthropic_words_[] =
+    TCALL_SAYS_FINAL "message_stop\0"
+    TCALL_SAYS_CALL "tool_use\0"
+    TCALL_SAYS_END "end_turn\0"
+    TCALL_SAYS_END "stop_sequence\0"
+    TCALL_SAYS_LENGTH "max_tokens\0"
+    TCALL_SAYS_LENGTH "model_context_window_exceeded\0"
+    TCALL_SAYS_REFUSED "refusal\0";
+/* clang-format on */
 
-static bool tcall_blank_(tcall_str s)
-{
-    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
-        s.len--;
-    return s.len == 0;
-}
+static const char tcall_anthropic_turns_[] =
+    "{'role':'user','content':[\0"
+    "{'role':'assistant','content':[\0"
+    "u{'type':'text','text':@t}\0"
+    "m{'type':'text','text':@t}\0"
+    "m{'type':'tool_use','id':@i,'name':@n,'input':@a}\0"
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t}\0"
+    "m{'type':'thinking','thinking':@t,'signature':@g}\0"
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}\0"
+    "m{'type':'redacted_thinking','data':@t}";
 
-static void tcall_anthropic_messages_(tcall_writer *w, const tcall_chat *chat)
+static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
+                                  const tcall_ask *ask)
 {
-    static const char user[] = "user", model[] = "assistant";
-    static const struct {
-        const char *role, *form;
-    } blocks[] = {{user, "{\"type\":\"text\",\"text\":@t}"},
-                  {model, "{\"type\":\"text\",\"text\":@t}"},
-                  {model, "{\"type\":\"tool_use\",\"id\":@i,\"name\":@n,"
-                          "\"input\":@a}"},
-                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                         "\"content\":@t}"},
-                  {model, "{\"type\":\"thinking\",\"thinking\":@t,"
-                          "\"signature\":@g}"},
-                  {model, "{\"type\":\"redacted_thinking\",\"data\":@t}"},
-                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                         "\"content\":@t,\"is_error\":true}"}};
-    const char *role = NULL;
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "anthropic");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int i = item.kind == TCALL_ITEM_RESULT && item.error  ? 6
-                : item.kind == TCALL_ITEM_OPAQUE && item.made ? 5
-                                                              : item.kind;
-        if (item.kind <= TCALL_ITEM_TEXT && tcall_blank_(item.text))
-            continue;                 /* that would be refused */
-        if (role != blocks[i].role) { /* roles must take turns */
-            tcall_write_text(w, role ? "]}" : "");
-            tcall_write_words_(w, "{\"role\":@t,\"content\":[", blocks[i].role);
-        }
-        role = blocks[i].role;
-        tcall_write_form_(w, blocks[i].form, &item);
-    }
-    tcall_write_text(w, role ? "]}]" : "]");
-}
-
-static void tcall_anthropic_choice_(tcall_writer *w, const tcall_ask *ask)
-{
-    static const char *const choices[] = {
-        "{\"type\":\"auto\"", "{\"type\":\"none\"", "{\"type\":\"any\"",
-        "{\"type\":\"tool\",\"name\":@t"};
-    if (ask->choice == TCALL_CHOICE_AUTO && !ask->no_parallel)
-        return;
-    tcall_write_text(w, ",\"tool_choice\":");
-    tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-    tcall_write_text(w, ask->no_parallel && ask->choice != TCALL_CHOICE_NONE
-                            ? ",\"disable_parallel_tool_use\":true}"
-                            : "}");
-}
-
-static int tcall_anthropic_write_(tcall_writer *w, const tcall_ask *ask)
-{
+    static const char choices[] = ",'tool_choice':{'type':'auto'@.}\0"
+                                  ",'tool_choice':{'type':'none'}\0"
+                                  ",'tool_choice':{'type':'any'@.}\0"
+                                  ",'tool_choice':{'type':'tool','name':@t@.}";
     /* What one request may hold of strict tools, optional parameters and
      * unions, over all of them together. */
     tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
-    tcall_write_words_(w, "{\"model\":@t", ask->model);
-    tcall_write_limit_(
-        w, ",\"max_tokens\":", ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, ",\"system\":@t", ask->system);
+    const char *rest;
+    tcall_write_words_(w, "{'model':@t", ask->model);
+    tcall_write_limit_(w, ",'max_tokens':@.",
+                       ask->max_tokens > 0 ? ask->max_tokens : 1024);
+    tcall_write_option_(w, ",'system':@t", ask->system);
     tcall_write_text(w, ",\"messages\":[");
-    tcall_anthropic_messages_(w, ask->chat);
-    if (tcall_write_tools_(w, ask,
-                           "{\"name\":@n,\"description\":@t,"
-                           "\"input_schema\":",
-                           "}", &left))
-        tcall_anthropic_choice_(w, ask);
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'name':@n,'description':@t,'input_schema':@.}",
+                           &left) &&
+        (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
+        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                                  ask->choice_name);
+        if (*rest && ask->no_parallel)
+            tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
+        tcall_write_text(w, rest);
+    }
+    return tcall_write_stream_(w, ask);
 }
 
-const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_paths_,
-    tcall_anthropic_words_,
-    true,
-    tcall_anthropic_write_,
-};
+TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
+                "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
+                "2023-06-01", NULL, TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -10263,54 +10382,38 @@ static const tcall_path tcall_ollama_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_ollama_words_[] = {
-    {"true", TCALL_STOP_FINAL_},
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_ollama_words_[] =
+    TCALL_SAYS_FINAL "true\0"
+    TCALL_SAYS_END "stop\0"
+    TCALL_SAYS_LENGTH "length\0";
+/* clang-format on */
 
-static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
-    tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"function\":{\"name\":@n,"
-                      "\"arguments\":@a}}",
-                      "{\"role\":\"tool\",\"tool_name\":@n,"
-                      "\"tool_call_id\":@i,\"content\":",
-                      NULL);
-    if (ask->choice != TCALL_CHOICE_NONE)
-        tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}}", &left);
-    tcall_write_limit_(w, ",\"options\":{\"num_predict\":", ask->max_tokens);
-    tcall_write_text(w, ask->max_tokens > 0 ? "}" : "");
-    /* It streams unless it is told not to. */
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_talk_(
+        p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
+        "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
+    tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                       "{'type':'function','function':{'name':@n,"
+                       "'description':@t,'parameters':@.}}",
+                       &left);
+    tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
+    return tcall_write_stream_(w, ask); /* it streams unless it is told */
 }
 
-const tcall_provider tcall_ollama = {
-    "ollama",
-    "/api/chat",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_ollama_paths_,
-    tcall_ollama_words_,
-    false,
-    tcall_ollama_write_,
-};
+TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL,
+                TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
  *
- * A stream says everything three times: in pieces, at the end of the piece's
- * part, and again in the item; servers differ in which of them they fill. The
- * longest counts. What a piece is of, the type of its event tells. Reasoning
- * goes back as the item that it came as.
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event tells what its piece is of. Reasoning goes back as it came.
  */
 
 static const tcall_path tcall_responses_paths_[] = {
@@ -10318,7 +10421,6 @@ static const tcall_path tcall_responses_paths_[] = {
     {1, TCALL_AT_INDEX, 0, "output_index"},
     {1, TCALL_AT_PIECE, 0, "delta"},
     {1, TCALL_AT_PIECE, 0, "arguments"},
-    {1, TCALL_AT_PIECE, 0, "input"},
     {1, TCALL_AT_CALL, TCALL_PATH_RAW, "item"},
     {2, TCALL_AT_TYPE, 0, "type"},
     {2, TCALL_AT_ID, 0, "call_id"},
@@ -10361,96 +10463,68 @@ static const tcall_path tcall_responses_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_responses_words_[] = {
-    {"function_call", TCALL_WORD_CALL_},
-    {"custom_tool_call", TCALL_WORD_CALL_},
-    {"message", TCALL_WORD_TEXT_},
-    {"reasoning", TCALL_WORD_OPAQUE_},
-    {"response.created", TCALL_WORD_OPEN_},
-    {"response.output_item.added", TCALL_WORD_NEW_},
-    {"response.output_item.done", TCALL_WORD_DONE_},
-    {"response.output_text.delta", TCALL_WORD_TEXT_},
-    {"response.function_call_arguments.delta", TCALL_WORD_PIECE_},
-    {"response.function_call_arguments.done", TCALL_WORD_ALL_},
-    {"response.custom_tool_call_input.delta", TCALL_WORD_PIECE_},
-    {"response.custom_tool_call_input.done", TCALL_WORD_ALL_},
-    {"response.completed", TCALL_STOP_FINAL_},
-    {"response.incomplete", TCALL_STOP_FINAL_},
-    {"response.failed", TCALL_STOP_FINAL_},
-    {"in_progress", TCALL_STOP_NOT_YET_},
-    {"queued", TCALL_STOP_NOT_YET_},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"failed", TCALL_STOP_FAULT_},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_responses_words_[] =
+    TCALL_SAYS_CALL "function_call\0"
+    TCALL_SAYS_CALL "custom_tool_call\0"
+    TCALL_SAYS_TEXT "message\0"
+    TCALL_SAYS_OPAQUE "reasoning\0"
+    TCALL_SAYS_OPEN "response.created\0"
+    TCALL_SAYS_NEW "response.output_item.added\0"
+    TCALL_SAYS_DONE "response.output_item.done\0"
+    TCALL_SAYS_TEXT "response.output_text.delta\0"
+    TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
+    TCALL_SAYS_ALL "response.function_call_arguments.done\0"
+    TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
+    TCALL_SAYS_FINAL "response.completed\0"
+    TCALL_SAYS_FINAL "response.incomplete\0"
+    TCALL_SAYS_FINAL "response.failed\0"
+    TCALL_SAYS_NOT_YET "in_progress\0"
+    TCALL_SAYS_NOT_YET "queued\0"
+    TCALL_SAYS_END "completed\0"
+    TCALL_SAYS_LENGTH "incomplete\0"
+    TCALL_SAYS_LENGTH "cancelled\0"
+    TCALL_SAYS_FAULT "failed\0"
+    TCALL_SAYS_LENGTH "max_output_tokens\0"
+    TCALL_SAYS_REFUSED "content_filter\0";
+/* clang-format on */
 
-static void tcall_responses_input_(tcall_writer *w, const tcall_chat *chat)
-{
-    static const char *const forms[] = {
-        "{\"role\":\"user\",\"content\":@t}",
-        "{\"role\":\"assistant\",\"content\":@t}",
-        ("{\"type\":\"function_call\",\"call_id\":@i,\"name\":@n,"
-         "\"arguments\":@A}"),
-        "{\"type\":\"function_call_output\",\"call_id\":@i,\"output\":", "@r"};
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "responses");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        if (item.kind == TCALL_ITEM_RESULT)
-            tcall_write_result_(w, forms[item.kind], &item);
-        else
-            tcall_write_form_(w, forms[item.kind], &item);
-    }
-}
+static const char tcall_responses_turns_[] =
+    "\0\0"
+    "-{'role':'user','content':@t}\0"
+    "-{'role':'assistant','content':@t}\0"
+    "-{'type':'function_call','call_id':@i,'name':@n,'arguments':@A}\0"
+    "-{'type':'function_call_output','call_id':@i,'output':@t}\0"
+    "-@r\0"
+    "-{'type':'function_call_output','call_id':@i,'output':@e}\0"
+    "-@r";
 
-static int tcall_responses_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
+                                  const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
-        ",\"tool_choice\":{\"type\":\"function\",\"name\":@t}"};
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{\"model\":@t", ask->model);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, ",\"instructions\":@t", ask->system);
-    tcall_write_text(w, ",\"input\":[");
-    tcall_responses_input_(w, ask->chat);
-    tcall_write_text(w, "]");
     /* Without a word about it tools would be taken for strict ones. */
-    if (tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}", &left)) {
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-        if (ask->no_parallel)
-            tcall_write_text(w, ",\"parallel_tool_calls\":false");
-    }
-    tcall_write_limit_(w, ",\"max_output_tokens\":", ask->max_tokens);
-    /* Nothing is kept on the server, so the reasoning has to come along. Models
-     * that do not reason refuse to be asked for it. */
+    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
+    tcall_write_words_(w, "{'model':@t", ask->model);
+    tcall_write_option_(w, ",'instructions':@t", ask->system);
+    tcall_write_text(w, ",\"input\":[");
+    tcall_write_turns_(p, w, ask, tcall_responses_turns_);
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'type':'function','name':@n,"
+                           "'description':@t,'parameters':@.}",
+                           &left))
+        tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
+    tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
-    if (!ask->model || (strncmp(ask->model, "gpt-4", 5) != 0 &&
-                        strncmp(ask->model, "gpt-3", 5) != 0))
-        tcall_write_text(w, ",\"include\":[\"reasoning.encrypted_content\"]");
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
+        tcall_write_words_(w, ",'include':['reasoning.encrypted_content']",
+                           NULL);
+    return tcall_write_stream_(w, ask);
 }
 
-const tcall_provider tcall_responses = {
-    "responses",
-    "/v1/responses",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_responses_paths_,
-    tcall_responses_words_,
-    true,
-    tcall_responses_write_,
-};
+TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
+                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
+                TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -10495,93 +10569,314 @@ static const tcall_path tcall_gemini_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_gemini_words_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_REFUSED},
-    {"3", TCALL_STOP_REFUSED},
-    {"RECITATION", TCALL_STOP_REFUSED},
-    {"4", TCALL_STOP_REFUSED},
-    {"BLOCKLIST", TCALL_STOP_REFUSED},
-    {"PROHIBITED_CONTENT", TCALL_STOP_REFUSED},
-    {"SPII", TCALL_STOP_REFUSED},
-    {"MALFORMED_FUNCTION_CALL", TCALL_STOP_FAULT_},
-    {"9", TCALL_STOP_FAULT_},
-    {"MALFORMED_RESPONSE", TCALL_STOP_FAULT_},
-    {"UNEXPECTED_TOOL_CALL", TCALL_STOP_FAULT_},
-    {"TOO_MANY_TOOL_CALLS", TCALL_STOP_FAULT_},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_gemini_words_[] =
+    TCALL_SAYS_END "STOP\0"
+    TCALL_SAYS_END "1\0"
+    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
+    TCALL_SAYS_LENGTH "2\0"
+    TCALL_SAYS_REFUSED "SAFETY\0"
+    TCALL_SAYS_REFUSED "3\0"
+    TCALL_SAYS_REFUSED "RECITATION\0"
+    TCALL_SAYS_REFUSED "4\0"
+    TCALL_SAYS_REFUSED "BLOCKLIST\0"
+    TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
+    TCALL_SAYS_REFUSED "SPII\0"
+    TCALL_SAYS_FAULT "MALFORMED_FUNCTION_CALL\0"
+    TCALL_SAYS_FAULT "9\0"
+    TCALL_SAYS_FAULT "MALFORMED_RESPONSE\0"
+    TCALL_SAYS_FAULT "UNEXPECTED_TOOL_CALL\0"
+    TCALL_SAYS_FAULT "TOO_MANY_TOOL_CALLS\0";
+/* clang-format on */
 
-static void tcall_gemini_contents_(tcall_writer *w, const tcall_chat *chat)
-{
-    static const char user[] = "user", model[] = "model";
-    static const struct {
-        const char *role, *form;
-    } parts[] = {{user, "{\"text\":@t@s}"},
-                 {model, "{\"text\":@t@s}"},
-                 {model, "{\"functionCall\":{\"name\":@n,\"args\":@a@I}@s}"},
-                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
-                        "{\"output\":@t}@I}}"},
-                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
-                        "{\"error\":@t}@I}}"}};
-    const char *role = NULL;
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "gemini");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int i = item.kind + (item.kind == TCALL_ITEM_RESULT && item.error);
-        if (role != parts[i].role) {
-            tcall_write_text(w, role ? "]}" : "");
-            tcall_write_words_(w, "{\"role\":@t,\"parts\":[", parts[i].role);
-        }
-        role = parts[i].role;
-        tcall_write_form_(w, parts[i].form, &item);
-    }
-    tcall_write_text(w, role ? "]}" : "");
-}
+static const char tcall_gemini_turns_[] =
+    "{'role':'user','parts':[\0"
+    "{'role':'model','parts':[\0"
+    "u{'text':@t@s}\0"
+    "m{'text':@t@s}\0"
+    "m{'functionCall':{'name':@n,'args':@a@I}@s}\0"
+    "u{'functionResponse':{'name':@n,'response':{'output':@t}@I}}\0"
+    "m\0" /* signs belong to parts */
+    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}\0"
+    "m";
 
-static int tcall_gemini_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "AUTO\"", "NONE\"", "ANY\"", "ANY\",\"allowedFunctionNames\":[@t]"};
+    static const char choices[] = "\0"
+                                  "'NONE'\0"
+                                  "'ANY'\0"
+                                  "'ANY','allowedFunctionNames':[@t]";
     tcall_strict left = {0, 0, 0, 0, false};
     tcall_write_text(w, "{\"contents\":[");
-    tcall_gemini_contents_(w, ask->chat);
-    tcall_write_text(w, "]");
-    if (ask->system && *ask->system)
-        tcall_write_words_(w,
-                           ",\"systemInstruction\":{\"parts\":[{\"text\":@t}]}",
-                           ask->system);
-    if (tcall_write_tools_(w, ask,
-                           "{\"name\":@n,\"description\":@t,"
-                           "\"parametersJsonSchema\":",
-                           "}", &left) &&
+    tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
+    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':@t}]}",
+                        ask->system);
+    if (tcall_write_tools_(
+            p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
+            "{'name':@n,'description':@t,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
-        tcall_write_text(
-            w, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+        tcall_write_words_(
+            w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
+        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                           ask->choice_name);
         tcall_write_text(w, "}}");
     }
-    tcall_write_limit_(
-        w, ",\"generationConfig\":{\"maxOutputTokens\":", ask->max_tokens);
-    return tcall_write_text(w, ask->max_tokens > 0 ? "}}" : "}");
+    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':@.}",
+                       ask->max_tokens);
+    return tcall_write_text(w, "}");
 }
 
-const tcall_provider tcall_gemini = {
-    "gemini",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_paths_,
-    tcall_gemini_words_,
-    true,
-    tcall_gemini_write_,
+static const char tcall_gemini_stream_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
+                "x-goog-api-key", "", NULL, NULL, NULL, TCALL_TRAIT_OPAQUE)
+
+/* ==========================================================================
+ * >>servers: that speak the format of OpenAI, more or less
+ */
+
+#define TCALL_X_(name, url, path, header, prefix, id, traits)                  \
+    TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
+                    id, traits)
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+tcall_str tcall_id_of_nine(char *to, tcall_str id)
+{
+    uint32_t high = 2166136261u, low = 0;
+    size_t i;
+    for (i = 0;
+         i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                        ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z'));
+         i++) {
+    }
+    if (i == id.len && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *from = i < 5 ? &high : &low;
+        to[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[*from % 36];
+        *from /= 36;
+    }
+    return tcall_slice_(to, 9);
+}
+
+const tcall_provider *tcall_provider_named(const char *name)
+{
+#define TCALL_X_(name, url, path, header, prefix, id, traits) &tcall_##name,
+    static const tcall_provider *const all[] = {
+        TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
+        &tcall_responses, &tcall_gemini};
+#undef TCALL_X_
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+/* ==========================================================================
+ * >>text: calls that come as text
+ *
+ * Between two markers stand objects with name and arguments, alone, one after
+ * the other or in an array; or a name and then its arguments. An object is read
+ * as tolerantly as arguments are.
+ */
+
+/* A marker that opens, and the one that closes; "": the next one, or the end
+ * of the text. */
+static const char tcall_markers_[][2][16] = {
+    {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
+    {"<function=", "</function>"},   {"<tools>", "</tools>"},
+    {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
+    {"<|python_tag|>", ""},          {"<|tool_call|>", ""},
 };
+
+/* Where the word begins in the text from p on, end: nowhere. */
+static const char *tcall_text_find_(const char *p, const char *end,
+                                    const char *word)
+{
+    size_t n = strlen(word);
+    for (; (size_t)(end - p) >= n; p++)
+        if (memcmp(p, word, n) == 0)
+            return p;
+    return end;
+}
+
+/* Past the object at p; NULL: it does not end. */
+static const char *tcall_text_object_(const char *p, const char *end)
+{
+    int depth = 0;
+    char quote = 0;
+    for (; p < end; p++) {
+        if (*p == '\\')
+            p++;
+        else if (quote)
+            quote = *p == quote ? 0 : quote;
+        else if (*p == '"' || *p == '\'')
+            quote = *p;
+        else if (*p == '}' && --depth == 0)
+            return p + 1;
+        else if (*p == '{')
+            depth++;
+    }
+    return NULL;
+}
+
+static int tcall_text_add_(tcall_reader *r, tcall_item *item)
+{
+    char id[9];
+    int error;
+    item->kind = TCALL_ITEM_CALL;
+    item->id = tcall_make_id_(r->chat, id);
+    item->made = true;
+    r->slot = r->chat->block->low;
+    error = tcall_chat_add(r->chat, item);
+    r->answer.calls += error == TCALL_OK;
+    return error;
+}
+
+/* The member of an object by the first of the names that it has. */
+static tcall_json tcall_text_member_(tcall_json object, const char *names)
+{
+    tcall_json v = tcall_json_get(object, names);
+    while (!v.tok && *(names += strlen(names) + 1))
+        v = tcall_json_get(object, names);
+    return v;
+}
+
+/* A call as one object. What it is read into is needed only for a while. */
+static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
+{
+    tcall_block *b = r->chat->block;
+    size_t high = b->high;
+    tcall_args args;
+    tcall_json v;
+    tcall_writer w;
+    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    void *mem = NULL;
+    bool room = true;
+    if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
+        return error;
+    if (mem)
+        error = tcall_args_read(&args, item->text, false, mem, args.used);
+    if (error < 0) {
+        item->error = item->error ? item->error : error;
+    } else {
+        v = tcall_text_member_(args.root, "arguments\0parameters\0args\0");
+        item->name = tcall_json_str(
+            tcall_text_member_(args.root, "name\0function\0tool\0"));
+        item->text = tcall_json_str(v);
+        if (v.tok && tcall_json_type(v) != TCALL_STRING) {
+            tcall_writer_init(&w, NULL, 0);
+            tcall_write_json(&w, v);
+            mem = tcall_block_take_(b, w.len);
+            tcall_writer_init(&w, (char *)mem, mem ? w.len : 0);
+            tcall_write_json(&w, v);
+            item->text = tcall_slice_(w.buf, w.fill);
+            room = mem != NULL;
+        }
+    }
+    error = room ? tcall_text_add_(r, item) : TCALL_E_MEMORY;
+    b->high = high;
+    return error;
+}
+
+/* All calls between two markers. */
+static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
+                            bool closed)
+{
+    int error = TCALL_OK;
+    while (error == TCALL_OK) {
+        const char *from, *to;
+        tcall_item item;
+        memset(&item, 0, sizeof item);
+        while (p < end && (tcall_is_space_(*p) || strchr("[],;", *p)))
+            p++;
+        for (from = p; p < end && *p != '{' && *p != '>' && *p != '=' &&
+                       *p != '[' && *p != '(' && !tcall_is_space_(*p);)
+            p++;
+        item.name = tcall_slice_(from, (size_t)(p - from));
+        from = p;
+        p = tcall_text_find_(p, end, "{");
+        if (p == end && (!item.name.len || !closed))
+            return TCALL_OK; /* the marker was only mentioned */
+        to = end;
+        if (p == end) {
+            /* no arguments, or none that are JSON */
+            while (from < end && (tcall_is_space_(*from) || *from == '>'))
+                from++;
+            item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
+        } else {
+            from = p;
+            to = tcall_text_object_(from, end);
+        }
+        p = to ? to : end;
+        item.text = tcall_slice_(from, (size_t)(p - from));
+        if (!to || !closed)
+            item.error = TCALL_E_CUT;
+        error = item.name.len ? tcall_text_add_(r, &item)
+                              : tcall_text_whole_(r, &item);
+    }
+    return error;
+}
+
+/* The marker that opens at p; NULL: none does. */
+static const char (*tcall_text_marker_(const char *p, const char *end))[16]
+{
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+        size_t n = strlen(tcall_markers_[i][0]);
+        if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
+            return tcall_markers_[i];
+    }
+    return NULL;
+}
+
+int tcall_text_calls(tcall_reader *r)
+{
+    tcall_block *b = r->chat->block;
+    const char *p, *end, *first = NULL;
+    tcall_head_ h;
+    int error = r->answer.error;
+    if (error || r->answer.calls || !r->has_text)
+        return error;
+    h = tcall_head_get_(r->chat, r->start);
+    end = b->base + r->start + tcall_head_size_(&h);
+    p = end - h.len[TCALL_PART_TEXT_];
+    while (p < end && error == TCALL_OK) {
+        const char(*marker)[16] = tcall_text_marker_(p, end);
+        const char *close;
+        bool closed;
+        if (!marker) {
+            p++;
+            continue;
+        }
+        first = first ? first : p;
+        p += strlen(marker[0]);
+        close = tcall_text_find_(p, end, *marker[1] ? marker[1] : marker[0]);
+        closed = close < end || !*marker[1];
+        error = tcall_text_body_(r, p, close, closed);
+        p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
+    }
+    if (error < 0) {
+        r->answer.error = error;
+        b->low = r->start;
+    } else if (r->answer.calls) {
+        tcall_reader_shorten_(r, r->start, (size_t)(end - first));
+        h = tcall_head_get_(r->chat, r->slot);
+        if (r->cut || r->answer.text_cut) /* who knows what followed */
+            h.error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_(r->chat, r->slot, &h);
+    }
+    return error;
+}
+
 /* ==========================================================================
  * >>chat
  */
@@ -10751,7 +11046,7 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.view = d->view;
     if (a->run && tcall_agent_last_round_(a))
         ask.choice = TCALL_CHOICE_NONE;
-    d->provider->write(w, &ask);
+    d->provider->write(d->provider, w, &ask);
     return tcall_writer_flush(w);
 }
 
@@ -10880,6 +11175,8 @@ static int tcall_agent_answered_(tcall_agent *a)
     tcall_event event;
     int r = tcall_reader_end(a->reader);
     int status;
+    if (r == TCALL_OK && a->desc.text_calls)
+        r = a->desc.text_calls(a->reader);
     a->answer = a->reader->answer;
     tcall_agent_mask_(a->answer.message, a->desc.key);
     tcall_agent_mask_(a->answer.stop_text, a->desc.key);
