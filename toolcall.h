@@ -10345,7 +10345,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                            "{'name':@n,'description':@t,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
-        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                                   ask->choice_name);
         if (*rest && ask->no_parallel)
             tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
@@ -10618,7 +10618,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
-        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                            ask->choice_name);
         tcall_write_text(w, "}}");
     }
@@ -10690,7 +10690,7 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* A marker that opens, and the one that closes; "": the next one, or the end
  * of the text. */
-static const char tcall_markers_[][2][16] = {
+static const char tcall_markers_[][2][20] = {
     {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
     {"<function=", "</function>"},   {"<tools>", "</tools>"},
     {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
@@ -10827,7 +10827,7 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
 }
 
 /* The marker that opens at p; NULL: none does. */
-static const char (*tcall_text_marker_(const char *p, const char *end))[16]
+static const char (*tcall_text_marker_(const char *p, const char *end))[20]
 {
     size_t i;
     for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
@@ -10850,7 +10850,7 @@ int tcall_text_calls(tcall_reader *r)
     end = b->base + r->start + tcall_head_size_(&h);
     p = end - h.len[TCALL_PART_TEXT_];
     while (p < end && error == TCALL_OK) {
-        const char(*marker)[16] = tcall_text_marker_(p, end);
+        const char(*marker)[20] = tcall_text_marker_(p, end);
         const char *close;
         bool closed;
         if (!marker) {
