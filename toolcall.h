@@ -761,7 +761,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 24 bytes of scratch each. */
+/* Schemas that are at work inside each other; 44 bytes of scratch each. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
@@ -798,8 +798,8 @@ typedef struct tcall_schema {
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft);
-/* The refusal in one line of plain text, with the value and its JSON Pointer:
- * unknown type at /properties/a/type: "dict" */
+/* The refusal in one line of plain text, with its offset in the schema's text
+ * and what stands there: unknown type at 27: "dict" */
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
 
 /* One thing that is wrong with a value. */
@@ -4215,16 +4215,17 @@ static char *tcall_block_gap_(const tcall_block *b)
 /* ==========================================================================
  * >>schema
  *
- * The program is the schema's outline in preorder: one node for each schema,
- * keyword and list, with its span, so that stepping over what is not wanted
- * is one addition. A schema's node carries its `type` as a bit mask, which
- * makes most properties a single node. A node holds the offset of its text;
- * names, bounds and enums are compared there, where they stand.
+ * The program is the schema's outline in preorder: one node for each schema
+ * and one for each keyword, nothing for lists and maps. The node of a schema
+ * says what it is for (one of properties, one of anyOf, items ...) and how many
+ * nodes are within, so that stepping over it is one addition. Names, bounds and
+ * enums are compared where they stand, in the text.
  *
- * Checking walks the outline with a stack of small frames, one per schema
- * that is at work on a value. A keyword that applies schemas pushes a frame
- * and is asked again when the answer is there. Quiet frames (in anyOf, not,
- * if ...) stop at the first fault and report none.
+ * Checking is one loop over a stack of small frames, one per schema that is at
+ * work on a value. Each turn looks at the next node of the top frame: an
+ * assertion is decided at once, a schema is applied to the next value that it
+ * is for, which may push a frame; what that says is counted or is a fault.
+ * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
  */
 
 /* Keywords that no tool definition was seen to use can be left out; schemas
@@ -4235,180 +4236,151 @@ static char *tcall_block_gap_(const tcall_block *b)
 #define TCALL_RARE_ 1
 #endif
 
-/* X(op, keyword, kind of value, drafts that know it; 32: rare). The order is
- * relied upon: first what is a schema itself, applied to the same value, then
- * to another; lists and maps of schemas for other values, then for the same;
- * then the rest, lengths in pairs. */
+/* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
+ * with). s: a schema; *: anything. The order is relied upon:
+ * what applies schemas to the same value, what is only kept, what applies
+ * them to members and to elements; then what applies none. */
 #define TCALL_KEYWORDS_(X)                               \
-    X(SCHEMA, "false", REFUSED, 0)                       \
-    X(NOT, "not", SCHEMA, 31)                            \
-    X(IF, "if", SCHEMA, 7 | 32)                          \
-    X(THEN, "then", SCHEMA, 7 | 32)                      \
-    X(ELSE, "else", SCHEMA, 7 | 32)                      \
-    X(REST, "items", SCHEMA, 31)                         \
-    X(EXTRA, "additionalItems", SCHEMA, 30 | 32)         \
-    X(ADDITIONAL, "additionalProperties", SCHEMA, 31)    \
-    X(NAMES, "propertyNames", SCHEMA, 15)                \
-    X(CONTAINS, "contains", SCHEMA, 15 | 32)             \
-    X(PREFIX, "prefixItems", LIST, 1 | 32)               \
-    X(PROPERTIES, "properties", MAP, 31)                 \
-    X(PATTERNS, "patternProperties", MAP, 31 | 32)       \
-    X(DEFS, "$defs", MAP, 31)                            \
-    X(DEFINITIONS, "definitions", MAP, 31)               \
-    X(DEPENDENCIES, "dependencies", MAP, 31 | 32)        \
-    X(DEPSCHEMAS, "dependentSchemas", MAP, 3 | 32)       \
-    X(DEPREQUIRED, "dependentRequired", MAP, 3 | 32)     \
-    X(ALLOF, "allOf", LIST, 31)                          \
-    X(ANYOF, "anyOf", LIST, 31)                          \
-    X(ONEOF, "oneOf", LIST, 31)                          \
-    X(PATTERN, "pattern", PATTERN, 31)                   \
-    X(REF, "$ref", REF, 31)                              \
-    X(CONST, "const", ANY, 15)                           \
-    X(ENUM, "enum", ARRAY, 31)                           \
-    X(MULTIPLE, "multipleOf", NUMBER, 31 | 32)           \
-    X(MINIMUM, "minimum", NUMBER, 31)                    \
-    X(MAXIMUM, "maximum", NUMBER, 31)                    \
-    X(ABOVE, "exclusiveMinimum", NUMBER, 31)             \
-    X(BELOW, "exclusiveMaximum", NUMBER, 31)             \
-    X(MINLENGTH, "minLength", COUNT, 31)                 \
-    X(MAXLENGTH, "maxLength", COUNT, 31)                 \
-    X(MINITEMS, "minItems", COUNT, 31)                   \
-    X(MAXITEMS, "maxItems", COUNT, 31)                   \
-    X(MINPROPS, "minProperties", COUNT, 31)              \
-    X(MAXPROPS, "maxProperties", COUNT, 31)              \
-    X(MINCONTAINS, "minContains", COUNT, 3 | 32)         \
-    X(MAXCONTAINS, "maxContains", COUNT, 3 | 32)         \
-    X(UNIQUE, "uniqueItems", BOOL, 31 | 32)              \
-    X(REQUIRED, "required", NAMES, 31)                   \
-    X(TYPE, "type", TYPE, 31)                            \
-    X(DRAFT, "$schema", DRAFT, 31)                       \
-    X(ID, "$id", ID, 31)                                 \
-    X(ID4, "id", ID, 31)                                 \
-    X(DYNAMIC, "$dynamicRef", REFUSED, 31)               \
-    X(RECURSIVE, "$recursiveRef", REFUSED, 31)           \
-    X(UNEVALUATED, "unevaluatedProperties", REFUSED, 31) \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", REFUSED, 31)
+    X(ANYOF, "anyOf", 0x5F988D, '[')                     \
+    X(ONEOF, "oneOf", 0x957F34, '[')                     \
+    X(IF, "if", 0x39386E, 's')                           \
+    X(ALLOF, "allOf", 0xBF6211, '[')                     \
+    X(NOT, "not", 0x29B19C, 's')                         \
+    X(DEPEND, "dependencies", 0x653D9D, '{')             \
+    X(THEN, "then", 0xE522E9, 's')                       \
+    X(ELSE, "else", 0xBDBF5B, 's')                       \
+    X(DEFS, "$defs", 0x94EE77, '{')                      \
+    X(PROPERTIES, "properties", 0x11DE6C, '{')           \
+    X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
+    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
+    X(NAMES, "propertyNames", 0x22B1E1, 's')             \
+    X(PREFIX, "prefixItems", 0x328C49, '[')              \
+    X(REST, "items", 0x3A7933, 's')                      \
+    X(EXTRA, "additionalItems", 0x7A4724, 's')           \
+    X(CONTAINS, "contains", 0x6CCAF1, 's')               \
+    X(PATTERN, "pattern", 0x873D01, '"')                 \
+    X(KEY, "", 0, '"')                                   \
+    X(REF, "$ref", 0x94C365, '"')                        \
+    X(CONST, "const", 0x664FD1, '*')                     \
+    X(ENUM, "enum", 0x816CB0, '[')                       \
+    X(REQUIRED, "required", 0x848C86, '[')               \
+    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')             \
+    X(MINIMUM, "minimum", 0x938122, '0')                 \
+    X(MAXIMUM, "maximum", 0x5BF2F6, '0')                 \
+    X(ABOVE, "exclusiveMinimum", 0x720625, '0')          \
+    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0')          \
+    X(MINLENGTH, "minLength", 0xB0443B, '0')             \
+    X(MAXLENGTH, "maxLength", 0xD23308, '0')             \
+    X(MINITEMS, "minItems", 0x13F0FB, '0')               \
+    X(MAXITEMS, "maxItems", 0xFCFB37, '0')               \
+    X(MINPROPS, "minProperties", 0x5F8287, '0')          \
+    X(MAXPROPS, "maxProperties", 0x93E8C8, '0')          \
+    X(MINCONTAINS, "minContains", 0xBC1B2E, '0')         \
+    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0')         \
+    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't')              \
+    X(TYPE, "type", 0x5127F1, '*')                       \
+    X(DRAFT, "$schema", 0x1083C5, '"')                   \
+    X(ID, "$id", 0x124D65, '*')                          \
+    X(REFUSED, "$dynamicRef", 0xB21B47, '*')
 
 enum {
-#define TCALL_X_(op, name, kind, drafts) TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape) TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        TCALL_K_COUNT_,
-    TCALL_K_LISTED_ = TCALL_K_COUNT_, /* names that another name requires */
-    TCALL_K_ATOM_,                    /* the steps of a pattern */
-    TCALL_K_SPLIT_,
+        TCALL_K_ATOM_, /* the steps of a pattern */
+    TCALL_K_FORK_,
     TCALL_K_JUMP_,
     TCALL_K_ASSERT_,
-    TCALL_K_MATCH_
+    TCALL_K_NULL_ /* the types, in their order, integer last */
 };
 
-/* What a keyword's value has to be. */
-enum {
-    TCALL_V_ANY_,
-    TCALL_V_SCHEMA_,
-    TCALL_V_NAMES_,
-    TCALL_V_TYPE_,
-    TCALL_V_DRAFT_,
-    TCALL_V_ID_,
-    TCALL_V_REFUSED_,
-    TCALL_V_LIST_, /* from here on: what starts with the same character */
-    TCALL_V_ARRAY_,
-    TCALL_V_MAP_,
-    TCALL_V_PATTERN_,
-    TCALL_V_REF_,
-    TCALL_V_NUMBER_,
-    TCALL_V_COUNT_,
-    TCALL_V_BOOL_
-};
+/* The rare ones. */
+#define TCALL_BIT_(op) ((uint64_t)1 << TCALL_K_##op##_)
+#define TCALL_RARE_OPS_                                                \
+    (TCALL_BIT_(DEPEND) | TCALL_BIT_(IF) | TCALL_BIT_(THEN) |          \
+     TCALL_BIT_(ELSE) | TCALL_BIT_(PATTERNS) | TCALL_BIT_(PREFIX) |    \
+     TCALL_BIT_(EXTRA) | TCALL_BIT_(CONTAINS) | TCALL_BIT_(MULTIPLE) | \
+     TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
 
-/* Its columns: all names in one string; kind and drafts. */
-static const char tcall_keyword_names_[] =
-#define TCALL_X_(op, name, kind, drafts) name "\0"
-    TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-    ;
-static const uint8_t tcall_keywords_[][2] = {
-#define TCALL_X_(op, name, kind, drafts) {TCALL_V_##kind##_, drafts},
+static const char tcall_shapes_[] = {
+#define TCALL_X_(op, name, hash, shape) shape,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-static const char tcall_type_names_[] =
-    "null\0boolean\0number\0string\0array\0object\0integer\0";
+/* The words of a schema: hash and op. */
+static const uint32_t tcall_words_[] = {
+#define TCALL_X_(op, name, hash, shape) (uint32_t) hash << 8 | TCALL_K_##op##_,
+    TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(op, hash) (uint32_t) hash << 8 | (op)
+        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20), /* definitions */
+    TCALL_X_(TCALL_K_DEPEND_, 0xB4B403),   /* dependentSchemas */
+    TCALL_X_(TCALL_K_DEPEND_, 0x86D897),   /* dependentRequired */
+    TCALL_X_(TCALL_K_ID_, 0x37386A),       /* id */
+    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3),  /* $recursiveRef */
+    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9),  /* unevaluatedProperties */
+    TCALL_X_(TCALL_K_REFUSED_, 0x39C254),  /* unevaluatedItems */
+    TCALL_X_(TCALL_K_NULL_, 0x77074B),
+    TCALL_X_(TCALL_K_NULL_ + 1, 0x65F46E), /* boolean */
+    TCALL_X_(TCALL_K_NULL_ + 2, 0x1BD670), /* number */
+    TCALL_X_(TCALL_K_NULL_ + 3, 0x17C165), /* string */
+    TCALL_X_(TCALL_K_NULL_ + 4, 0x8A58AD), /* array */
+    TCALL_X_(TCALL_K_NULL_ + 5, 0xB8C60C), /* object */
+    TCALL_X_(TCALL_K_NULL_ + 6, 0xBFD2C4)  /* integer */
+#undef TCALL_X_
+};
 
-/* In arg of a node that has a span: the span; of a property whether it is
- * required, and the length of its name when that is short and plain; of a
- * schema its types, one bit each in the order of tcall_type, integer last.
- * Bit 31 is for finding circles. */
-#define TCALL_SPAN_     0x7FFFFu
-#define TCALL_REQUIRED_ 0x80000u
-#define TCALL_LENGTH_   20
-#define TCALL_TYPES_    0x7F000000u
-#define TCALL_ANY_      0x3F000000u
-#define TCALL_INTEGER_  0x40u
-#define TCALL_NEVER_    0xFFFFFFFFu
+/* In arg of a node that has a span: the span; the length of its name when that
+ * is short and plain; its types, one bit each in the order of tcall_type,
+ * integer last. */
+#define TCALL_SPAN_      0xFFFFFu
+#define TCALL_LENGTH_    20
+#define TCALL_TYPES_ANY_ 0x7F000000u
+#define TCALL_MARKED_    0x80000000u
+#define TCALL_TYPES_     24
+#define TCALL_ANY_       0x3F000000u
+#define TCALL_INTEGER_   0x40u
+#define TCALL_NEVER_     0xFFFFFFFFu
 
-/* Instead of a bound: it stands in the text; it is the sibling's. */
-#define TCALL_FAR_     0x7FFFFFFF
-#define TCALL_SIBLING_ 0x7FFFFFFE
+/* The op that a word means, -1: none. */
+static int tcall_word_(tcall_str word)
+{
+    uint32_t hash = tcall_hash_(word) >> 8;
+    size_t i = sizeof tcall_words_ / sizeof *tcall_words_;
+    while (i--)
+        if (tcall_words_[i] >> 8 == hash)
+            return (int)(tcall_words_[i] & 0xFF);
+    return -1;
+}
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
     return (int)(node->word & 0xFF);
 }
 
-/* What it stands for in the schema's text. */
+/* What it stands for in the schema's text: the name in front of a member of a
+ * map, else the value. */
 static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
 {
     return s->text + (s->program[node].word >> 8);
 }
 
-static bool tcall_node_is_schema_(int op)
-{
-    return op <= TCALL_K_CONTAINS_;
-}
-
-static bool tcall_node_is_list_(int op)
-{
-    return op == TCALL_K_PREFIX_ ||
-           (op >= TCALL_K_ALLOF_ && op <= TCALL_K_ONEOF_);
-}
-
 /* The node behind this one and all that belongs to it. */
 static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
 {
-    bool spans = tcall_node_op_(&program[i]) <= TCALL_K_PATTERN_;
+    bool spans = tcall_node_op_(&program[i]) <= TCALL_K_KEY_;
     return i + (spans ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
-/* The child with this op, 0: none. (No child can be node 0.) */
+/* The first child with this op, 0: none. (No child can be node 0.) */
 static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
-                                  int op)
+                                  uint32_t end, int op)
 {
-    uint32_t end = tcall_node_after_(program, i);
     for (i++; i < end; i = tcall_node_after_(program, i))
         if (tcall_node_op_(&program[i]) == op)
             return i;
     return 0;
-}
-
-/* The n-th of strings that stand in a row, each ended by NUL. */
-static const char *tcall_word_(const char *p, int n)
-{
-    while (n-- > 0)
-        p += strlen(p) + 1;
-    return p;
-}
-
-/* Its position, -1 when it is not among them: p ends with an empty one. */
-static int tcall_word_index_(const char *p, tcall_str word)
-{
-    int i;
-    size_t len;
-    for (i = 0; len = strlen(p), len; i++, p += len + 1)
-        if (len == word.len && memcmp(p, word.ptr, len) == 0)
-            return i;
-    return -1;
 }
 
 /* -- Walking over text that the scanner has accepted ---------------------- */
@@ -4432,48 +4404,93 @@ static bool tcall_text_closes_(const char *p)
     return *p == ']' || *p == '}';
 }
 
-static const char *tcall_text_skip_string_(const char *p)
-{
-    for (p++; *p != '"'; p++)
-        if (*p == '\\')
-            p++;
-    return p + 1;
-}
-
 /* Behind the value that starts at p. */
 static const char *tcall_text_skip_(const char *p)
 {
     int depth = 0;
     do {
         if (*p == '"') {
-            p = tcall_text_skip_string_(p);
+            for (p++; *p != '"'; p++)
+                p += *p == '\\';
         } else if (*p == '{' || *p == '[') {
             depth++;
-            p++;
         } else if (tcall_text_closes_(p)) {
             depth--;
-            p++;
-        } else if (depth) {
-            p++;
-        } else {
-            while (*p != ',' && !tcall_text_closes_(p) && !tcall_is_space_(*p))
+        } else if (!depth) {
+            if (*p == 't' || *p == 'f' || *p == 'n')
+                return p + (*p == 'f' ? 5 : 4);
+            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
+                   !tcall_is_space_(p[1]))
                 p++;
         }
-    } while (depth > 0);
+        p++;
+    } while (depth);
     return p;
 }
 
 /* From a member's key to its value. */
 static const char *tcall_text_value_(const char *key)
 {
-    return tcall_text_space_(tcall_text_space_(tcall_text_skip_string_(key)) +
-                             1);
+    return tcall_text_space_(tcall_text_space_(tcall_text_skip_(key)) + 1);
 }
 
 static tcall_str tcall_text_verbatim_(const char *p)
 {
     return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
 }
+
+/* The string at p without its quotes, escapes as they stand. */
+static tcall_str tcall_text_inner_(const char *p)
+{
+    tcall_str s = tcall_text_verbatim_(p);
+    return tcall_slice_(p + 1, s.len - 2);
+}
+
+/* Is the string that starts at the quote p equal to s? */
+static bool tcall_text_same_(const char *p, tcall_str s)
+{
+    const char *q = s.ptr, *end = q + s.len;
+    for (p++; *p != '"';) {
+        char out[4];
+        const char *from = p++;
+        size_t n = 1;
+        if (*from == '\\') {
+            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
+                        tcall_hex_(p[2]) < 12;
+            p += *p != 'u' ? 1 : pair ? 11 : 5;
+            n = tcall_decode_(out, from, p);
+            from = out;
+        }
+        for (; n; n--)
+            if (q == end || *q++ != *from++)
+                return false;
+    }
+    return q == end;
+}
+
+/* The member of the object at p: its key, NULL: none. */
+static const char *tcall_text_member_(const char *p, tcall_str name)
+{
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(tcall_text_value_(p))))
+        if (tcall_text_same_(p, name))
+            return p;
+    return NULL;
+}
+
+/* -- Patterns ------------------------------------------------------------- */
+
+/* One node for an atom with its count, one for a fork, a jump and an assertion.
+ * While matching, each has a byte that says whether it is active; an atom that
+ * repeats has one for each count. So a character costs time proportional to the
+ * size of the pattern, whatever the pattern is, and nothing ever backs up. */
+#ifndef TOOLCALL_NO_PATTERN
+
+#define TCALL_COUNT_MAX_ 1000
+#define TCALL_UNBOUNDED_ 0x7FFF
+
+/* What an escape was, when it was not one character. */
+enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
 
 static int32_t tcall_utf8_next_(const char **at)
 {
@@ -4485,207 +4502,104 @@ static int32_t tcall_utf8_next_(const char **at)
     return cp;
 }
 
-/* The next character of a string in JSON text, -1 at its closing quote. */
-static int32_t tcall_text_char_(const char **at)
+/* \d, \w, \s and what ends a line, as ranges. */
+static const uint16_t tcall_re_sets_[] = {
+    '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
+    '_',    'a',    'z',    0,      9,      13,     ' ',    ' ',
+    0xA0,   0xA0,   0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
+    0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF,
+    0,      '\n',   '\n',   '\r',   '\r',   0x2028, 0x2029, 0};
+
+static bool tcall_re_in_(int set, int32_t c)
 {
-    const char *p = *at, *q;
-    char out[4];
-    int len = 2;
-    if (*p == '"')
+    const uint16_t *p = tcall_re_sets_;
+    while (set)
+        set -= !*p++;
+    for (; *p; p += 2)
+        if (c >= p[0] && c <= p[1])
+            return true;
+    return false;
+}
+
+/* The next character of a pattern, -1 at its end. Of the escapes of JSON it has
+ * only those that stand for themselves. */
+static int32_t tcall_re_char_(const char **at)
+{
+    if (**at == '"')
         return -1;
-    if (*p != '\\')
-        return tcall_utf8_next_(at);
-    if (p[1] == 'u') {
-        int high = tcall_hex_(p[3]);
-        bool pair = tcall_hex_(p[2]) == 13 && high >= 8 && high < 12;
-        len = pair ? 12 : 6;
-    }
-    tcall_decode_(out, p, p + len);
-    *at = p + len;
-    q = out;
-    return tcall_utf8_next_(&q);
+    *at += **at == '\\';
+    return tcall_utf8_next_(at);
 }
 
-/* Is the string that starts at the quote p equal to s? */
-static bool tcall_text_same_(const char *p, tcall_str s)
+/* The same, without moving on. */
+static int32_t tcall_re_peek_(const char *p)
 {
-    const char *q = s.ptr, *end = q + s.len;
-    int32_t c;
-    for (p++; q < end && *p == *q; p++, q++)
-        if (*p == '"' || *p == '\\')
-            break;
-    if (*p != '\\')
-        return *p == '"' && q == end;
-    while (c = tcall_text_char_(&p), c >= 0)
-        if (q >= end || tcall_utf8_next_(&q) != c)
-            return false;
-    return q == end;
-}
-
-/* The member of a map whose key is name, 0: none. The search begins behind
- * hint (a member, or the map itself): names tend to come in order. */
-static uint32_t tcall_node_member_(const tcall_schema *s, uint32_t map,
-                                   uint32_t hint, tcall_str name,
-                                   int32_t *steps)
-{
-    const tcall_node_ *program = s->program;
-    uint32_t end = tcall_node_after_(program, map), first = map + 1, i, stop;
-    i = hint == map ? first : tcall_node_after_(program, hint);
-    if (i >= end)
-        i = first;
-    if (i >= end)
-        return 0;
-    stop = i;
-    do {
-        const char *p = tcall_node_at_(s, i);
-        uint32_t len = program[i].arg >> TCALL_LENGTH_ & 15;
-        if (tcall_node_op_(&program[i]) == TCALL_K_SCHEMA_ &&
-            (len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
-                 : tcall_text_same_(p, name)))
-            return i;
-        *steps -= 1;
-        i = tcall_node_after_(program, i);
-        if (i >= end)
-            i = first;
-    } while (i != stop);
-    return 0;
-}
-
-/* -- Patterns ------------------------------------------------------------- */
-
-/* One node for an atom with its quantifier, one for a fork, a jump and an
- * assertion. While matching, each has a byte that says whether it is active;
- * an atom that repeats has one for each count, and a match shifts them. So a
- * character costs time proportional to the size of the pattern, whatever the
- * pattern is, and nothing ever backs up. */
-#ifndef TOOLCALL_NO_PATTERN
-
-#define TCALL_COUNT_MAX_ 1000
-#define TCALL_UNBOUNDED_ 0x7FFF
-
-/* What an escape was, when it was not one character. */
-enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
-
-static bool tcall_re_word_(int32_t c)
-{
-    return c == '_' || (c >= '0' && c <= '9') ||
-           ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static bool tcall_re_line_(int32_t c)
-{
-    return c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029;
-}
-
-static bool tcall_re_space_(int32_t c)
-{
-    return (c >= 9 && c <= 13) || c == ' ' || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || tcall_re_line_(c) || c == 0x202F ||
-           c == 0x205F || c == 0x3000 || c == 0xFEFF;
-}
-
-static int32_t tcall_re_hex_(const char **at, int digits)
-{
-    int32_t v = 0;
-    for (; digits; digits--) {
-        int32_t c = tcall_text_char_(at);
-        int h = c > 0 && c < 0x80 ? tcall_hex_((char)c) : -1;
-        if (h < 0)
-            return TCALL_C_BAD_;
-        v = v << 4 | h;
-    }
-    return v;
+    return tcall_re_char_(&p);
 }
 
 /* Behind the backslash: the character it means, or for a class whether ch is
  * in it, or TCALL_C_BAD_. */
 static int32_t tcall_re_escape_(const char **at, int32_t ch)
 {
-    static const char controls[] = "tnvfr";
-    int32_t c = tcall_text_char_(at);
-    const char *p;
-    bool in;
-    if (c < 0 || c >= 0x80 || (c != '_' && !tcall_re_word_(c)))
-        return c;
-    switch (c | 0x20) {
-    case 'd': in = ch >= '0' && ch <= '9'; break;
-    case 'w': in = tcall_re_word_(ch); break;
-    case 's': in = tcall_re_space_(ch); break;
-    default:
-        p = strchr(controls, (char)c);
-        if (p)
-            return (int32_t)(9 + (p - controls));
-        if (c == 'x')
-            return tcall_re_hex_(at, 2);
-        if (c == 'u') {
-            c = tcall_re_hex_(at, 4);
-            return c >= 0xD800 && c <= 0xDFFF ? (int32_t)TCALL_C_BAD_ : c;
-        }
-        p = *at;
-        c = c == '0' ? tcall_text_char_(&p) : '0';
-        return c >= '0' && c <= '9' ? TCALL_C_BAD_ : 0;
+    int32_t c = tcall_re_char_(at), v = 0;
+    int set = (c | 0x20) == 'd' ? 0 : (c | 0x20) == 'w' ? 1 : 2, digits;
+    if (c >= 0x80 || !tcall_re_in_(1, c))
+        return c; /* or the end, which is as bad */
+    if (set < 2 || (c | 0x20) == 's')
+        return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
+    if (c != 'x' && c != 'u')
+        return strchr("fnrt", (char)c) ? tcall_unescape_((char)c)
+                                       : (int32_t)TCALL_C_BAD_;
+    for (digits = c == 'x' ? 2 : 4; digits; digits--) {
+        int h = tcall_hex_((char)tcall_re_char_(at));
+        if (h < 0)
+            return TCALL_C_BAD_;
+        v = v << 4 | h;
     }
-    return in == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
+    return v >> 11 == 0x1B ? (int32_t)TCALL_C_BAD_ : v;
 }
 
 /* A member of a [...]: as tcall_re_escape_. */
 static int32_t tcall_re_member_(const char **at, int32_t ch)
 {
-    int32_t c = tcall_text_char_(at);
-    const char *p = *at;
-    if (c != '\\')
-        return c;
-    if (tcall_text_char_(&p) != 'b')
-        return tcall_re_escape_(at, ch);
-    *at = p;
-    return '\b';
+    int32_t c = tcall_re_char_(at);
+    return c == '\\' ? tcall_re_escape_(at, ch) : c;
 }
 
 /* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
 static int tcall_re_class_(const char **at, int32_t ch)
 {
-    const char *p = *at;
-    bool negated = tcall_text_char_(&p) == '^', in = false;
-    int32_t low, high;
+    bool negated = tcall_re_peek_(*at) == '^', in = false;
     if (negated)
-        *at = p;
-    for (;;) {
-        p = *at;
-        if (tcall_text_char_(&p) == ']')
-            break;
-        low = high = tcall_re_member_(at, ch);
-        p = *at;
-        if (low >= 0 && tcall_text_char_(&p) == '-') {
-            const char *q = p;
-            if (tcall_text_char_(&q) != ']') {
-                *at = p;
-                high = tcall_re_member_(at, ch);
-                if (high < TCALL_C_BAD_ || high < low)
-                    return -1; /* [a-\d] or [z-a] */
-            }
+        tcall_re_char_(at);
+    while (tcall_re_peek_(*at) != ']') {
+        int32_t low = tcall_re_member_(at, ch), high = low;
+        if (low >= 0 && **at == '-' && (*at)[1] != ']') {
+            ++*at;
+            high = tcall_re_member_(at, ch);
+            if (high < low)
+                return -1; /* [a-\d] or [z-a] */
         }
         if (low == TCALL_C_BAD_)
             return -1;
         in |= low == TCALL_C_IN_ || (low <= ch && ch <= high);
     }
-    *at = p;
+    ++*at;
     return in != negated;
 }
 
 /* Steps over an atom: 1 when ch matches it, 0 when not, -1: malformed. */
 static int tcall_re_atom_(const char **at, int32_t ch)
 {
-    int32_t c = tcall_text_char_(at);
+    int32_t c = tcall_re_char_(at);
     if (c == '.')
-        return !tcall_re_line_(ch);
+        return !tcall_re_in_(3, ch);
     if (c == '[')
         return tcall_re_class_(at, ch);
     if (c == '\\') {
         c = tcall_re_escape_(at, ch);
-        if (c == TCALL_C_BAD_)
-            return -1;
         if (c < 0)
-            return c == TCALL_C_IN_;
+            return c == TCALL_C_BAD_ ? -1 : c == TCALL_C_IN_;
     }
     return c == ch;
 }
@@ -4706,164 +4620,100 @@ static int tcall_re_number_(const char **at)
 static bool tcall_re_quantifier_(const char **at, int *min, int *max)
 {
     const char *p = *at;
-    int32_t c = tcall_text_char_(&p);
     *min = *max = 1;
-    if (c == '{') {
-        *min = *max = tcall_re_number_(&p);
-        if (*p == ',') {
-            p++;
-            *max = *p == '}' ? TCALL_UNBOUNDED_ : tcall_re_number_(&p);
-        }
-        if (*p != '}' || *min < 0 || *max < *min || *min > TCALL_COUNT_MAX_ ||
-            (*max > TCALL_COUNT_MAX_ && *max != TCALL_UNBOUNDED_))
-            return false;
+    if (*p == '{') {
         p++;
-    } else if (c == '*' || c == '+' || c == '?') {
-        *min = c == '+';
-        *max = c == '?' ? 1 : TCALL_UNBOUNDED_;
+        *min = *max = tcall_re_number_(&p);
+        if (*p == ',')
+            *max = *++p == '}' ? TCALL_UNBOUNDED_ : tcall_re_number_(&p);
+        if (*p != '}' || *min < 0 || *max < *min || *min > TCALL_COUNT_MAX_ ||
+            *max == TCALL_COUNT_MAX_ + 1)
+            return false;
+    } else if (*p == '*' || *p == '+' || *p == '?') {
+        *min = *p == '+';
+        *max = *p == '?' ? 1 : TCALL_UNBOUNDED_;
     } else {
         return true;
     }
-    *at = p + (*p == '?');
+    *at = p + 1 + (p[1] == '?');
     return true;
 }
 
-/* From inside a group to the ')' or quote that ends it, or with bar to the
- * '|' before that. */
-static const char *tcall_re_end_(const char *p, bool bar)
+/* In arg of an atom: its cells, one for each count below its maximum, and no
+ * more than one when that is open above its minimum; the minimum; whether it is
+ * open. */
+static int tcall_re_width_(const tcall_node_ *n)
 {
-    int depth = 0;
-    for (;;) {
-        const char *at = p;
-        int32_t c = tcall_text_char_(&p);
-        if (c < 0 || (depth == 0 && (c == ')' || (bar && c == '|'))))
-            return at;
-        depth += (c == '(') - (c == ')');
-        if (c == '\\')
-            tcall_text_char_(&p);
-        for (; c == '[' || c == -2;) {
-            int32_t in = tcall_text_char_(&p);
-            if (in == '\\')
-                tcall_text_char_(&p);
-            if (in < 0 || in == ']')
-                break;
-        }
-    }
+    return tcall_node_op_(n) == TCALL_K_ATOM_ ? (int)(n->arg & 0xFFF) : 1;
 }
 
-/* The cells of an atom: one for each count below its maximum, and no more
- * than one when that is open above its minimum. */
-static uint32_t tcall_re_width_(const tcall_node_ *n)
+/* Follows all that takes no character. */
+static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
+                             uint8_t *cells, int32_t before, int32_t next)
 {
-    uint32_t min = n->arg >> 16, max = n->arg & 0xFFFF;
-    if (tcall_node_op_(n) != TCALL_K_ATOM_)
-        return 1;
-    if (max == TCALL_UNBOUNDED_)
-        return min ? min : 1;
-    return max;
-}
-
-typedef struct tcall_re_ {
-    const char *text;
-    const tcall_node_ *first, *last; /* last is the match */
-    uint8_t *cells;
-    int32_t before, next; /* characters around the position, -1: none */
-} tcall_re_;
-
-/* Follows all that takes no character. True when the end was reached. */
-static bool tcall_re_spread_(const tcall_re_ *re)
-{
-    bool again = true, word;
-    while (again) {
-        const tcall_node_ *n;
-        uint8_t *c = re->cells, *to;
+    const tcall_node_ *n;
+    bool again;
+    do {
+        uint8_t *c = cells, *to;
         again = false;
-        for (n = re->first; n < re->last; c += tcall_re_width_(n), n++) {
-            if (!*c)
-                continue;
-            switch (tcall_node_op_(n)) {
-            case TCALL_K_ATOM_:
-                if (n->arg >> 16 == 0)
-                    c[tcall_re_width_(n)] = 1;
-                break;
-            case TCALL_K_ASSERT_:
-                word = tcall_re_word_(re->before) != tcall_re_word_(re->next);
-                if (n->arg == '^'   ? re->before < 0
-                    : n->arg == '$' ? re->next < 0
-                                    : word == (n->arg == 'b'))
-                    c[1] = 1;
-                break;
-            case TCALL_K_SPLIT_: c[1] = 1; /* fall through */
-            default:
-                to = &re->cells[n->arg];
-                if (!*to && to < c)
-                    again = true;
+        for (n = first; n < last; c += tcall_re_width_(n), n++) {
+            int op = tcall_node_op_(n), k = 0, width = tcall_re_width_(n);
+            if (op == TCALL_K_ATOM_)
+                k = (int)(n->arg >> 12 & 0xFFF);
+            for (; k < width; k++) {
+                if (!c[k])
+                    continue;
+                if (op == TCALL_K_ASSERT_ &&
+                    (n->arg == '^' ? before : next) >= 0)
+                    continue;
+                if (op != TCALL_K_JUMP_)
+                    c[width] = 1;
+                if (op < TCALL_K_FORK_ || op > TCALL_K_JUMP_ || !n->arg)
+                    continue;
+                to = cells + n->arg;
+                again |= !*to && to < c;
                 *to = 1;
             }
         }
-        if (*c)
-            return true;
-    }
-    return false;
+    } while (again);
 }
 
-/* Takes one character. False when nothing is active any more. */
-static bool tcall_re_step_(const tcall_re_ *re)
+/* Takes one character, from the last node to the first. */
+static void tcall_re_step_(const char *text, const tcall_node_ *first,
+                           const tcall_node_ *n, uint8_t *c, int32_t ch)
 {
-    const tcall_node_ *n;
-    uint8_t *c = re->cells, carry = 0;
-    bool alive = false;
-    for (n = re->first; n < re->last; n++) {
-        uint32_t width = tcall_re_width_(n), min = n->arg >> 16;
-        const char *at = re->text + (n->word >> 8);
-        uint8_t out = 0, stay = 0;
-        if (tcall_node_op_(n) == TCALL_K_ATOM_ && memchr(c, 1, width) &&
-            tcall_re_atom_(&at, re->next) > 0) {
-            uint32_t from = min ? min - 1 : 0;
-            out = memchr(c + from, 1, width - from) != NULL;
-            stay = c[width - 1] && (n->arg & 0xFFFF) == TCALL_UNBOUNDED_;
-            memmove(c + 1, c, width - 1);
-            c[0] = 0;
-            c[width - 1] |= stay;
-            alive = true;
-        } else {
-            memset(c, 0, width);
+    while (n-- > first) {
+        int width = tcall_re_width_(n), k;
+        c -= width;
+        for (k = width; k--;) {
+            const char *at = text + (n->word >> 8);
+            bool hit = c[k] && tcall_node_op_(n) == TCALL_K_ATOM_ &&
+                       tcall_re_atom_(&at, ch) > 0;
+            c[k] = hit && k == width - 1 && n->arg >> 24;
+            c[k + 1] |= hit;
         }
-        c[0] |= carry;
-        carry = out;
-        c += width;
     }
-    *c = carry;
-    return alive;
 }
 
 /* Does the pattern occur in str? cells: scratch. */
 static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
                              tcall_str str, uint8_t *cells, int32_t *steps)
 {
+    const tcall_node_ *first = s->program + pattern + 1;
+    const tcall_node_ *last =
+        s->program + tcall_node_after_(s->program, pattern) - 1;
     const char *p = str.ptr, *end = p + str.len;
-    uint32_t size;
-    tcall_re_ re;
-    bool anchored;
-    re.text = s->text;
-    re.first = s->program + pattern + 1;
-    re.last = s->program + tcall_node_after_(s->program, pattern) - 1;
-    re.cells = cells;
-    re.before = -1;
-    size = re.last->arg + 1;
-    anchored =
-        tcall_node_op_(re.first) == TCALL_K_ASSERT_ && re.first->arg == '^';
-    memset(cells, 0, size);
-    for (;; re.before = re.next) {
-        re.next = p < end ? tcall_utf8_next_(&p) : -1;
+    uint32_t size = last->arg; /* the last node says how many cells there are */
+    int32_t before = -1, next;
+    memset(cells, 0, size + 1);
+    for (;; before = next) {
+        next = p < end ? tcall_utf8_next_(&p) : -1;
         *steps -= 1 + (int32_t)size / 16;
         cells[0] = 1;
-        if (tcall_re_spread_(&re))
-            return true;
-        if (re.next < 0 || *steps < 0)
-            return false;
-        if (!tcall_re_step_(&re) && anchored)
-            return false;
+        tcall_re_spread_(first, last, cells, before, next);
+        if (cells[size] || next < 0 || *steps < 0)
+            return cells[size] && *steps >= 0;
+        tcall_re_step_(s->text, first, last, cells + size, next);
     }
 }
 
@@ -4877,23 +4727,17 @@ typedef struct tcall_sc_ {
     tcall_node_ *node;
     uint32_t cap, n;
     int32_t steps;
-    tcall_draft draft;
+    int draft;
     const char *embedded; /* a subschema's own $id */
-    const char *ref;      /* some $ref */
-    uint32_t open; /* node being built; its span is the one around it yet */
+    bool refs;            /* there is a $ref */
+    bool told;            /* the root's $schema has been seen */
+    uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
-    uint8_t kind[TOOLCALL_MAX_DEPTH + 1]; /* ops of all that are open */
-    char name[128];
+    uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
+                                           * list or map, 0xFF: a schema */
 } tcall_sc_;
 
-/* The string at p, decoded; what is long is left as it is. */
-static tcall_str tcall_sc_name_(tcall_sc_ *c, const char *p)
-{
-    size_t len = tcall_text_verbatim_(p).len - 2;
-    if (len > sizeof c->name)
-        return tcall_slice_(p + 1, len);
-    return tcall_slice_(c->name, tcall_decode_(c->name, p + 1, p + 1 + len));
-}
+#define TCALL_OPEN_ 0xFF
 
 /* The first refusal stays. Gives p, so that it can be returned. */
 static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
@@ -4922,652 +4766,452 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->n++;
 }
 
-/* A node whose children follow. (When it does not fit, neither will they, and
- * open is not used any more.) */
-static void tcall_sc_open_(tcall_sc_ *c, int kind, int op, const char *at)
-{
-    c->kind[c->depth++] = (uint8_t)kind;
-    c->open = tcall_sc_emit_(c, op, at, TCALL_ANY_ | c->open);
-}
-
-/* Up to draft 7 a $ref hides its siblings, but other $refs may still lead
- * into the definitions beside it. */
-static void tcall_sc_hide_siblings_(tcall_sc_ *c, uint32_t i, uint32_t end)
-{
-    if (!tcall_node_child_(c->node, i, TCALL_K_REF_))
-        return;
-    c->node[i].arg |= TCALL_ANY_;
-    for (i++; i < end; i = tcall_node_after_(c->node, i)) {
-        int op = tcall_node_op_(&c->node[i]);
-        if (op != TCALL_K_REF_ && op != TCALL_K_DEFINITIONS_)
-            c->node[i].word +=
-                (uint32_t)((op <= TCALL_K_PATTERN_ ? TCALL_K_DEFS_
-                                                   : TCALL_K_MINCONTAINS_) -
-                           op);
-    }
-}
-
-/* Marks the properties that are required: when all that are required are
- * among them, counting tells whether an object has them. */
-static void tcall_sc_mark_required_(tcall_sc_ *c, uint32_t schema)
-{
-    tcall_node_ *program = c->node;
-    uint32_t required = tcall_node_child_(program, schema, TCALL_K_REQUIRED_);
-    uint32_t map = tcall_node_child_(program, schema, TCALL_K_PROPERTIES_);
-    uint32_t hint = map, count = 0, i;
-    const char *p;
-    if (!required || !map)
-        return;
-    p = tcall_text_next_(tcall_node_at_(c->out, required) + 1);
-    for (; *p == '"'; p = tcall_text_next_(tcall_text_skip_string_(p))) {
-        i = c->steps < 0 ? 0
-                         : tcall_node_member_(c->out, map, hint,
-                                              tcall_sc_name_(c, p), &c->steps);
-        if (i)
-            program[hint = i].arg |= TCALL_REQUIRED_;
-        count = i && count != TCALL_NEVER_ ? count + 1 : TCALL_NEVER_;
-    }
-    program[required].arg = count;
-}
-
-static void tcall_sc_close_(tcall_sc_ *c)
-{
-    uint32_t i = c->open;
-    int kind = c->kind[--c->depth];
-    if (c->n > c->cap)
-        return;
-    c->open = c->node[i].arg & TCALL_SPAN_;
-    c->node[i].arg += c->n - i - c->open;
-    if (kind == TCALL_K_SCHEMA_)
-        tcall_sc_mark_required_(c, i);
-    if (kind == TCALL_K_SCHEMA_ && c->draft >= TCALL_DRAFT_7)
-        tcall_sc_hide_siblings_(c, i, c->n);
-}
-
-/* A schema is about to start at p. */
-static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
-                                    const char *p)
-{
-    if (*p == 't' || *p == 'f') {
-        tcall_sc_emit_(c, op, at, 1 | (*p == 't' ? TCALL_ANY_ : 0));
-        return p + (*p == 't' ? 4 : 5); /* perhaps nothing is behind it */
-    }
-    if (*p != '{')
-        return tcall_sc_malformed_(c, p);
-    tcall_sc_open_(c, TCALL_K_SCHEMA_, op, at);
-    return p + 1;
-}
-
 #ifndef TOOLCALL_NO_PATTERN
+
+/* Adds to what node i is about. */
+static void tcall_sc_patch_(tcall_sc_ *c, uint32_t i, uint32_t arg)
+{
+    if (i < c->cap)
+        c->node[i].arg += arg;
+}
 
 /* Nesting of groups in a pattern. */
 #define TCALL_GROUPS_ 8
 
 /* A group that is open; its text is read once for each copy that its
- * quantifier asks for. */
+ * quantifier asks for. Each alternative begins with a fork to the next one and
+ * ends with a jump to the end of the one behind it. */
 typedef struct tcall_re_open_ {
     const char *body;
-    int min, max;     /* copies: needed, possible */
-    int copy;         /* made so far */
-    uint32_t start;   /* cell where this copy starts */
-    uint32_t forward; /* nodes that lead to its end, chained by arg */
-    uint32_t branch;  /* the fork to the next alternative */
+    int copies;     /* made so far */
+    uint32_t first; /* cell of this copy's first fork */
+    uint32_t fork;  /* node of the last alternative's */
+    uint32_t jump;  /* node of the jump before that */
 } tcall_re_open_;
 
-typedef struct tcall_re_build_ {
-    tcall_sc_ *c;
-    uint32_t cells;
-    int depth;
-    tcall_re_open_ group[TCALL_GROUPS_];
-} tcall_re_build_;
-
-#define TCALL_NOWHERE_ 0xFFFFFFFFu
-
-static const char *tcall_re_refuse_(const tcall_re_build_ *b)
+/* Compiles the pattern in the string at p. */
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
-    return tcall_sc_refuse_(b->c, b->group[0].body - 1,
-                            "not supported in a pattern");
-}
-
-static uint32_t tcall_re_emit_(tcall_re_build_ *b, int op, const char *at,
-                               uint32_t arg, uint32_t cells)
-{
-    b->cells += cells;
-    b->c->steps--;
-    if (b->cells > TOOLCALL_MAX_PATTERN || b->c->steps < 0)
-        tcall_sc_refuse_(b->c, b->group[0].body - 1, "too large a pattern");
-    return tcall_sc_emit_(b->c, op, at, arg);
-}
-
-/* A node that will lead to the end of the group's copy. */
-static void tcall_re_forward_(tcall_re_build_ *b, tcall_re_open_ *g, int op,
-                              const char *at)
-{
-    g->forward = tcall_re_emit_(b, op, at, g->forward, 1);
-}
-
-static void tcall_re_patch_(const tcall_re_build_ *b, uint32_t i)
-{
-    while (i < b->c->cap && b->c->n <= b->c->cap) {
-        uint32_t next = b->c->node[i].arg;
-        b->c->node[i].arg = b->cells;
-        i = next;
-    }
-}
-
-/* An alternative starts at p: fork when another one follows it. */
-static void tcall_re_alternative_(tcall_re_build_ *b, tcall_re_open_ *g,
-                                  const char *p)
-{
-    const char *end = tcall_re_end_(p, true);
-    g->branch = TCALL_NOWHERE_;
-    if (tcall_text_char_(&end) == '|')
-        g->branch = tcall_re_emit_(b, TCALL_K_SPLIT_, p, TCALL_NOWHERE_, 1);
-}
-
-/* The next copy of the innermost group: gives the text to go on with. */
-static const char *tcall_re_copy_(tcall_re_build_ *b)
-{
-    tcall_re_open_ *g = &b->group[b->depth - 1];
-    g->start = b->cells;
-    g->forward = TCALL_NOWHERE_;
-    b->c->steps--;
-    if (g->copy >= g->min)
-        tcall_re_forward_(b, g, TCALL_K_SPLIT_, g->body);
-    g->copy++;
-    tcall_re_alternative_(b, g, g->body);
-    return g->body;
-}
-
-/* Behind '(': enters the group, or refuses it. */
-static const char *tcall_re_group_(tcall_re_build_ *b, const char *p)
-{
-    tcall_re_open_ *g = &b->group[b->depth];
-    const char *end;
-    if (*p == '?') {
-        if (p[1] != ':')
-            return tcall_re_refuse_(b);
-        p += 2;
-    }
-    if (b->depth >= TCALL_GROUPS_)
-        return tcall_re_refuse_(b);
-    end = tcall_re_end_(p, false);
-    if (*end == '"')
-        return tcall_re_refuse_(b);
-    tcall_text_char_(&end);
-    if (!tcall_re_quantifier_(&end, &g->min, &g->max) || g->max == 0)
-        return tcall_re_refuse_(b);
-    g->body = p;
-    g->copy = 0;
-    b->depth++;
-    return tcall_re_copy_(b);
-}
-
-/* At the end of a copy of a group; p is behind its ')'. */
-static const char *tcall_re_leave_(tcall_re_build_ *b, const char *p)
-{
-    tcall_re_open_ *g = &b->group[b->depth - 1];
-    bool open = g->max == TCALL_UNBOUNDED_;
-    int copies = !open ? g->max : g->min ? g->min : 1;
-    int min, max;
-    tcall_re_patch_(b, g->forward);
-    if (open && g->copy == copies)
-        tcall_re_emit_(b, TCALL_K_SPLIT_, p, g->start, 1);
-    if (g->copy < copies && !b->c->out->reason)
-        return tcall_re_copy_(b);
-    b->depth--;
-    tcall_re_quantifier_(&p, &min, &max);
-    return p;
-}
-
-/* A character, class or escape with its quantifier; or \b, \B. */
-static const char *tcall_re_single_(tcall_re_build_ *b, const char *p)
-{
-    const char *at = p;
-    int min, max;
-    tcall_node_ atom;
-    if (tcall_text_char_(&p) == '\\') {
-        int32_t c = tcall_text_char_(&p);
-        if (c == 'b' || c == 'B') {
-            tcall_re_emit_(b, TCALL_K_ASSERT_, at, (uint32_t)c, 1);
-            return p;
+    tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
+    const char *at;
+    uint32_t start = tcall_sc_emit_(c, op, p, 0), cells = 0, close;
+    int min, max, many;
+    for (at = p + 1; *at != '"'; at++)
+        if (*at == '\\' && !strchr("\\\"/", *++at))
+            goto bad;
+    at = p;
+    g->body = p + 1;
+begin:
+    g->copies = 0;
+copy:
+    p = g->body;
+    g->first = cells++;
+    g->jump = TCALL_NEVER_;
+    g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+    while (cells <= TOOLCALL_MAX_PATTERN) {
+        const char *piece = p;
+        int32_t ch = tcall_re_char_(&p);
+        switch (ch) {
+        case '(':
+            if (*p == '?') {
+                if (p[1] != ':')
+                    goto bad;
+                p += 2;
+            }
+            if (++g == group + TCALL_GROUPS_)
+                goto bad;
+            g->body = p;
+            goto begin;
+        case '|':
+            tcall_sc_patch_(c, g->jump, cells);
+            tcall_sc_patch_(c, g->fork, cells + 1);
+            g->jump = tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
+            g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+            cells += 2;
+            break;
+        case -1:
+        case ')':
+            tcall_sc_patch_(c, g->jump, cells);
+            if ((ch < 0) != (g == group))
+                goto bad;
+            close = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+            if (ch < 0) {
+                tcall_sc_patch_(c, close, cells);
+                if (c->out->cells <= cells)
+                    c->out->cells = cells + 1;
+                tcall_sc_patch_(c, start, c->n - start);
+                return;
+            }
+            cells++;
+            if (!tcall_re_quantifier_(&p, &min, &max) || !max)
+                goto bad;
+            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
+            if (g->copies++ >= min)
+                tcall_sc_patch_(c, g->fork, cells);
+            if (g->copies < many)
+                goto copy;
+            if (max == TCALL_UNBOUNDED_)
+                tcall_sc_patch_(c, close, g->first);
+            g--;
+            break;
+        case '^':
+        case '$':
+            tcall_sc_emit_(c, TCALL_K_ASSERT_, p, (uint32_t)ch);
+            cells++;
+            break;
+        default:
+            p = piece;
+            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0 ||
+                !tcall_re_quantifier_(&p, &min, &max))
+                goto bad;
+            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
+            tcall_sc_emit_(
+                c, TCALL_K_ATOM_, piece,
+                (uint32_t)(many | min << 12 | (max == TCALL_UNBOUNDED_) << 24));
+            cells += (uint32_t)many;
         }
     }
-    p = at;
-    if (tcall_re_atom_(&p, 0) < 0)
-        return tcall_re_refuse_(b);
-    if (!tcall_re_quantifier_(&p, &min, &max))
-        return tcall_re_refuse_(b);
-    if (max == 0)
-        return p;
-    atom.word = TCALL_K_ATOM_;
-    atom.arg = (uint32_t)min << 16 | (uint32_t)max;
-    tcall_re_emit_(b, TCALL_K_ATOM_, at, atom.arg, tcall_re_width_(&atom));
-    return p;
-}
-
-/* One piece of the pattern. */
-static const char *tcall_re_piece_(tcall_re_build_ *b, const char *p)
-{
-    tcall_re_open_ *g = &b->group[b->depth - 1];
-    const char *at = p;
-    int32_t c = tcall_text_char_(&p);
-    switch (c) {
-    case '(': return tcall_re_group_(b, p);
-    case ')':
-        if (b->depth == 1)
-            return tcall_re_refuse_(b);
-        return tcall_re_leave_(b, p);
-    case '|':
-        tcall_re_forward_(b, g, TCALL_K_JUMP_, at);
-        tcall_re_patch_(b, g->branch);
-        tcall_re_alternative_(b, g, p);
-        return p;
-    case '^':
-    case '$': tcall_re_emit_(b, TCALL_K_ASSERT_, at, (uint32_t)c, 1); return p;
-    case '*':
-    case '+':
-    case '?':
-    case '{': return tcall_re_refuse_(b);
-    default: return tcall_re_single_(b, at);
-    }
-}
-
-/* Compiles the pattern in the string at p; gives the text behind it. */
-static const char *tcall_sc_pattern_(tcall_sc_ *c, const char *p)
-{
-    tcall_re_build_ b;
-    tcall_sc_open_(c, TCALL_K_PATTERN_, TCALL_K_PATTERN_, p);
-    b.c = c;
-    b.cells = 0;
-    b.depth = 1;
-    b.group[0].body = p + 1;
-    b.group[0].min = b.group[0].max = 1;
-    b.group[0].copy = 0;
-    p = tcall_re_copy_(&b);
-    while (*p != '"' && !c->out->reason)
-        p = tcall_re_piece_(&b, p);
-    tcall_re_patch_(&b, b.group[0].forward);
-    tcall_re_emit_(&b, TCALL_K_MATCH_, p, b.cells, 1);
-    if (c->out->cells < b.cells)
-        c->out->cells = b.cells;
-    tcall_sc_close_(c);
-    return p + 1;
+bad:
+    tcall_sc_refuse_(c, at, "not supported in a pattern");
 }
 
 #else
 
-static const char *tcall_sc_pattern_(tcall_sc_ *c, const char *p)
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
-    return tcall_sc_refuse_(c, p, "patterns were left out of this build");
+    (void)op;
+    tcall_sc_refuse_(c, p, "patterns were left out of this build");
 }
 
 #endif /* TOOLCALL_NO_PATTERN */
 
-/* An array of strings, which stays in the text. */
-static const char *tcall_sc_names_(tcall_sc_ *c, int op, const char *at,
-                                   const char *p)
+/* Marks the properties that are required. Where all that are required are
+ * among them the first of the names says how many: counting will do then. */
+static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
-    const char *q = p;
-    if (*q == '[')
-        for (q = tcall_text_next_(q + 1); *q == '"';)
-            q = tcall_text_next_(tcall_text_skip_string_(q));
-    if (*q != ']')
-        return tcall_sc_malformed_(c, q);
-    tcall_sc_emit_(c, op, at, TCALL_NEVER_);
-    return q + 1;
+    tcall_node_ *node = c->node;
+    uint32_t first = tcall_node_child_(node, schema, c->n, TCALL_K_REQUIRED_);
+    uint32_t i = first, k;
+    for (; i && i < c->n && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
+         i++) {
+        tcall_str name = tcall_text_verbatim_(tcall_node_at_(c->out, i));
+        for (k = schema + 1; k < c->n; k = tcall_node_after_(node, k))
+            if (tcall_node_op_(&node[k]) == TCALL_K_PROPERTIES_ &&
+                --c->steps > 0 &&
+                tcall_str_eq(tcall_text_verbatim_(tcall_node_at_(c->out, k)),
+                             name))
+                break;
+        if (k >= c->n || node[k].arg >> 31 || i - first > 126)
+            return;
+        node[k].arg |= TCALL_MARKED_;
+    }
+    if (first)
+        node[first].arg |= (i - first) << TCALL_TYPES_;
+}
+
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint32_t i = c->open, k, parent;
+    if (c->n > c->cap)
+        return;
+    parent = c->node[i].arg & TCALL_SPAN_;
+    c->node[i].arg += c->n - i - parent;
+    c->open = parent;
+    tcall_sc_require_(c, i);
+    /* up to draft 7 what stands beside a $ref does not count */
+    k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
+    if (k && c->draft >= TCALL_DRAFT_7)
+        for (k = i + 1; k < c->n; k = tcall_node_after_(c->node, k)) {
+            int op = tcall_node_op_(&c->node[k]);
+            if ((op != TCALL_K_REF_ && op != TCALL_K_DEFS_) ||
+                (c->node[i].arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
+                tcall_sc_refuse_(c, tcall_node_at_(c->out, k),
+                                 "what is beside a $ref does not count");
+        }
+}
+
+/* The length of the name at the quote p, where it is short and plain. */
+static uint32_t tcall_sc_plain_(const char *p)
+{
+    uint32_t len = 0;
+    if (*p == '"')
+        for (len = 1; len < 16 && p[len] != '"' && p[len] != '\\';)
+            len++;
+    return len && p[len] == '"' ? (len - 1) << TCALL_LENGTH_ : 0;
+}
+
+/* required: a node for each name. */
+static void tcall_sc_names_(tcall_sc_ *c, const char *p)
+{
+    for (p = tcall_text_next_(p + 1); *p == '"';
+         p = tcall_text_next_(tcall_text_skip_(p)))
+        tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
+    if (*p != ']')
+        tcall_sc_malformed_(c, p);
+}
+
+/* A schema starts at p. */
+static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
+                                    const char *p)
+{
+    bool names = TCALL_RARE_ && op == TCALL_K_DEPEND_ && *p == '[';
+    if (*p != '{' && *p != 't' && *p != 'f' && !names)
+        return tcall_sc_malformed_(c, p);
+    c->open = tcall_sc_emit_(c, op, at,
+                             (*p == 'f' ? 0 : TCALL_ANY_) |
+                                 tcall_sc_plain_(at) | c->open);
+    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_)
+        tcall_sc_pattern_(c, TCALL_K_KEY_, at);
+    if (*p == '{') {
+        c->kind[c->depth++] = TCALL_OPEN_;
+        return p + 1;
+    }
+    if (names)
+        tcall_sc_names_(c, p);
+    tcall_sc_close_(c);
+    return tcall_text_skip_(p);
 }
 
 /* One type or an array of them, into the schema's own node. */
 static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     const char *at = p;
-    bool several = *p == '[';
     uint32_t types = 0;
-    if (several)
+    if (*p == '[')
         p = tcall_text_next_(p + 1);
     do {
-        tcall_str s = tcall_text_verbatim_(p);
-        int type = -1;
-        if (*p == '"')
-            type = tcall_word_index_(tcall_type_names_,
-                                     tcall_slice_(p + 1, s.len - 2));
-        if (type < 0) {
+        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : -1;
+        if (type < TCALL_K_NULL_) {
             tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
             return;
         }
-        types |= 1u << (24 + type);
-        p = tcall_text_next_(p + s.len);
-    } while (several && !tcall_text_closes_(p));
-    if (c->n <= c->cap)
-        c->node[c->open].arg = (c->node[c->open].arg & ~TCALL_TYPES_) | types;
+        types |= 1u << (type - TCALL_K_NULL_);
+        p = tcall_text_next_(tcall_text_skip_(p));
+    } while (*at == '[' && *p != ']');
+    if (c->open < c->cap)
+        c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
-/* A divisor fits 31 bits, so that remainders can be doubled in 32. */
-static bool tcall_sc_divisor_(const tcall_num_ *n, uint32_t *out)
+/* The first digits as an integer; NEVER where ten times that is too much. */
+static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 {
     const char *p = n->first;
     uint32_t v = 0;
-    if (n->zero || n->negative || n->top > 308 || n->top < -308)
-        return false;
-    while (p <= n->last) {
-        if (v > 214748363)
-            return false;
+    for (; digits > 0 && !n->zero; digits--) {
+        if (v >= 42000000)
+            return TCALL_NEVER_;
         v = v * 10 + (uint32_t)tcall_num_digit_(n, &p);
     }
-    *out = v;
-    return true;
+    return v;
 }
 
-/* minimum and its like, which stay in the text, and counts, which do not. */
+/* Bounds stay in the text, their length is kept; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
 {
-    tcall_num_ n = tcall_num_read_(tcall_text_verbatim_(p));
-    uint32_t arg = TCALL_FAR_;
-    int64_t v;
-    bool ok = true, whole = tcall_num_integral_(&n);
-    bool fits = tcall_num_int64_(&n, 0, &v);
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-        ok = tcall_sc_divisor_(&n, &arg);
-    else if (whole && fits && v > -TCALL_SIBLING_ && v < TCALL_SIBLING_)
-        arg = (uint32_t)v;
-    if (tcall_keywords_[op][0] == TCALL_V_COUNT_)
-        ok = whole && (n.zero || !n.negative);
+    tcall_str text = tcall_text_verbatim_(p);
+    tcall_num_ n = tcall_num_read_(text);
+    uint32_t arg = (uint32_t)text.len;
+    bool ok = true;
+    if (op >= TCALL_K_MINLENGTH_) {
+        arg = tcall_num_digits_value_(&n, n.top + 1);
+        ok = tcall_num_integral_(&n) && (n.zero || !n.negative);
+    } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
+        ok = !n.zero && !n.negative &&
+             tcall_num_digits_value_(&n, tcall_num_digits_(&n)) !=
+                 TCALL_NEVER_ &&
+             n.top >= -308 && n.top <= 308;
+    }
     if (!ok)
         tcall_sc_refuse_(c, p, "a number that is not supported here");
     tcall_sc_emit_(c, op, p, arg);
 }
 
-/* Known dialects by the hash of what follows http(s); -1: unknown. */
+/* Known dialects by the digit before "/schema" and perhaps '#'; -1: unknown. */
 static int tcall_sc_draft_of_(const char *p)
 {
-    static const uint32_t known[] = {0x7DE77C1Au, 0xBD0613CEu, 0xCE4A9B5Fu,
-                                     0x6DF99BFEu, 0xBDC6F40Cu};
-    const char *end = tcall_text_skip_(p) - 1;
-    uint32_t hash;
-    int i;
-    if (*p != '"' || end - p < 8)
+    static const char digits[] = "29764";
+    tcall_str s = tcall_text_inner_(p);
+    const char *found;
+    s.len -= s.len && s.ptr[s.len - 1] == '#';
+    if (s.len < 33 || memcmp(s.ptr + s.len - 7, "/schema", 7) != 0)
         return -1;
-    p += p[5] == 's' ? 6 : 5;
-    end -= end[-1] == '#';
-    hash = tcall_hash_(tcall_slice_(p, (size_t)(end - p)));
-    for (i = TCALL_DRAFT_4; i >= 0 && known[i] != hash;)
-        i--;
-    return i;
+    found = strchr(digits, s.ptr[s.len - 8]);
+    return found ? (int)(found - digits) : -1;
 }
 
-/* Keywords with one value that is checked here and stays in the text. */
-static void tcall_sc_leaf_(tcall_sc_ *c, int op, int kind, const char *key,
-                           const char *p)
+/* The root's $schema counts from the beginning: start again, once. */
+static const char *tcall_sc_dialect_(tcall_sc_ *c, const char *p)
 {
-    switch (kind) {
-    case TCALL_V_NAMES_: tcall_sc_names_(c, op, p, p); break;
-    case TCALL_V_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_V_NUMBER_:
-    case TCALL_V_COUNT_: tcall_sc_number_(c, op, p); break;
-    case TCALL_V_BOOL_:
-        if (*p == 't')
-            tcall_sc_emit_(c, op, p, TCALL_SIBLING_);
-        break;
-    case TCALL_V_DRAFT_:
-        if (tcall_sc_draft_of_(p) != (int)c->draft)
-            tcall_sc_refuse_(c, p, "not the root's $schema");
-        break;
-    case TCALL_V_ID_:
-        if (c->depth > 1 && *p == '"' && p[1] != '#' &&
-            (op == TCALL_K_ID_ || c->draft == TCALL_DRAFT_4))
-            c->embedded = key;
-        break;
-    case TCALL_V_REFUSED_:
-        if (*p != 't')
-            tcall_sc_refuse_(c, key, "not supported");
-        break;
-    case TCALL_V_REF_: c->ref = key; /* fall through */
-    default: tcall_sc_emit_(c, op, p, 0);
-    }
+    int draft = tcall_sc_draft_of_(p);
+    if (draft == c->draft)
+        return tcall_text_skip_(p);
+    if (draft < 0 || c->depth > 1 || c->told)
+        return tcall_sc_refuse_(c, p, "unknown $schema");
+    c->told = true;
+    c->draft = draft;
+    c->n = 1;
+    if (c->cap)
+        c->node->arg = TCALL_ANY_;
+    return tcall_text_space_(c->text) + 1;
 }
 
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
-    static const char firsts[] = "[[{\"\"00t"; /* by kind, from LIST on */
-    char first = *p;
-    int op = tcall_word_index_(tcall_keyword_names_, tcall_sc_name_(c, key));
-    int kind;
-    if (op <= 0)
+    char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    tcall_str name = tcall_text_inner_(key);
+    int op = tcall_word_(name);
+    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
+    char shape;
+    if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
+        (rare && !TCALL_RARE_))
+        return tcall_sc_refuse_(c, key, "not supported");
+    if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
-    kind = tcall_keywords_[op][0];
-    if (!(tcall_keywords_[op][1] >> c->draft & 1))
-        return tcall_sc_refuse_(c, key, "not a keyword of this draft");
-    if (!TCALL_RARE_ && tcall_keywords_[op][1] & 32)
-        return tcall_sc_refuse_(c, key, "left out of this build");
-    if (first == '-' || tcall_is_digit_(first))
-        first = '0';
-    if (first == 'f')
-        first = 't';
-    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft) {
-        kind = TCALL_V_LIST_;
+    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft)
         op = TCALL_K_PREFIX_;
-    } else if ((op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_) && first == 't') {
-        kind = TCALL_V_BOOL_; /* draft 4: minimum or maximum is meant */
-    }
-    if (kind >= TCALL_V_LIST_ && firsts[kind - TCALL_V_LIST_] != first)
+    shape = tcall_shapes_[op];
+    if (shape != first && shape != 's' && shape != '*')
         return tcall_sc_malformed_(c, p);
-    switch (kind) {
-    case TCALL_V_SCHEMA_: return tcall_sc_schema_(c, op, p, p);
-    case TCALL_V_LIST_:
-        if (*tcall_text_space_(p + 1) == ']')
-            return tcall_sc_malformed_(c, p);
-        /* fall through */
-    case TCALL_V_MAP_: tcall_sc_open_(c, op, op, p); return p + 1;
-    case TCALL_V_PATTERN_: return tcall_sc_pattern_(c, p);
-    default: tcall_sc_leaf_(c, op, kind, key, p); return tcall_text_skip_(p);
+    if (c->n <= c->cap && tcall_node_child_(c->node, c->open, c->n, op))
+        return tcall_sc_refuse_(c, key, "a second time");
+    if (shape == 's')
+        return tcall_sc_schema_(c, op, p, p);
+    if (op <= TCALL_K_CONTAINS_) {
+        if (first == '[' && *tcall_text_space_(p + 1) == ']')
+            tcall_sc_malformed_(c, p);
+        c->kind[c->depth++] = (uint8_t)op;
+        return p + 1;
     }
-}
-
-/* One member of a map that is open; p: its value. */
-static const char *tcall_sc_entry_(tcall_sc_ *c, int map, const char *key,
-                                   const char *p)
-{
-    const char *q;
-    uint32_t i;
-    if (TCALL_RARE_ && (map == TCALL_K_DEPREQUIRED_ ||
-                        (map == TCALL_K_DEPENDENCIES_ && *p == '[')))
-        return tcall_sc_names_(c, TCALL_K_LISTED_, key, p);
-    if (TCALL_RARE_ && map == TCALL_K_PATTERNS_)
-        tcall_sc_pattern_(c, key);
-    i = c->n;
-    for (q = key + 1; *q != '"' && *q != '\\'; q++)
-        ;
-    p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, key, p);
-    if (i < c->cap && *q == '"' && q - key <= 16)
-        c->node[i].arg |= (uint32_t)(q - key - 1) << TCALL_LENGTH_;
-    return p;
+    switch (op) {
+    case TCALL_K_DRAFT_: return tcall_sc_dialect_(c, p);
+    case TCALL_K_ID_:
+        if (c->depth > 1 && *p == '"' && p[1] != '#' &&
+            (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
+            c->embedded = key;
+        break;
+    case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
+    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
+    case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
+    case TCALL_K_REF_: c->refs = true; /* fall through */
+    case TCALL_K_CONST_:
+    case TCALL_K_ENUM_: tcall_sc_emit_(c, op, p, 0); break;
+    case TCALL_K_UNIQUE_:
+        if (*p == 't')
+            tcall_sc_emit_(c, op, p, 0);
+        break;
+    default: tcall_sc_number_(c, op, p);
+    }
+    return tcall_text_skip_(p);
 }
 
 /* From one bracket or comma to the next, all the way through. */
 static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 {
-    p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, p, p);
+    p = tcall_sc_schema_(c, TCALL_K_ALLOF_, p, p);
     while (c->depth && !c->out->reason) {
         int kind = c->kind[c->depth - 1];
         const char *key = p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
-            tcall_sc_close_(c);
+            c->depth--;
+            if (kind == TCALL_OPEN_)
+                tcall_sc_close_(c);
             p++;
-        } else if (tcall_node_is_list_(kind)) {
-            p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, p, p);
-        } else {
-            p = tcall_text_value_(key);
-            p = kind == TCALL_K_SCHEMA_ ? tcall_sc_take_(c, key, p)
-                                        : tcall_sc_entry_(c, kind, key, p);
+            continue;
         }
+        if (kind == TCALL_OPEN_ || tcall_shapes_[kind] == '{')
+            p = tcall_text_value_(key);
+        p = kind == TCALL_OPEN_ ? tcall_sc_take_(c, key, p)
+                                : tcall_sc_schema_(c, kind, key, p);
     }
 }
 
-/* The next name of a JSON Pointer, %XX and then ~0 and ~1 decoded, from
- * behind its '/' on. -1 when it is malformed or longer than buf. */
-static int tcall_sc_step_(const char **at, char *buf, int cap)
+/* The next name of a JSON Pointer, decoded, from behind its '/' on: its length,
+ * -1 when it is malformed or too long. */
+static int tcall_sc_step_(const char **at, char *name, int cap)
 {
     const char *p = *at;
-    bool tilde = false;
-    int32_t c;
     int n = 0;
-    while (c = tcall_text_char_(&p), c >= 0 && c != '/') {
-        if (n + 4 > cap)
-            return -1;
-        if (c == '%') {
+    for (; *p != '/' && *p != '"'; n++) {
+        char ch = *p++;
+        if (ch == '%') {
             int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
             if (low < 0)
                 return -1;
-            c = high << 4 | low;
+            ch = (char)(high << 4 | low);
             p += 2;
-            buf[n++] = (char)c;
-        } else {
-            n += (int)tcall_utf8_(buf + n, (uint32_t)c);
         }
-        if (tilde)
-            buf[--n - 1] = c == '1' ? '/' : '~';
-        tilde = !tilde && c == '~';
-        *at = p;
+        if (ch == '~')
+            ch = *p++ == '1' ? '/' : '~';
+        if (n == cap || ch == '\\' || p[-1] == '"')
+            return -1;
+        name[n] = ch;
     }
+    *at = p;
     return n;
 }
 
-/* The child of node i that the pointer's next name means, 0: none. */
-static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t i, tcall_str name)
+/* What a step leads to: the key of a member or an element; NULL: nothing. */
+static const char *tcall_sc_follow_(const char *p, tcall_str name)
 {
-    const tcall_node_ *program = c->node;
-    int op = tcall_node_op_(&program[i]);
-    uint32_t end = tcall_node_after_(program, i), n = 0;
-    size_t k;
-    if (tcall_node_is_schema_(op)) {
-        op = tcall_word_index_(tcall_keyword_names_, name);
-        if (op <= 0 || op > TCALL_K_PATTERN_)
-            return 0;
-        end = tcall_node_child_(program, i, op);
-        if (!end && op == TCALL_K_REST_)
-            end = tcall_node_child_(program, i, TCALL_K_PREFIX_);
-        return end;
-    }
-    if (!tcall_node_is_list_(op))
-        return tcall_node_member_(c->out, i, i, name, &c->steps);
-    for (k = 0; k < name.len; k++) {
-        if (!tcall_is_digit_(name.ptr[k]) || n > 99999)
-            return 0;
-        n = n * 10 + (uint32_t)(name.ptr[k] - '0');
-    }
-    for (i++; i < end && n; n--)
-        i = tcall_node_after_(program, i);
-    return i < end ? i : 0;
+    uint32_t index = 0;
+    size_t i;
+    if (*p == '{')
+        return tcall_text_member_(p, name);
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    if (*p != '[')
+        return NULL;
+    for (p = tcall_text_next_(p + 1); index-- && !tcall_text_closes_(p);)
+        p = tcall_text_next_(tcall_text_skip_(p));
+    return tcall_text_closes_(p) ? NULL : p;
 }
 
-/* Finds what a $ref means. */
+/* Finds what a $ref means: first in the text, then the node of that place. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
-    const char *at = c->text + (ref->word >> 8), *p = at + 1;
-    char name[128];
-    uint32_t i = 0;
-    int32_t ch = tcall_text_char_(&p);
-    if (ch != '#' || (*p != '"' && *p != '/')) {
+    const char *at = c->text + (ref->word >> 8), *p = at + 2;
+    const char *value = tcall_text_space_(c->text), *to = value;
+    uint32_t i;
+    if (at[1] != '#' || (*p != '"' && *p != '/')) {
         tcall_sc_refuse_(c, at, "only $refs like #/... are supported");
         return;
     }
-    for (ch = tcall_text_char_(&p); ch == '/'; ch = tcall_text_char_(&p)) {
-        int len = tcall_sc_step_(&p, name, sizeof name);
-        if (len < 0)
-            break;
-        i = tcall_sc_follow_(c, i, tcall_slice_(name, (size_t)len));
-        if (!i)
-            break;
+    while (to && *p == '/') {
+        char name[64];
+        int n = (p++, tcall_sc_step_(&p, name, sizeof name));
+        to = n < 0 ? NULL
+                   : tcall_sc_follow_(value, tcall_slice_(name, (size_t)n));
+        if (to)
+            value = *value == '{' ? tcall_text_value_(to) : to;
     }
-    if (ch >= 0 || !tcall_node_is_schema_(tcall_node_op_(&c->node[i])) ||
-        c->steps < 0)
-        tcall_sc_refuse_(c, at, "leads to no schema");
-    ref->arg = i;
-}
-
-/* Every schema must come to keywords that look at the value, without going
- * in circles. A node is grounded when all that apply to the same value are;
- * what is never grounded is part of a circle. */
-static void tcall_sc_ground_(tcall_sc_ *c)
-{
-    tcall_node_ *program = c->node;
-    uint32_t i, k, left = c->n, before;
-    int rounds = 64; /* more than one only where a $ref leads back */
-    do {
-        before = left;
-        left = 0;
-        for (i = c->n; i-- > 0;) {
-            int op = tcall_node_op_(&program[i]);
-            uint32_t end = tcall_node_after_(program, i), all = 1;
-            if (op > TCALL_K_ONEOF_ || program[i].arg >> 31)
-                continue;
-            for (k = i + 1; k < end; k = tcall_node_after_(program, k)) {
-                int child = tcall_node_op_(&program[k]);
-                if (child == TCALL_K_REF_)
-                    all &= program[program[k].arg].arg >> 31;
-                else if (child < TCALL_K_REST_ ||
-                         (child > TCALL_K_DEFINITIONS_ &&
-                          child < TCALL_K_PATTERN_))
-                    all &= program[k].arg >> 31;
-            }
-            if (op >= TCALL_K_PREFIX_ && op <= TCALL_K_DEFINITIONS_)
-                all = 1; /* the value is another one there */
-            program[i].arg |= all << 31;
-            left += !all;
-        }
-    } while (left && left < before && --rounds);
-    for (i = 0; left && i < c->n; i++)
-        if (tcall_node_op_(&program[i]) == TCALL_K_REF_ &&
-            !(program[program[i].arg].arg >> 31)) {
-            tcall_sc_refuse_(c, c->text + (program[i].word >> 8),
-                             "leads back to itself");
+    for (i = 0; to && i < c->n && --c->steps > 0; i++) {
+        const char *here = tcall_node_at_(c->out, i);
+        if (tcall_node_op_(&c->node[i]) <= TCALL_K_CONTAINS_ &&
+            (here == value || here == to)) {
+            ref->arg = i;
+            c->steps -= (int32_t)(value - c->text) / 16;
             return;
         }
-}
-
-/* The root's $schema, before anything depends on it. */
-static void tcall_sc_root_draft_(tcall_sc_ *c, const char *p)
-{
-    int draft = (int)c->draft;
-    if (*p != '{')
-        return;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
-        const char *value = tcall_text_value_(p);
-        if (tcall_text_same_(p, tcall_str_of("$schema"))) {
-            draft = tcall_sc_draft_of_(value);
-            if (draft < 0)
-                tcall_sc_refuse_(c, value, "unknown $schema");
-            c->draft = (tcall_draft)draft;
-        }
-        p = tcall_text_next_(tcall_text_skip_(value));
     }
-}
-
-/* Strict JSON, and no larger than offsets reach. */
-static int tcall_sc_scan_(tcall_schema *out, tcall_str text)
-{
-    tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, text.ptr, text.len);
-    if (tcall_scan_end(&scan) == TCALL_OK && text.len < 0xFFFFFF)
-        return TCALL_OK;
-    out->reason = scan.error ? tcall_error_text(scan.error) : "too large";
-    out->at = scan.pos;
-    return TCALL_E_SCHEMA;
+    tcall_sc_refuse_(c, at, "leads to no schema");
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_sc_ c;
-    const char *root;
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    tcall_sc_ c;
+    tcall_scan scan;
+    const char *root;
     uint32_t i;
     memset(out, 0, sizeof *out);
-    if (tcall_sc_scan_(out, text) != TCALL_OK)
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, text.ptr, text.len);
+    if (tcall_scan_end(&scan) < 0 || text.len >= 0xFFFFFF) {
+        out->reason = tcall_error_text(scan.error ? scan.error : TCALL_E_LIMIT);
         return TCALL_E_SCHEMA;
+    }
     memset(&c, 0, sizeof c);
     c.out = out;
     c.text = out->text = text.ptr;
@@ -5578,33 +5222,25 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
             c.cap = TCALL_SPAN_;
     }
     c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = draft;
+    c.draft = (int)draft;
     out->program = c.node;
     root = tcall_text_space_(text.ptr);
-    if (*root != '{' && *root != 't' && *root != 'f') {
+    tcall_sc_outline_(&c, root);
+    if (!c.n)
         out->text = NULL;
-        out->reason = "not a schema";
-        return TCALL_E_SCHEMA;
-    }
-    tcall_sc_root_draft_(&c, root);
-    if (!out->reason)
-        tcall_sc_outline_(&c, root);
-    if (c.embedded && c.ref)
+    if (c.embedded && c.refs)
         tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
     out->need = c.n * sizeof *c.node + pad;
     if (c.n > TCALL_SPAN_)
         tcall_sc_refuse_(&c, root, "too large");
-    if (out->reason)
-        return TCALL_E_SCHEMA;
-    if (c.n > c.cap)
-        return TCALL_E_MEMORY;
-    out->nodes = c.n;
-    for (i = 0; i < c.n; i++)
+    if (c.n <= c.cap)
+        out->nodes = c.n;
+    for (i = 0; i < out->nodes && !out->reason; i++)
         if (tcall_node_op_(&c.node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(&c, &c.node[i]);
-    if (c.ref && !out->reason)
-        tcall_sc_ground_(&c);
-    return out->reason ? TCALL_E_SCHEMA : (int)out->need;
+    return out->reason  ? TCALL_E_SCHEMA
+           : out->nodes ? (int)out->need
+                        : TCALL_E_MEMORY;
 }
 
 /* -- Checking ------------------------------------------------------------- */
@@ -5612,27 +5248,30 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
     uint32_t schema; /* its node */
+    uint32_t end;    /* the node behind it */
     uint32_t pc;     /* the keyword that is at work */
     uint32_t tok;    /* the value */
-    uint32_t cur;    /* of this keyword: the member, element or choice ... */
-    uint32_t edge;   /* ... and the schema that is applied to it */
-    uint8_t n;       /* of choices: how many hold, and 16 for each meant */
-    uint8_t have;    /* required properties that were met, 255 and more: 255 */
+    uint32_t cur;    /* the value that pc was applied to last, or NEVER */
+    uint32_t hint;   /* the key where the search for the next name begins */
+    uint32_t seen;   /* tokens of the members that properties named */
+    uint32_t edge;   /* the schema that decides: then, else, one of anyOf */
+    uint32_t rank;   /* how far it came; of contains: how many hold */
+    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
+    uint8_t have;    /* required properties that were met */
     uint8_t type;    /* of the value, as the schema sees it */
     uint8_t flags;
 } tcall_ev_frame_;
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,   /* stop at the first fault, report none */
-    TCALL_F_STRICT_ = 4,  /* no coercion */
-    TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
-    TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
-    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
-    TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32,   /* choices: the one that decides is at work */
-    TCALL_F_KNOWN_ = 64,  /* all members are among the properties */
-    TCALL_F_BRANCH_ = 128 /* then or else is at work */
+    TCALL_F_QUIET_ = 2,  /* stop at the first fault, report none */
+    TCALL_F_STRICT_ = 4, /* no coercion */
+    TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
+    TCALL_F_ALIKE_ = 14, /* what a schema hands down */
+    TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
+    TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
+    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
+    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
 };
 
 /* No answer yet: a frame is at work on it. */
@@ -5645,12 +5284,13 @@ typedef struct tcall_ev_ {
     const char *text; /* of the value */
     tcall_tok *tok;   /* the value's own is the first */
     tcall_ev_frame_ *frame;
-    size_t pad, size;              /* of the scratch memory */
-    uint32_t depth, deepest, most; /* frames: now, at most, that fit */
+    size_t pad, size; /* of the scratch memory */
+    uint32_t depth;   /* frames */
     int32_t steps;
     int error;
-    uint32_t fault_node, fault_tok; /* the last fault, reported or not */
-    uint32_t num_tok;               /* the token that num was read from */
+    uint32_t rank;    /* of the last fault, reported or not: its token, and
+                       * what failed was not the type */
+    uint32_t num_tok; /* the token that num was read from */
     tcall_num_ num;
 } tcall_ev_;
 
@@ -5664,7 +5304,7 @@ static unsigned tcall_ev_kind_(const tcall_ev_ *e, uint32_t tok)
     return (unsigned)e->tok[tok].type & TCALL_TYPE_;
 }
 
-static uint32_t tcall_ev_tok_after_(const tcall_ev_ *e, uint32_t tok)
+static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
 {
     return tok + (uint32_t)e->tok[tok].span;
 }
@@ -5683,8 +5323,7 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
                            uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
-    e->fault_node = node;
-    e->fault_tok = tok;
+    e->rank = 2 * tok + 1;
     if (!(flags & TCALL_F_QUIET_) && c->fault_count++ < c->fault_cap &&
         c->faults) {
         tcall_fault *f = &c->faults[c->fault_count - 1];
@@ -5693,14 +5332,6 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
         f->tok = tok;
     }
     return 0;
-}
-
-/* A keyword is not satisfied by the frame's value. */
-static int tcall_ev_fails_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                           uint32_t node)
-{
-    return tcall_ev_fault_(e, f->flags, node, f->tok,
-                           tcall_node_at_(e->s, node));
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -5716,7 +5347,7 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-static bool tcall_ev_pattern_in_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
+static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
 {
 #ifndef TOOLCALL_NO_PATTERN
     uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
@@ -5728,182 +5359,165 @@ static bool tcall_ev_pattern_in_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
     return false;
 }
 
-/* An open container on the way through two values. */
-typedef struct tcall_ev_level_ {
-    uint32_t tok;  /* of the second value */
-    uint32_t cur;  /* its next element; or the key that is likely next */
-    uint32_t left; /* its children that were not met yet */
-} tcall_ev_level_;
-
-/* Is the scalar in the schema's text equal to the token? type: what the token
- * counts as. */
-static bool tcall_ev_equal_scalar_(tcall_ev_ *e, const char *p, uint32_t b,
-                                   unsigned type)
+/* Does the node stand for this name? */
+static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
+                                   tcall_str name)
 {
-    tcall_num_ n;
-    if (type == TCALL_STRING)
-        return *p == '"' && tcall_text_same_(p, tcall_ev_of_(e, b));
-    if (type != TCALL_NUMBER)
-        return type < TCALL_ARRAY && *p == (e->text[e->tok[b].start] | 0x20);
-    if (*p != '-' && !tcall_is_digit_(*p))
-        return false;
-    n = tcall_num_read_(tcall_text_verbatim_(p));
-    return tcall_num_compare_(&n, tcall_ev_num_(e, b)) == 0;
+    const char *p = tcall_node_at_(e->s, node);
+    uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
+    return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
+               : tcall_text_same_(p, name);
 }
 
-static uint32_t tcall_ev_size_(const tcall_ev_ *e, uint32_t tok)
+/* Has the frame's schema a child with this op for the name? */
+static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                            tcall_str name)
 {
-    return (uint32_t)tcall_json_count(
-        tcall_json_cursor_(e->text, &e->tok[tok]));
+    uint32_t i;
+    for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
+        if (e->steps--,
+            tcall_node_op_(&e->program[i]) == op && tcall_ev_named_(e, i, name))
+            return true;
+    return false;
 }
 
-/* The value of the member that the string at p names, 0: none. The search
- * begins at the key *hint, which moves on behind it. */
-static uint32_t tcall_ev_find_(tcall_ev_ *e, uint32_t object, uint32_t *hint,
-                               const char *p)
+/* The value of the frame's member that its node at pc names, 0: none. The
+ * search begins at the key where the last one ended: names tend to come in
+ * order. */
+static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_tok_after_(e, object), key = *hint, stop = key;
-    if (object + 1 == end)
+    uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end)
         return 0;
     do {
-        uint32_t value = key + 1;
-        bool found = tcall_text_same_(p, tcall_ev_of_(e, key));
+        bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
         e->steps--;
-        key = tcall_ev_tok_after_(e, value);
+        value = key + 1;
+        key = tcall_ev_after_(e, value);
         if (key == end)
-            key = object + 1;
-        *hint = key;
-        if (found)
+            key = f->tok + 1;
+        if (found) {
+            f->hint = key;
             return value;
-    } while (key != stop);
+        }
+    } while (key != f->hint);
     return 0;
 }
 
-/* Is the JSON text at p equal to the token b, which counts as type? The text
- * is walked in its order; objects of the token are searched. */
-static bool tcall_ev_equal_(tcall_ev_ *e, const char *p, uint32_t b,
+/* Are the two alike, but for what is within them? type: what b counts as. */
+static bool tcall_ev_alike_(tcall_json a, tcall_json b, unsigned type)
+{
+    tcall_str s = tcall_tok_str_(a.text, a.tok);
+    tcall_str t = tcall_tok_str_(b.text, b.tok);
+    tcall_num_ n, m;
+    if ((unsigned)tcall_json_type(a) != type)
+        return false;
+    if (type == TCALL_STRING)
+        return tcall_str_eq(s, t);
+    if (type >= TCALL_ARRAY)
+        return tcall_json_count(a) == tcall_json_count(b);
+    if (type != TCALL_NUMBER)
+        return *s.ptr == (*t.ptr | 0x20);
+    n = tcall_num_read_(s);
+    m = tcall_num_read_(t);
+    return tcall_num_compare_(&n, &m) == 0;
+}
+
+/* Equal values. While they are compared, the mark of a container within the
+ * first says which token of the second is its like. */
+static bool tcall_ev_equal_(tcall_ev_ *e, tcall_json a, tcall_json b,
                             unsigned type)
 {
-    tcall_ev_level_ *level = NULL;
-    uint32_t depth = 0;
-    for (;;) {
-        if (--e->steps < 0)
-            return false;
-        if (*p == '{' || *p == '[') {
-            if (type != (*p == '{' ? TCALL_OBJECT : TCALL_ARRAY))
-                return false;
-            level = (tcall_ev_level_ *)tcall_ev_scratch_(e, (depth + 1) *
-                                                                sizeof *level);
-            if (!level)
-                return false;
-            level += depth++;
-            level->tok = b;
-            level->cur = b + 1;
-            level->left = tcall_ev_size_(e, b);
-            p++;
-        } else {
-            if (!tcall_ev_equal_scalar_(e, p, b, type))
-                return false;
-            if (!depth)
-                return true;
-            p = tcall_text_skip_(p);
+    tcall_tok *t = (tcall_tok *)(uintptr_t)a.tok, *end = t + a.tok->span;
+    bool same = tcall_ev_alike_(a, b, type);
+    for (; same && t < end; t++) {
+        tcall_json all = tcall_json_cursor_(b.text, b.tok + t->mark);
+        tcall_json x = tcall_json_first(tcall_json_cursor_(a.text, t));
+        tcall_json y = tcall_json_first(all);
+        e->steps--;
+        for (; same && x.tok; x = tcall_json_next(x), y = tcall_json_next(y)) {
+            if (x.tok->type & TCALL_MEMBER_)
+                y = tcall_json_find_(all, tcall_json_key(x));
+            same = y.tok && --e->steps >= 0 &&
+                   tcall_ev_alike_(x, y, tcall_json_type(y));
+            if (same && tcall_json_type(x) >= TCALL_ARRAY)
+                ((tcall_tok *)(uintptr_t)x.tok)->mark = (int)(y.tok - b.tok);
         }
-        for (; depth; depth--, level--, p++) {
-            p = tcall_text_next_(p);
-            if (!tcall_text_closes_(p))
-                break;
-            if (level->left)
-                return false;
-        }
-        if (!depth)
-            return true;
-        if (!level->left--)
-            return false;
-        if (*p == '"' && tcall_ev_kind_(e, level->tok) == TCALL_OBJECT) {
-            b = tcall_ev_find_(e, level->tok, &level->cur, p);
-            p = tcall_text_value_(p);
-        } else {
-            b = level->cur;
-            level->cur = tcall_ev_tok_after_(e, b);
-        }
-        if (!b)
-            return false;
-        type = tcall_ev_kind_(e, b);
     }
+    for (t = (tcall_tok *)(uintptr_t)a.tok; t < end; t++)
+        if ((t->type & TCALL_TYPE_) >= TCALL_ARRAY)
+            t->mark = TCALL_MARK_NONE_;
+    return same;
 }
 
-/* Are all the listed names members of the object? */
-static int tcall_ev_required_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                              uint32_t node, const char *p)
+/* Is the JSON text at p equal to the frame's value? */
+static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
 {
-    uint32_t hint = f->tok + 1;
-    int ok = 1;
-    for (p = tcall_text_next_(p + 1); *p == '"' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_string_(p)), e->steps--)
-        if (!tcall_ev_find_(e, f->tok, &hint, p))
-            ok = tcall_ev_fault_(e, f->flags, node, f->tok, p);
-    return ok;
+    tcall_str s;
+    tcall_json v;
+    tcall_tok *tok;
+    char *copy;
+    size_t n;
+    if (*p == '"')
+        return f->type == TCALL_STRING &&
+               tcall_text_same_(p, tcall_ev_of_(e, f->tok));
+    s = tcall_text_verbatim_(p);
+    e->steps -= (int32_t)(s.len / 16);
+    /* with no room for tokens the text is only read */
+    tcall_json_parse(&v, (char *)(uintptr_t)p, s.len, NULL, 0, &n);
+    tok = (tcall_tok *)tcall_ev_scratch_(e, n * sizeof *tok + s.len + 1);
+    if (!tok)
+        return false;
+    copy = (char *)memcpy(tok + n, p, s.len);
+    return tcall_json_parse(&v, copy, s.len, tok, n, NULL) > 0 &&
+           tcall_ev_equal_(e, v, tcall_json_cursor_(e->text, &e->tok[f->tok]),
+                           f->type);
 }
 
-/* Both are scaled so that the divisor m is an integer; then the remainder is
+static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           const char *p)
+{
+    for (p = tcall_text_next_(p + 1);
+         !tcall_text_closes_(p) && !e->error && --e->steps >= 0;
+         p = tcall_text_next_(tcall_text_skip_(p)))
+        if (tcall_ev_is_(e, f, p))
+            return true;
+    return false;
+}
+
+static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    tcall_json all = tcall_json_cursor_(e->text, &e->tok[f->tok]), a, b;
+    for (a = tcall_json_first(all); a.tok; a = tcall_json_next(a))
+        for (b = tcall_json_first(all); b.tok != a.tok; b = tcall_json_next(b))
+            if (--e->steps < 0 || tcall_ev_equal_(e, a, b, tcall_json_type(b)))
+                return false;
+    return true;
+}
+
+/* Both are scaled so that the divisor is an integer; then the remainder is
  * carried through the digits. */
-static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by,
-                               uint32_t m)
+static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
 {
     const char *p = n->first;
-    uint32_t rest = 0;
-    int left = n->top - (by->top - tcall_num_digits_(by)), i;
-    if (n->zero)
-        return true;
-    if (left < tcall_num_digits_(n))
-        return false;
-    for (; left > 0; left--) {
-        /* the digit as 10 bits of rest * 10 + digit, without a division */
-        uint32_t sum = rest, digit = (uint32_t)tcall_num_digit_(n, &p);
-        for (i = 0; i < 9; i++)
-            sum = sum >= m - rest ? sum - (m - rest) : sum + rest;
-        for (; digit; digit--)
-            sum = sum + 1 == m ? 0 : sum + 1;
-        rest = sum;
-    }
+    int digits = tcall_num_digits_(by), left = n->top - by->top + digits;
+    uint32_t m = tcall_num_digits_value_(by, digits), rest = 0;
+    if (n->zero || left < tcall_num_digits_(n))
+        return n->zero;
+    for (; left > 0; left--)
+        rest = (rest * 10 + (uint32_t)tcall_num_digit_(n, &p)) % m;
     return rest == 0;
-}
-
-/* The sign of the number minus a bound. */
-static int tcall_ev_order_(const tcall_num_ *n, int32_t bound)
-{
-    int64_t v;
-    int sign = n->negative ? -1 : 1;
-    if (bound == 0)
-        return n->zero ? 0 : sign;
-    if (!tcall_num_int64_(n, 0, &v))
-        return sign;
-    if (v != bound)
-        return v < bound ? -1 : 1;
-    return tcall_num_integral_(n) ? 0 : sign;
 }
 
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    uint32_t node = f->pc, arg = e->program[node].arg;
-    bool multiple = TCALL_RARE_ && op == TCALL_K_MULTIPLE_;
+    tcall_num_ bound = tcall_num_read_(
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
     int order;
-    if (arg == TCALL_SIBLING_ && !multiple) {
-        node = tcall_node_child_(e->program, f->schema, op - 2);
-        if (!node)
-            return true;
-        arg = e->program[node].arg;
-    }
-    if (multiple || arg == TCALL_FAR_) {
-        tcall_num_ bound =
-            tcall_num_read_(tcall_text_verbatim_(tcall_node_at_(e->s, node)));
-        if (multiple)
-            return tcall_ev_multiple_(n, &bound, arg);
-        order = tcall_num_compare_(n, &bound);
-    } else {
-        order = tcall_ev_order_(n, (int32_t)arg);
-    }
+    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+        return tcall_ev_multiple_(n, &bound);
+    order = tcall_num_compare_(n, &bound);
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -5913,98 +5527,64 @@ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                              int op)
 {
-    uint32_t n, limit = e->program[f->pc].arg;
+    uint32_t n = 0, limit = e->program[f->pc].arg;
+    tcall_str s = tcall_ev_of_(e, f->tok);
     bool most = (op - TCALL_K_MINLENGTH_) & 1;
-    if (f->type == TCALL_STRING) {
-        tcall_str s = tcall_ev_of_(e, f->tok);
+    if (f->type != TCALL_STRING) {
+        n = (uint32_t)tcall_json_count(
+            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+    } else {
         n = (uint32_t)s.len;
         if (n >= limit + most &&
             n / 4 <= limit) /* characters have up to 4 bytes */
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
-    } else {
-        n = tcall_ev_size_(e, f->tok);
     }
     return most ? n <= limit : n >= limit;
 }
 
-/* Each element is written as JSON text into scratch memory, to be compared
- * with those before it. */
-static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    uint32_t i, k, end = tcall_ev_tok_after_(e, f->tok);
-    size_t pad = e->pad;
-    bool twice = false;
-    for (i = f->tok + 1; i < end && !twice; i = tcall_ev_tok_after_(e, i)) {
-        char *text = (char *)tcall_ev_scratch_(e, 0);
-        tcall_writer w;
-        tcall_writer_init(&w, text,
-                          text ? e->size - e->pad - e->depth * sizeof *f : 0);
-        tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
-        if (!tcall_ev_scratch_(e, w.len + 1))
-            break;
-        text[w.len] = ']'; /* something has to end a number */
-        e->pad = pad + ((w.len + 4) & ~(size_t)3);
-        for (k = f->tok + 1; k < i && !twice && !e->error && e->steps >= 0;
-             k = tcall_ev_tok_after_(e, k))
-            twice = tcall_ev_equal_(e, text, k, tcall_ev_kind_(e, k));
-        e->pad = pad;
-    }
-    return !twice;
-}
-
-static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                           const char *p)
-{
-    tcall_str s = tcall_ev_of_(e, f->tok);
-    for (p = tcall_text_next_(p + 1);
-         !tcall_text_closes_(p) && !e->error && e->steps >= 0;) {
-        const char *at = p;
-        if (*p == '"' ? f->type == TCALL_STRING && tcall_text_same_(p, s)
-                      : tcall_ev_equal_(e, p, f->tok, f->type))
-            return true;
-        p = tcall_text_skip_(p);
-        e->steps -= 1 + (int32_t)(p - at) / 64;
-        p = tcall_text_next_(p);
-    }
-    return false;
-}
-
 /* A keyword that applies no schema. */
-static int tcall_ev_assert_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    const tcall_node_ *node = &e->program[f->pc];
-    const char *at = e->s->text + (node->word >> 8);
+    const char *at = tcall_node_at_(e->s, f->pc);
+    uint32_t count;
+    unsigned type = f->type;
     bool ok = true;
     switch (op) {
     case TCALL_K_PATTERN_:
-        if (f->type == TCALL_STRING)
-            ok = tcall_ev_pattern_in_(e, f->pc, tcall_ev_of_(e, f->tok));
+        if (type == TCALL_STRING)
+            ok = tcall_ev_match_(e, f->pc, tcall_ev_of_(e, f->tok));
         break;
-    case TCALL_K_CONST_: ok = tcall_ev_equal_(e, at, f->tok, f->type); break;
+    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
     case TCALL_K_MULTIPLE_:
     case TCALL_K_MINIMUM_:
     case TCALL_K_MAXIMUM_:
     case TCALL_K_ABOVE_:
     case TCALL_K_BELOW_:
-        if (f->type == TCALL_NUMBER)
+        if (type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
         break;
     case TCALL_K_UNIQUE_:
-        if (TCALL_RARE_ && f->type == TCALL_ARRAY)
+        if (TCALL_RARE_ && type == TCALL_ARRAY)
             ok = tcall_ev_unique_(e, f);
         break;
     case TCALL_K_REQUIRED_:
-        if (f->type == TCALL_OBJECT && f->have != node->arg)
-            return tcall_ev_required_(e, f, f->pc, at);
+        count = e->program[f->pc].arg >> TCALL_TYPES_;
+        if (count && count == f->have)
+            f->pc += count - 1; /* and so are the others */
+        else
+            ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
         break;
     default: /* lengths: pairs for strings, arrays and objects */
         if (op >= TCALL_K_MINLENGTH_ && op <= TCALL_K_MAXPROPS_ &&
-            f->type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
+            type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
             ok = tcall_ev_within_(e, f, op);
     }
-    return ok ? 1 : tcall_ev_fails_(e, f, f->pc);
+    if (!ok) {
+        tcall_ev_fault_(e, f->flags, f->pc, f->tok, at);
+        f->flags |= TCALL_F_BAD_;
+    }
 }
 
 static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
@@ -6052,389 +5632,322 @@ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
     return type;
 }
 
-/* The type that a value counts as which is not of the types wanted, 0: that
- * is a fault. */
+/* The type that a value counts as which is not of the types wanted, 0: that is
+ * a fault. */
 static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                                  unsigned flags)
 {
-    uint32_t types = e->program[schema].arg >> 24 & 0x7F;
+    uint32_t types = e->program[schema].arg >> TCALL_TYPES_ & 0x7F;
     unsigned type = tcall_ev_kind_(e, tok), as = 0;
     if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
         as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
     else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
         as = tcall_ev_coerced_(e, types, tok, flags);
-    if (!as)
+    if (!as) {
         tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
+        e->rank--;
+    }
     return as;
 }
 
-/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_. With
- * TCALL_NEVER_ as schema the one on top goes on. Assertions are checked up to
- * the next keyword that applies schemas; when there is none, the frame goes,
- * with the answer. */
+/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
+ * frame is at work on it. With TCALL_NEVER_ as schema the one on top goes on.
+ * Assertions are decided up to the next keyword that applies schemas; when
+ * there is none the frame goes, with the answer. */
 static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                            unsigned flags)
 {
-    const tcall_node_ *node, *end;
+    const tcall_node_ *program = e->program;
     tcall_ev_frame_ *f;
-    int32_t cost;
     if (schema == TCALL_NEVER_) {
         f = &e->frame[e->depth - 1];
     } else {
-        uint32_t arg = e->program[schema].arg;
+        uint32_t arg = program[schema].arg;
         unsigned type = tcall_ev_kind_(e, tok);
-        if (!(arg >> (type + 23) & 1)) {
+        if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
             type = tcall_ev_retype_(e, schema, tok, flags);
             if (!type || type >= TCALL_ARRAY)
                 return type != 0;
         }
         if ((arg & TCALL_SPAN_) == 1)
             return 1;
-        if (e->depth >= TOOLCALL_MAX_FRAMES)
+        f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
+        if (e->depth == TOOLCALL_MAX_FRAMES)
             e->error = TCALL_E_DEPTH;
-        else if (e->depth >= e->most)
-            tcall_ev_scratch_(e, sizeof *f);
         if (e->error)
             return 0;
-        f = &e->frame[e->depth++];
-        if (e->deepest < e->depth)
-            e->deepest = e->depth;
+        e->depth++;
         f->schema = schema;
+        f->end = schema + (arg & TCALL_SPAN_);
         f->pc = schema + 1;
         f->tok = tok;
-        f->have = 0;
+        f->cur = TCALL_NEVER_;
+        f->hint = tok + 1;
+        f->seen = f->edge = f->rank = 0;
+        f->n = f->have = 0;
         f->type = (uint8_t)type;
         f->flags = (uint8_t)flags;
     }
-    node = &e->program[f->pc];
-    end = &e->program[f->schema];
-    end += end->arg & TCALL_SPAN_;
-    cost = 1 + ((e->tok[f->tok].end - e->tok[f->tok].start) >> 6);
-    for (; node < end && (f->flags & 3) != 3; node++, f->pc++) {
-        int op = tcall_node_op_(node);
-        if (op < TCALL_K_PATTERN_ || op == TCALL_K_REF_)
+    while (f->pc < f->end && (f->flags & 3) != 3) {
+        int op = tcall_node_op_(&program[f->pc]);
+        if (op <= TCALL_K_CONTAINS_ || op == TCALL_K_REF_)
             return TCALL_PUSHED_;
-        e->steps -= cost;
-        if (!tcall_ev_assert_(e, f, op))
-            f->flags |= TCALL_F_BAD_;
-        if (op == TCALL_K_PATTERN_) {
-            uint32_t more = (node->arg & TCALL_SPAN_) - 1;
-            node += more;
-            f->pc += more;
-        }
+        e->steps--;
+        tcall_ev_assert_(e, f, op);
+        f->pc = tcall_node_after_(program, f->pc);
     }
     e->depth--;
     return !(f->flags & TCALL_F_BAD_);
 }
 
-/* A null that may count as absent: where coercion is allowed and the property
- * is not required. */
-static bool tcall_ev_optional_null_(const tcall_ev_ *e,
-                                    const tcall_ev_frame_ *f)
+static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                int op)
 {
-    return tcall_ev_kind_(e, f->cur + 1) == TCALL_NULL &&
-           !(f->flags & TCALL_F_STRICT_) &&
-           !(e->program[f->edge].arg & TCALL_REQUIRED_);
+    return tcall_node_child_(e->program, f->schema, f->end, op);
 }
 
-/* properties, the keyword that most of the time is spent in. r: what the
- * schema said that was applied last. */
-static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* Is this member or element none that the keyword is for? */
+static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                             uint32_t value)
 {
-    uint32_t end = tcall_ev_tok_after_(e, f->tok), schema;
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    if (f->type != TCALL_OBJECT)
-        return 1;
-    if (r < 0) {
-        f->flags |= TCALL_F_KNOWN_;
-        f->cur = f->tok + 1;
-        f->edge = f->pc;
-    }
-    for (;; f->cur = tcall_ev_tok_after_(e, f->cur + 1), r = TCALL_PUSHED_) {
-        if (r < 0) {
-            if (f->cur >= end || e->error || --e->steps < 0)
-                return 1;
-            schema = tcall_node_member_(e->s, f->pc, f->edge,
-                                        tcall_ev_of_(e, f->cur), &e->steps);
-            if (!schema) {
-                f->flags &= (uint8_t)~TCALL_F_KNOWN_;
-                continue;
-            }
-            f->edge = schema;
-            if (e->program[schema].arg & TCALL_REQUIRED_ && f->have < 255)
-                f->have++;
-            r = tcall_ev_enter_(
-                e, schema, f->cur + 1,
-                tcall_ev_optional_null_(e, f) ? flags | TCALL_F_TEST_ : flags);
-            if (r < 0)
-                return r;
-        }
-        if (!r && tcall_ev_optional_null_(e, f)) {
-            tcall_ev_mark_(e, f->cur + 1, TCALL_MARK_DROP_, flags);
-        } else if (!r) {
-            f->flags |= TCALL_F_BAD_;
-            if (flags & TCALL_F_QUIET_)
-                return 0;
-        }
-    }
-}
-
-/* Is the key matched by a sibling properties or patternProperties? */
-static bool tcall_ev_known_(tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *program = e->program;
-    tcall_str key = tcall_ev_of_(e, f->cur);
-    uint32_t map = tcall_node_child_(program, f->schema, TCALL_K_PROPERTIES_);
-    uint32_t i;
-    if (map && tcall_node_member_(e->s, map, map, key, &e->steps))
-        return true;
-    map = TCALL_RARE_ ? tcall_node_child_(program, f->schema, TCALL_K_PATTERNS_)
-                      : 0;
-    if (map)
-        for (i = map + 1; i < tcall_node_after_(program, map);
-             i = tcall_node_after_(program, i))
-            if (tcall_node_op_(&program[i]) == TCALL_K_PATTERN_ &&
-                tcall_ev_pattern_in_(e, i, key))
+    uint32_t i = f->pc;
+    tcall_str key = tcall_ev_of_(e, value - 1);
+    if (op == TCALL_K_ADDITIONAL_) {
+        if (tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key))
+            return true;
+        for (i = TCALL_RARE_ ? f->schema + 1 : f->end; i < f->end;
+             i = tcall_node_after_(e->program, i))
+            if (tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_ &&
+                tcall_ev_match_(e, i + 1, key))
                 return true;
+    }
+    return TCALL_RARE_ && op == TCALL_K_PATTERNS_ &&
+           !tcall_ev_match_(e, f->pc + 1, key);
+}
+
+/* The first element that is not for a prefixItems before node end. */
+static uint32_t tcall_ev_rest_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+                               uint32_t end)
+{
+    uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
+    if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
+        tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
+        return stop;
+    for (i = f->schema + 1; i < end && tok < stop;
+         i = tcall_node_after_(e->program, i))
+        if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
+            tok = tcall_ev_after_(e, tok);
+    return tok;
+}
+
+/* The next value that the schema at pc is for, NEVER: there is none left. */
+static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
+    bool begin = cur == TCALL_NEVER_, object = op < TCALL_K_PREFIX_;
+    if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_)
+        return (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_) ||
+                       (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
+                        !tcall_ev_find_(e, f))
+                   ? TCALL_NEVER_
+                   : f->tok;
+    if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
+        (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
+        return TCALL_NEVER_;
+    do {
+        if (!begin)
+            cur = tcall_ev_after_(e, cur) + object;
+        else if (TCALL_RARE_ && op >= TCALL_K_PREFIX_ && op < TCALL_K_CONTAINS_)
+            cur = tcall_ev_rest_(e, f, op == TCALL_K_PREFIX_ ? f->pc : f->end);
+        else
+            cur = f->tok + 1 + object;
+        begin = false;
+        if (cur >= end || --e->steps < 0 || e->error)
+            return TCALL_NEVER_;
+    } while (tcall_ev_spared_(e, f, op, cur));
+    return cur;
+}
+
+static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
+{
+    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
+    f->flags |= TCALL_F_BAD_;
+}
+
+/* What the schema at pc said about cur. */
+static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
+{
+    if (f->flags & TCALL_F_LAST_)
+        op = TCALL_K_ALLOF_;
+    switch (op) {
+    case TCALL_K_NOT_:
+        if (r)
+            tcall_ev_fails_(e, f, f->pc);
+        break;
+    case TCALL_K_IF_:
+        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+        break;
+    case TCALL_K_CONTAINS_: f->rank += r; break;
+    case TCALL_K_ANYOF_:
+    case TCALL_K_ONEOF_:
+        if (r) {
+            f->n = (uint8_t)(f->n + (f->n < 2));
+            f->edge = f->pc;
+        } else if (!f->n && e->rank > 2 * f->tok && e->rank >= f->rank) {
+            f->edge = e->rank > f->rank ? f->pc : 0;
+            f->rank = e->rank;
+        }
+        break;
+    default:
+        if (!r)
+            f->flags |= TCALL_F_BAD_;
+    }
+}
+
+/* All alternatives have answered. First they are asked strictly; when none
+ * holds and coercion is allowed, again to see how many would then; the one that
+ * alone would, or that came furthest, runs last and decides. True: go on with
+ * that. */
+static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    bool retry = f->flags & TCALL_F_RETRY_;
+    bool once = f->n == 1 || (f->n && op == TCALL_K_ANYOF_ && !retry);
+    uint32_t first = tcall_ev_child_(e, f, op);
+    const char *at = tcall_node_at_(e->s, first);
+    if (once && !retry)
+        return false;
+    if (!f->n && !retry && !(f->flags & TCALL_F_STRICT_)) {
+        f->flags |= TCALL_F_RETRY_;
+        f->pc = first;
+        f->edge = f->rank = 0;
+        return true;
+    }
+    if (once || (!f->n && f->edge && !(f->flags & TCALL_F_QUIET_))) {
+        f->flags |= TCALL_F_LAST_;
+        return true;
+    }
+    while (*at != '[')
+        at--;
+    tcall_ev_fault_(e, f->flags, first, f->tok, at);
+    f->flags |= TCALL_F_BAD_;
     return false;
 }
 
-/* -- Keywords that go through elements, members or a list of schemas. cur is
- * the element, key or value at hand, edge the schema in the list. ---------- */
-
-/* Where it starts; false: there is nothing to do. */
-static bool tcall_ev_walk_begin_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+/* The schema at pc has been applied to all that it is for: to the next. */
+static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t prefix, i;
-    unsigned type = TCALL_OBJECT;
-    if (op == TCALL_K_REST_ || op == TCALL_K_EXTRA_ ||
-        op == TCALL_K_CONTAINS_ || op == TCALL_K_PREFIX_)
-        type = TCALL_ARRAY;
-    if (f->type != type && op != TCALL_K_ALLOF_)
-        return false;
-    f->cur = f->tok + (op <= TCALL_K_PATTERNS_);
-    f->edge = f->pc + (op >= TCALL_K_PREFIX_);
-    if (op == TCALL_K_ADDITIONAL_)
-        return !(f->flags & TCALL_F_KNOWN_);
-    if (TCALL_RARE_ && op == TCALL_K_CONTAINS_)
-        f->edge = 0; /* counts those that match */
-    if (TCALL_RARE_ && op <= TCALL_K_EXTRA_) {
-        prefix = tcall_node_child_(program, f->schema, TCALL_K_PREFIX_);
-        if (!prefix)
-            return op == TCALL_K_REST_;
-        for (i = prefix + 1; i < tcall_node_after_(program, prefix) &&
-                             f->cur < tcall_ev_tok_after_(e, f->tok);
-             i = tcall_node_after_(program, i))
-            f->cur = tcall_ev_tok_after_(e, f->cur);
+    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    if (op == TCALL_K_IF_ && f->edge && !(f->flags & TCALL_F_LAST_)) {
+        f->flags |= TCALL_F_LAST_;
+        return;
     }
-    return true;
+    if ((op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) &&
+        !(f->flags & TCALL_F_LAST_)) {
+        while (next < f->end && tcall_node_op_(&program[next]) == op) {
+            if (!f->n || op == TCALL_K_ONEOF_ || f->flags & TCALL_F_RETRY_) {
+                f->pc = next;
+                return;
+            }
+            next = tcall_node_after_(program, next);
+        }
+        if (tcall_ev_choose_(e, f, op))
+            return;
+    }
+    if (TCALL_RARE_ && op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+        min = tcall_ev_child_(e, f, TCALL_K_MINCONTAINS_);
+        max = tcall_ev_child_(e, f, TCALL_K_MAXCONTAINS_);
+        if (f->rank < (min ? program[min].arg : 1))
+            tcall_ev_fails_(e, f, min ? min : f->pc);
+        if (max && f->rank > program[max].arg)
+            tcall_ev_fails_(e, f, max);
+    }
+    f->pc = next;
+    f->edge = f->rank = 0;
+    f->n = 0;
+    f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
 
-/* Applies the schema for what is at hand, if there is one. */
-static int tcall_ev_walk_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+/* Applies the schema at pc, or the edge, to cur. */
+static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    const tcall_node_ *program = e->program;
     unsigned flags = f->flags & TCALL_F_ALIKE_;
-    uint32_t schema = f->edge, tok = f->cur;
-    if (op == TCALL_K_ADDITIONAL_) {
-        if (tcall_ev_known_(e, f))
-            return 1;
-    } else if (!TCALL_RARE_) {
-        ; /* none of those below */
-    } else if (op == TCALL_K_PATTERNS_) {
-        if (!tcall_ev_pattern_in_(e, f->edge, tcall_ev_of_(e, tok)))
-            return 1;
-        schema = tcall_node_after_(program, f->edge);
-    } else if (op == TCALL_K_CONTAINS_) {
-        flags |= TCALL_F_TEST_;
-        schema = f->pc;
-    } else if (op >= TCALL_K_DEPENDENCIES_ && op <= TCALL_K_DEPREQUIRED_) {
-        const char *at = tcall_node_at_(e->s, f->edge);
-        uint32_t hint = tok + 1;
-        if (!tcall_ev_find_(e, tok, &hint, at))
-            return 1;
-        if (tcall_node_op_(&program[f->edge]) == TCALL_K_LISTED_)
-            return tcall_ev_required_(e, f, f->edge, tcall_text_value_(at));
+    uint32_t schema = f->pc, tok = f->cur;
+    if (f->flags & TCALL_F_LAST_)
+        return tcall_ev_enter_(e, f->edge, tok, flags);
+    switch (op) {
+    case TCALL_K_NOT_:
+    case TCALL_K_IF_:
+    case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
+    case TCALL_K_ANYOF_:
+    case TCALL_K_ONEOF_:
+        flags |= TCALL_F_DRY_ |
+                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
+        break;
+    case TCALL_K_NAMES_: tok--; break;
+    case TCALL_K_REF_: schema = e->program[schema].arg;
     }
-    if (op != TCALL_K_NAMES_ && e->tok[tok].type & TCALL_KEY_)
-        tok++;
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-static void tcall_ev_walk_next_(const tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    bool tokens = op <= TCALL_K_PATTERNS_;
-    if (tokens)
-        f->cur = tcall_ev_tok_after_(
-            e, f->cur + (e->tok[f->cur].type & TCALL_KEY_ ? 1 : 0));
-    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_) {
-        if (f->cur < tcall_ev_tok_after_(e, f->tok))
-            return;
-        f->cur = f->tok + 1; /* the next pattern, which has two nodes */
-        f->edge = tcall_node_after_(e->program, f->edge);
-    }
-    if (!tokens ||
-        (TCALL_RARE_ && (op == TCALL_K_PREFIX_ || op == TCALL_K_PATTERNS_)))
-        f->edge = tcall_node_after_(e->program, f->edge);
-}
-
-/* contains: were there enough, and not too many? */
-static int tcall_ev_contained_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+/* properties, where most of the time is spent. A null may count as absent where
+ * coercion is allowed and the property is not required. r: what the schema at
+ * pc said, or TCALL_PUSHED_. */
+static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     const tcall_node_ *program = e->program;
-    uint32_t min = tcall_node_child_(program, f->schema, TCALL_K_MINCONTAINS_);
-    uint32_t max = tcall_node_child_(program, f->schema, TCALL_K_MAXCONTAINS_);
-    if (f->edge < (min ? program[min].arg : 1))
-        return tcall_ev_fails_(e, f, min ? min : f->pc);
-    if (max && f->edge > program[max].arg)
-        return tcall_ev_fails_(e, f, max);
-    return 1;
+    do {
+        unsigned flags = f->flags & TCALL_F_ALIKE_;
+        if (r < 0) {
+            f->cur = tcall_ev_find_(e, f);
+            f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+            r = 1;
+            if (f->cur) {
+                f->seen += 1 + (uint32_t)e->tok[f->cur].span;
+                f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
+                if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
+                    !(flags & TCALL_F_STRICT_) &&
+                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
+                                     tcall_ev_of_(e, f->cur - 1))) {
+                    f->flags |= TCALL_F_ABSENT_;
+                    flags |= TCALL_F_TEST_;
+                }
+                r = tcall_ev_enter_(e, f->pc, f->cur, flags);
+                if (r < 0)
+                    return r;
+            }
+        }
+        if (!r && f->flags & TCALL_F_ABSENT_)
+            tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
+        else if (!r)
+            f->flags |= TCALL_F_BAD_;
+        f->pc += program[f->pc].arg & TCALL_SPAN_;
+        r = TCALL_PUSHED_;
+    } while (f->pc < f->end && (f->flags & 3) != 3 &&
+             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
+    f->cur = TCALL_NEVER_;
+    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
 }
 
-/* r: what the schema said that was applied last. */
+/* Any other keyword that applies schemas. */
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
-    uint32_t end = tcall_ev_tok_after_(e, f->tok);
-    bool contains = TCALL_RARE_ && op == TCALL_K_CONTAINS_;
-    uint32_t last = contains ? end : tcall_node_after_(e->program, f->pc);
-    if (r < 0 && !tcall_ev_walk_begin_(e, f, op))
-        return 1;
-    for (;; r = TCALL_PUSHED_) {
-        if (r < 0) {
-            if (f->cur >= end || f->edge >= last)
-                break;
-            if (e->error || --e->steps < 0)
-                return 0;
-            r = tcall_ev_walk_apply_(e, f, op);
-            if (r < 0)
-                return r;
-        }
-        if (contains) {
-            f->edge += (uint32_t)r;
-        } else if (!r) {
-            f->flags |= TCALL_F_BAD_;
-            if (f->flags & TCALL_F_QUIET_)
-                return 0;
-        }
-        tcall_ev_walk_next_(e, f, op);
-    }
-    return contains ? tcall_ev_contained_(e, f) : 1;
-}
-
-/* A choice failed. Was that because another one was meant? By its type, or by
- * a constant that tells the alternatives apart. */
-static bool tcall_ev_other_meant_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    int op = tcall_node_op_(&e->program[e->fault_node]);
-    bool same = e->fault_tok == f->tok;
-    if (tcall_node_is_schema_(op) && op != TCALL_K_NOT_ &&
-        op != TCALL_K_CONTAINS_)
-        return same;
-    return op == TCALL_K_CONST_ || (op == TCALL_K_ENUM_ && !same);
-}
-
-/* anyOf, oneOf. First all strictly; when none holds and coercion is allowed,
- * all again to see how many would then; the one that alone would, or alone was
- * meant, runs last and decides. */
-static int tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    uint32_t end = tcall_node_after_(e->program, f->pc);
-    unsigned alike = f->flags & TCALL_F_ALIKE_, hold;
-    bool retry;
-    if (r < 0)
-        f->flags &= (uint8_t) ~(TCALL_F_RETRY_ | TCALL_F_LAST_);
-    else if (f->flags & TCALL_F_LAST_)
-        return r;
-    retry = f->flags & TCALL_F_RETRY_;
     if (r < 0) {
-        f->n = 0;
-        f->edge = f->pc + 1;
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
+            op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
+            return TCALL_PUSHED_; /* to the next member or element */
     }
-    for (;;) {
-        if (r < 0 && f->edge < end) {
-            r = tcall_ev_enter_(e, f->edge, f->tok,
-                                alike | TCALL_F_DRY_ |
-                                    (retry ? TCALL_F_QUIET_ : TCALL_F_TEST_));
-            if (r < 0)
-                return r;
-        }
-        if (e->error)
-            return 0;
-        hold = f->n & 15;
-        if (r >= 0) {
-            if (r && op == TCALL_K_ANYOF_ && !retry)
-                return 1;
-            if (r || (!hold && !tcall_ev_other_meant_(e, f))) {
-                f->cur = f->edge;
-                if (r)
-                    f->n = (uint8_t)(f->n + (hold < 2));
-                else if (f->n < 0x20)
-                    f->n = (uint8_t)(f->n + 0x10);
-            }
-            f->edge = tcall_node_after_(e->program, f->edge);
-            r = TCALL_PUSHED_;
-            continue;
-        }
-        if (hold == 1 && !retry)
-            return 1;
-        if (hold == 1 || (f->n == 0x10 && !(alike & TCALL_F_QUIET_) &&
-                          (retry || alike & TCALL_F_STRICT_))) {
-            f->flags |= TCALL_F_LAST_;
-            return tcall_ev_enter_(e, f->cur, f->tok, alike);
-        }
-        if (hold || retry || alike & TCALL_F_STRICT_)
-            return tcall_ev_fails_(e, f, f->pc);
-        f->flags |= TCALL_F_RETRY_;
-        retry = true;
-        f->n = 0;
-        f->edge = f->pc + 1;
-    }
-}
-
-static int tcall_ev_if_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    unsigned alike = f->flags & TCALL_F_ALIKE_;
-    uint32_t branch;
-    if (r < 0) {
-        f->flags &= (uint8_t)~TCALL_F_BRANCH_;
-        r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
-    }
-    if (r < 0 || f->flags & TCALL_F_BRANCH_)
-        return r;
-    f->flags |= TCALL_F_BRANCH_;
-    branch = tcall_node_child_(e->program, f->schema,
-                               r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
-    return branch ? tcall_ev_enter_(e, branch, f->tok, alike) : 1;
-}
-
-/* The keyword at work in f. r: the answer it waited for, or TCALL_PUSHED_ when
- * it begins. The same is returned: its own answer, or that it waits. */
-static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    int op = tcall_node_op_(node);
-    unsigned alike = f->flags & TCALL_F_ALIKE_;
-    switch (op) {
-    case TCALL_K_PROPERTIES_: return tcall_ev_members_(e, f, r);
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: return tcall_ev_choose_(e, f, op, r);
-    case TCALL_K_REF_:
-        return r < 0 ? tcall_ev_enter_(e, node->arg, f->tok, alike) : r;
-    case TCALL_K_NOT_:
-        if (r < 0)
-            r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
-        return r <= 0 ? r < 0 ? r : 1 : tcall_ev_fails_(e, f, f->pc);
-    case TCALL_K_IF_:
-        if (TCALL_RARE_)
-            return tcall_ev_if_(e, f, r);
-        /* fall through */
-    case TCALL_K_THEN_:
-    case TCALL_K_ELSE_:
-    case TCALL_K_DEFS_:
-    case TCALL_K_DEFINITIONS_: return 1;
-    default: return tcall_ev_walk_(e, f, op, r);
-    }
+    if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
+        tcall_ev_done_(e, f, op);
+    else
+        f->pc = tcall_node_after_(e->program, f->pc);
+    f->cur = TCALL_NEVER_;
+    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
 }
 
 /* The machine: until the root's schema has answered. */
@@ -6444,15 +5957,11 @@ static int tcall_ev_run_(tcall_ev_ *e)
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
+        int op = tcall_node_op_(&e->program[f->pc]);
         if (--e->steps < 0)
             e->error = TCALL_E_BUDGET;
-        r = tcall_ev_apply_(e, f, r);
-        if (r < 0)
-            continue;
-        if (!r)
-            f->flags |= TCALL_F_BAD_;
-        f->pc = tcall_node_after_(e->program, f->pc);
-        r = tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+        r = op == TCALL_K_PROPERTIES_ ? tcall_ev_members_(e, f, r)
+                                      : tcall_ev_walk_(e, f, op, r);
     }
     return r;
 }
@@ -6469,7 +5978,6 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
                        tcall_check *check)
 {
     tcall_ev_ e;
-    size_t pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
     int ok;
     check->fault_count = check->coerced = check->need = 0;
     if (!s->nodes || !value.tok)
@@ -6482,24 +5990,17 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     /* tokens lie in the caller's memory; only marks are written */
     e.tok = (tcall_tok *)(uintptr_t)value.tok;
     e.num_tok = TCALL_NEVER_;
-    e.pad = pad;
-    if (check->memory && check->size > pad) {
-        e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + pad);
-        e.size = check->size;
-        e.most = (uint32_t)((e.size - pad) / sizeof *e.frame);
-    }
+    e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
+    e.size = check->memory ? check->size : 0;
+    e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + e.pad);
     e.steps = TOOLCALL_MAX_STEPS;
     tcall_ev_unmark_(&e);
     ok = tcall_ev_run_(&e);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
-    if (check->need < pad + e.deepest * sizeof *e.frame)
-        check->need = pad + e.deepest * sizeof *e.frame;
     if (check->coerced && (!ok || e.error))
         tcall_ev_unmark_(&e);
-    if (e.error)
-        return e.error;
-    return ok ? TCALL_OK : TCALL_E_INVALID;
+    return e.error ? e.error : ok ? TCALL_OK : TCALL_E_INVALID;
 }
 
 /* -- Telling what is wrong ------------------------------------------------ */
@@ -6507,187 +6008,125 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-static void tcall_show_string_(tcall_writer *w, tcall_str s)
+/* A value: a string of which s is the content, else JSON text. */
+static void tcall_show_(tcall_writer *w, tcall_str s, bool string)
 {
     bool cut = s.len > TCALL_SHOWN_;
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
     if (cut)
         s.len = tcall_utf8_cut_(s.ptr, TCALL_SHOWN_);
+    if (!cut && !string) {
+        tcall_write_bytes(w, s.ptr, s.len);
+        return;
+    }
+    tcall_write_bytes(w, "\"", 1);
     tcall_write_content_(w, s);
     tcall_write_text(w, cut ? "...\"" : "\"");
 }
 
-/* A value of the schema's text. */
-static void tcall_show_text_(tcall_writer *w, const char *p)
+static void tcall_show_found_(tcall_writer *w, tcall_json v)
 {
-    tcall_str s = tcall_text_verbatim_(p);
-    if (s.len <= TCALL_SHOWN_)
-        tcall_write_verbatim(w, s);
-    else
-        tcall_show_string_(w, s);
-}
-
-/* Of an array the elements, of an object the keys: as many as fit. */
-static void tcall_show_list_(tcall_writer *w, const char *p)
-{
-    size_t room = w->len + 2 * TCALL_SHOWN_;
-    bool object = *p == '{';
-    tcall_write_open(w, '[');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (w->len > room) {
-            tcall_write_string(w, "...");
-            break;
-        }
-        tcall_show_text_(w, p);
-        if (object)
-            p = tcall_text_value_(p);
-    }
-    tcall_write_close(w, ']');
-}
-
-static void tcall_show_value_(tcall_writer *w, tcall_json v)
-{
+    tcall_type type = tcall_json_type(v);
     tcall_str s = tcall_json_str(v);
-    switch (tcall_json_type(v)) {
-    case TCALL_OBJECT: tcall_write_string(w, "an object"); break;
-    case TCALL_ARRAY: tcall_write_string(w, "an array"); break;
-    case TCALL_STRING: tcall_show_string_(w, s); break;
-    default: tcall_write_verbatim(w, s);
-    }
-}
-
-/* One step of a JSON Pointer: ~ and / escaped. */
-static void tcall_show_step_(tcall_writer *w, tcall_str name)
-{
-    tcall_write_content_(w, tcall_slice_("/", 1));
-    for (; name.len; name.len--, name.ptr++) {
-        bool slash = *name.ptr == '/';
-        if (slash || *name.ptr == '~')
-            tcall_write_bytes(w, slash ? "~1" : "~0", 2);
-        else
-            tcall_write_content_(w, tcall_slice_(name.ptr, 1));
-    }
-}
-
-/* An index: without the comma that a value would get. */
-static void tcall_show_index_(tcall_writer *w, int index)
-{
-    tcall_show_step_(w, tcall_slice_(NULL, 0));
-    w->last = 0;
-    tcall_write_int(w, index);
+    if (type >= TCALL_ARRAY)
+        s = tcall_str_of(type == TCALL_ARRAY ? "an array" : "an object");
+    tcall_show_(w, s, type >= TCALL_STRING);
 }
 
 /* "path": the JSON Pointer of a token; of a key that of its value. */
-static void tcall_show_path_(tcall_writer *w, tcall_json root,
+static void tcall_show_path_(tcall_writer *w, tcall_json v,
                              const tcall_tok *tok)
 {
-    tcall_json v = root, next;
-    int i;
     tcall_write_key(w, "path");
     tcall_write_bytes(w, "\"", 1);
     while (v.tok < tok) {
-        v = tcall_json_first(v);
-        for (i = 0; next = tcall_json_next(v), next.tok; v = next, i++)
-            if (next.tok - (next.tok->type & TCALL_MEMBER_ ? 1 : 0) > tok)
-                break;
-        if (!v.tok)
-            break;
-        if (v.tok->type & TCALL_MEMBER_)
-            tcall_show_step_(w, tcall_json_key(v));
-        else
-            tcall_show_index_(w, i);
+        tcall_str name;
+        int i = 0;
+        for (v = tcall_json_first(v); v.tok + v.tok->span <= tok; i++)
+            v = tcall_json_next(v);
+        name = tcall_json_key(v);
+        tcall_write_bytes(w, "/", 1);
+        if (!(v.tok->type & TCALL_MEMBER_)) {
+            w->last = 0; /* no comma */
+            tcall_write_int(w, i);
+        }
+        while (name.len) {
+            size_t n = 0;
+            while (n < name.len && name.ptr[n] != '/' && name.ptr[n] != '~')
+                n++;
+            tcall_write_content_(w, tcall_slice_(name.ptr, n));
+            if (n < name.len)
+                tcall_write_bytes(w, name.ptr[n++] == '/' ? "~1" : "~0", 2);
+            name = tcall_slice_(name.ptr + n, name.len - n);
+        }
     }
     tcall_write_bytes(w, "\"", 1);
 }
 
-/* The node that this one is a child of. */
-static uint32_t tcall_node_parent_(const tcall_schema *s, uint32_t node)
-{
-    uint32_t i = node;
-    while (i > 0)
-        if (tcall_node_after_(s->program, --i) > node)
-            break;
-    return i;
-}
-
-static void tcall_show_types_(tcall_writer *w, uint32_t types)
-{
-    const char *name = tcall_type_names_;
-    bool several = (types & (types - 1)) != 0;
-    if (several)
-        tcall_write_open(w, '[');
-    for (; types; types >>= 1, name += strlen(name) + 1)
-        if (types & 1)
-            tcall_write_string(w, name);
-    if (several)
-        tcall_write_close(w, ']');
-}
-
-/* All types of the alternatives, 0 when one of them takes any. */
-static uint32_t tcall_node_types_(const tcall_schema *s, uint32_t choice)
+/* The names that the schema around a node has properties for. */
+static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
+                              uint32_t node)
 {
     const tcall_node_ *program = s->program;
-    uint32_t i, ref, types = 0, own;
-    for (i = choice + 1; i < tcall_node_after_(program, choice);
-         i = tcall_node_after_(program, i)) {
-        ref = tcall_node_child_(program, i, TCALL_K_REF_);
-        own = program[ref ? program[ref].arg : i].arg >> 24 & 0x7F;
-        if (own == TCALL_ANY_ >> 24)
-            return 0;
-        types |= own;
-    }
-    return types;
+    size_t room = w->len + 2 * TCALL_SHOWN_;
+    uint32_t i = node, end;
+    while (i-- && tcall_node_after_(program, i) <= node)
+        ;
+    end = tcall_node_after_(program, i);
+    tcall_write_open(w, '[');
+    for (i++; i < end && w->len < room; i = tcall_node_after_(program, i))
+        if (tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_)
+            tcall_write_verbatim(w, tcall_text_verbatim_(tcall_node_at_(s, i)));
+    tcall_write_close(w, ']');
 }
 
 int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
                       const tcall_fault *fault)
 {
     tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
-    const tcall_node_ *node = &s->program[fault->node];
-    uint32_t parent = tcall_node_parent_(s, fault->node), types = 0, map;
-    const char *at = s->text + fault->at, *message = "not satisfied";
-    int op = tcall_node_op_(node), name = op;
-    bool missing = false;
-    if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-        types = tcall_node_types_(s, fault->node);
-        if (types >> (tcall_json_type(found) - 1) & 1)
-            types = 0;
-    } else if (tcall_node_is_schema_(op) && op != TCALL_K_NOT_ &&
-               op != TCALL_K_CONTAINS_) {
-        types = node->arg >> 24 & 0x7F;
-        message = "not allowed";
-        if (types)
-            name = TCALL_K_TYPE_;
-        else if (op == TCALL_K_ADDITIONAL_) {
-            map = tcall_node_child_(s->program, parent, TCALL_K_PROPERTIES_);
-            at = map ? tcall_node_at_(s, map) : "[]";
-        } else
-            at = NULL; /* it is only false */
-    } else if (op == TCALL_K_REQUIRED_ || op == TCALL_K_LISTED_) {
-        missing = true;
+    int op = tcall_node_op_(&s->program[fault->node]);
+    const char *at = s->text + fault->at, *end = at, *p = at;
+    const char *keyword = NULL, *message = "not satisfied";
+    if (op == TCALL_K_REQUIRED_) {
+        keyword = "required";
         message = "missing property";
-        if (op == TCALL_K_LISTED_)
-            name = tcall_node_op_(&s->program[parent]);
+    } else if (op <= TCALL_K_CONTAINS_ && *at != '[' && op != TCALL_K_NOT_ &&
+               op != TCALL_K_CONTAINS_) {
+        p = *at == '"' ? tcall_text_value_(at) : at;
+        if (*p == '{') { /* what stands there is a schema: its type */
+            keyword = "type";
+            message = "wrong type";
+            at =
+                tcall_text_value_(tcall_text_member_(p, tcall_str_of(keyword)));
+        } else {
+            keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
+            message = "not allowed";
+            at = p;
+        }
     }
     tcall_write_open(w, '{');
     tcall_show_path_(w, value, found.tok);
     tcall_write_key(w, "keyword");
-    tcall_write_string(w, tcall_word_(tcall_keyword_names_, name));
+    if (keyword) {
+        tcall_write_string(w, keyword);
+    } else { /* it stands in front of the value */
+        while (*--end != '"')
+            ;
+        for (p = end; *--p != '"';)
+            ;
+        tcall_write_str(w, tcall_slice_(p + 1, (size_t)(end - p - 1)));
+    }
     tcall_write_key(w, "message");
-    tcall_write_string(w, types ? "wrong type" : message);
-    if (at)
-        tcall_write_key(w, "expected");
-    if (types)
-        tcall_show_types_(w, types);
-    else if (at && (*at == '[' || op == TCALL_K_ADDITIONAL_))
-        tcall_show_list_(w, at);
-    else if (at)
-        tcall_show_text_(w, at);
-    if (!missing) {
+    tcall_write_string(w, message);
+    tcall_write_key(w, "expected");
+    if (op == TCALL_K_ADDITIONAL_ && *at == 'f')
+        tcall_show_names_(w, s, fault->node);
+    else
+        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)),
+                    false);
+    if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
-        tcall_show_value_(w, found);
+        tcall_show_found_(w, found);
     }
     return tcall_write_close(w, '}');
 }
@@ -6713,7 +6152,7 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
         tcall_write_open(w, '{');
         tcall_show_path_(w, value, tok);
         tcall_write_key(w, "from");
-        tcall_show_value_(w, tcall_json_cursor_(value.text, tok));
+        tcall_show_found_(w, tcall_json_cursor_(value.text, tok));
         if (tok->mark != TCALL_MARK_DROP_) {
             tcall_write_key(w, "to");
             tcall_write_comma_(w);
@@ -6726,33 +6165,18 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
 
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s)
 {
-    const char *p = s->text, *at;
     tcall_write_text(w, s->reason ? s->reason : "ok");
-    if (!s->reason || !p)
-        return w->error;
-    at = p + s->at;
-    tcall_write_text(w, " at ");
-    for (p = tcall_text_space_(p); p < at && (*p == '{' || *p == '[');) {
-        bool object = *p == '{';
-        const char *key = tcall_text_next_(p + 1), *next = key;
-        int i = -1;
-        do {
-            p = object ? tcall_text_value_(key = next) : next;
-            next = tcall_text_next_(tcall_text_skip_(p));
-            i++;
-        } while (next <= at && !tcall_text_closes_(next));
-        if (!object)
-            tcall_show_index_(w, i);
-        else
-            tcall_show_step_(
-                w, tcall_slice_(key + 1, tcall_text_verbatim_(key).len - 2));
+    if (s->reason && s->text) {
+        tcall_write_text(w, " at ");
+        w->last = 0;
+        tcall_write_int(w, (long)s->at);
+        tcall_write_text(w, ": ");
+        w->last = 0;
+        tcall_show_(w, tcall_text_verbatim_(s->text + s->at), false);
     }
-    w->last = 0;
-    tcall_write_text(w, ": ");
-    w->last = 0;
-    tcall_show_text_(w, at);
     return w->error;
 }
+
 /* ==========================================================================
  * >>tools
  */

@@ -83,6 +83,10 @@ BELOW = [
 ]
 
 
+# What a layer of port/ may take on the M4.
+PORT_BARS = {"http": 6 * 1024}
+
+
 def run(cmd):
     p = subprocess.run(cmd, cwd=ROOT, text=True, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT)
@@ -327,6 +331,28 @@ def markdown(names, flash, ram, stack):
     (OUT / "figures.md").write_text("\n".join(rows) + "\n")
 
 
+def port_layers():
+    """Flash of each layer of port/ alone on the M4, without what it calls;
+    0 where the C library, or mbedTLS, lacks the headers."""
+    t = Target("M4")
+    include = OUT / "port"
+    include.mkdir(parents=True, exist_ok=True)
+    (include / "no_threads.h").write_text(
+        "#undef MBEDTLS_THREADING_C\n#undef MBEDTLS_THREADING_PTHREAD\n")
+    for found in pathlib.Path("/usr/include").glob("mbedtls"):
+        if not (include / "mbedtls").exists():
+            (include / "mbedtls").symlink_to(found)
+    for layer in ["http", "tls", "posix", "port"]:
+        try:
+            obj = t.compile(ROOT / "port" / f"{layer}.c", f"-I{include}",
+                            '-DMBEDTLS_USER_CONFIG_FILE="no_threads.h"')
+            yield layer, sum(n for s, n in t.sections(obj)
+                             if not RAM.match(s) and s.startswith(
+                                 (".text", ".rodata")))
+        except (SystemExit, subprocess.CalledProcessError):
+            yield layer, 0
+
+
 def main():
     passed, faults = 0, []
 
@@ -424,6 +450,12 @@ def main():
     line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
     line("  deepest stack", [max(stack[n].values(), default=0)
                              for n in names])
+    for layer, size in port_layers() if "M4" in names else []:
+        bar = PORT_BARS.get(layer)
+        print(f"  port/{layer}.c on M4: " + (f"{size} bytes" if size else
+              "not compiled, there are no headers for it") +
+              (f", held at {bar}" if bar else ""))
+        gate(not bar or 0 < size <= bar, f"port/{layer}.c is above {bar}")
     for t in skipped:
         print(f"{t.name} was SKIPPED: install gcc-{t.prefix} and "
               f"picolibc-{t.prefix}")
