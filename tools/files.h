@@ -1103,14 +1103,16 @@ static char *ttool_fit_line_(char *to, const char *p, const char *end,
 }
 
 /* The new text as it fits there. Where old is indented unlike the file, each
- * new line gets the indentation that the file has where old has the line's:
- * that of the same line if it is among the next ones, else of the one that is
- * next. Line ends are those of the file. */
+ * new line gets what the file has in place of old's indentation: where the
+ * same line is if it is among the next ones of old, else where the next one
+ * is, or the one before if only that is indented like it. Line ends are those
+ * of the file. */
 static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
 {
     const char *there = e->text.ptr + c->at, *end = e->text.ptr + e->text.len;
     const char *old = e->old.ptr, *old_end = old + e->old.len;
     const char *p = e->with.ptr, *last = p + e->with.len;
+    const char *o_before = old, *t_before = there;
     const char *line = ttool_line_end_(there, end);
     size_t lines = ttool_count_lines_(p, last), widest = 1, mine;
     bool crlf = line - e->text.ptr > 1 && line[-1] == '\n' && line[-2] == '\r';
@@ -1134,8 +1136,13 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
             o = ttool_line_end_(o, old_end);
             t = ttool_line_end_(t, end);
         }
-        if (!same)
+        if (!same) {
+            mine = ttool_indent_(p, next);
             o = old, t = there;
+            if (ttool_indent_(o, old_end) != mine &&
+                ttool_indent_(o_before, old_end) == mine)
+                o = o_before, t = t_before;
+        }
         mine = ttool_indent_(o, old_end);
         if (e->tolerant && (size_t)(next - p) > mine &&
             memcmp(p, o, mine) == 0) {
@@ -1143,6 +1150,8 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
             to += ttool_indent_(t, end);
             p += mine;
         }
+        if (same)
+            o_before = o, t_before = t;
         if (same && ttool_line_end_(o, old_end) < old_end) {
             old = ttool_line_end_(o, old_end);
             there = ttool_line_end_(t, end);
@@ -1477,7 +1486,7 @@ static uint64_t ttool_grep_number_(ttool_grep_ *g, const char *p)
 {
     while (g->counted < p) {
         g->counted = ttool_line_end_(g->counted, p);
-        g->line++;
+        g->line += g->counted[-1] == '\n';
     }
     return g->line;
 }

@@ -448,6 +448,11 @@ static void ttool_emit_all_wide_(ttool_parse_ *s, uint16_t start)
             ttool_emit_range_(s, 0x80, 0xBF);
         ttool_choice_(s, start, second);
     }
+    if (s->out->flags & TTOOL_GLOB) { /* names may be any bytes */
+        uint16_t second = s->out->count;
+        ttool_emit_range_(s, 0x80, 0xFF);
+        ttool_choice_(s, start, second);
+    }
 }
 
 static void ttool_emit_class_(ttool_parse_ *s, ttool_class_ *c)

@@ -326,14 +326,15 @@ static void ttool_write_path_(tcall_writer *w, const char *path)
     }
 }
 
-/* "path: what", the reason that the model gets. Returns error. */
+/* "path: what", the reason that the model gets; of a long path the end. */
 static int ttool_fail_(tcall_writer *out, int error, const char *path,
                        const char *what)
 {
-    if (*path) {
-        ttool_write_path_(out, path);
-        tcall_write_text(out, ": ");
-    }
+    size_t len = strlen(path);
+    if (len > 60)
+        tcall_write_text(out, "...");
+    ttool_write_path_(out, len > 60 ? path + len - 57 : path);
+    tcall_write_text(out, len ? ": " : "");
     tcall_write_text(out, what);
     return error;
 }
