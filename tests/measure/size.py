@@ -64,7 +64,9 @@ POINTERS = {
                        "tcall_openrouter_write_"],
     "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
     "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
-    "transport.*": [], "tool.run": [],
+    "transport.*": [], "tool.run": [], "h.filter": [], "d.approve": [],
+    "desc.run_hooks": ["tcall_run_hooks"],
+    "tool.check_output": ["tcall_check_output"], "h.run": [],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
