@@ -629,7 +629,7 @@ static void race(void)
     start();
     pid = flipper(a, b);
     end = now() + (ms ? atof(ms) : 1200) / 1000;
-    while (now() < end || (good < 20 && now() < end + 20)) {
+    while (now() < end || ((good < 20 || good == tries) && now() < end + 20)) {
         int r[6];
         r[0] = read_it("flip/f");
         bad += strstr(result, "SECRET") != NULL;
