@@ -6,6 +6,7 @@
  *     QUICK=1        leaves out the rows that take long
  *     STOP=1         ends with the first row that fails (for tests/guards) */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
 #define TOOLCALL_IMPLEMENTATION
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
@@ -58,7 +59,8 @@ static void part(bool good, int line)
 static char base[256], path_buf[4][8192];
 
 /* A path below the test's directory. */
-static const char *at(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static const char *at(const char *format,
+                                                            ...)
 {
     static int next;
     char *to = path_buf[next++ % 4];
@@ -332,7 +334,8 @@ static void start(void)
 
 /* What a model answers that calls a tool, read, checked and run; its result
  * is in `result`, the error is returned. */
-static int call(const char *name, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int call(const char *name,
+                                                      const char *format, ...)
 {
     static char arguments[1 << 17];
     tcall_call c;
