@@ -120,9 +120,9 @@ extern "C" {
     X(CONNECT, "connect", "host not reached")                        \
     X(TLS, "tls", "TLS failed")                                      \
     X(CERTIFICATE, "certificate", "certificate not trusted")         \
-    X(WRONG_HOST, "certificate-of-another-host", "")                 \
-    X(EXPIRED, "certificate-expired", "")                            \
-    X(NOT_YET, "certificate-not-yet-valid", "")                      \
+    X(WRONG_HOST, "wrong-host", "")                                  \
+    X(EXPIRED, "expired", "")                                        \
+    X(NOT_YET, "not-yet-valid", "")                                  \
     X(CLOCK, "clock-not-set", "")                                    \
     X(ENTROPY, "no-entropy", "")                                     \
     X(TIMEOUT, "timeout", "")                                        \
@@ -1033,12 +1033,14 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
-    TCALL_EVENT_PICK      /* tools: chosen */
+    TCALL_EVENT_PICK,     /* tools: chosen */
+    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
+    const struct tcall_item *item;
     tcall_str text;
     int error;
     int verdict;
@@ -1486,12 +1488,15 @@ typedef struct tcall_answer {
     long wait_ms; /* how long to wait, -1: unknown */
 } tcall_answer;
 
-/* Reads one answer. Only answer is for others to look at. */
+/* Reads one answer. Only answer is for others to look at, and call may be set:
+ * it gets each call as it comes. Its first piece has name and id, for most
+ * providers; text is what came of the arguments, checked by nobody. */
 typedef struct tcall_reader {
     tcall_answer answer;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
+    void (*call)(void *user, const tcall_item *piece); /* set after init */
     void *user;
     size_t start;    /* where the items of this answer begin */
     size_t pending;  /* elements from here on are not settled yet */
@@ -1599,6 +1604,8 @@ typedef struct tcall_transport {
     void *user;
 } tcall_transport;
 
+struct tcall_agent;
+
 typedef struct tcall_agent_desc {
     tcall *tc;
     const tcall_provider *provider;
@@ -1611,16 +1618,13 @@ typedef struct tcall_agent_desc {
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
-    /* A request is sent again, never a tool run again, where nothing of an
-     * answer came (the connection failed), and after HTTP status 408, 409,
-     * 429 and 500 to 599, or as x-should-retry says. The wait before it is
-     * the server's (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, of
-     * which up to a half is left out at random. Where max_ms would pass, or
-     * the transport has no clock, the error is the end. */
+    /* tcall_retry: a request that failed is sent again. NULL: it ends the
+     * turn. Gives the milliseconds to wait before, or < 0. */
+    long (*retry)(struct tcall_agent *a, int error);
     int max_tries;        /* of one request; default 3 */
     uint32_t max_wait_ms; /* the longest wait, longer ones are cut; default
                              60000 */
-    uint32_t seed;        /* of what is left out; default: the clock */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
     /* tcall_view: send tools that are strict as the provider's strict mode
@@ -1668,6 +1672,13 @@ int tcall_agent_ask(tcall_agent *a, tcall_str text);
 int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
 int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
                        bool error);
+/* For desc.retry. Where sending a request again may help: nothing of an answer
+ * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
+ * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
+ * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
+ * < 0 when max_tries are used up, max_ms would pass, or the transport has no
+ * clock to wait by. No tool runs again because of it. */
+long tcall_retry(tcall_agent *a, int error);
 /* The model's last text. */
 tcall_str tcall_agent_text(const tcall_agent *a);
 /* Ends the turn at the next step. */
@@ -8567,6 +8578,16 @@ static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
                                            : TCALL_ITEM_NONE_;
 }
 
+/* Shows a piece of a call. */
+static void tcall_reader_show_(tcall_reader *r)
+{
+    size_t at = r->pending - r->chat->start;
+    tcall_item item;
+    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        r->call(r->user, &item);
+}
+
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
@@ -8585,6 +8606,8 @@ static void tcall_reader_settle_(tcall_reader *r)
                (!piece && h.index != TCALL_INDEX_NONE_)) {
         if (!r->whole && h.kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
+        if (at == TCALL_NO_ITEM_ || !(h.kind & TCALL_ITEM_ALL_))
+            tcall_reader_show_(r);
         if (at == TCALL_NO_ITEM_) {
             r->pending += tcall_head_size_(&h);
             r->began |= (uint8_t)(1u << r->choice);
@@ -10638,10 +10661,6 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
         a->desc.max_rounds = 8;
     if (!a->desc.max_calls)
         a->desc.max_calls = 32;
-    if (!a->desc.max_tries)
-        a->desc.max_tries = 3;
-    if (!a->desc.max_wait_ms)
-        a->desc.max_wait_ms = 60000;
     a->random = a->desc.seed;
     if (!a->desc.path)
         a->desc.path = desc->stream && desc->provider->stream_path
@@ -10811,6 +10830,15 @@ static void tcall_agent_text_piece_(void *user, tcall_str piece)
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_TEXT);
 }
 
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_agent *a = (tcall_agent *)user;
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_PIECE);
+}
+
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
 static int tcall_agent_send_(tcall_agent *a)
@@ -10828,6 +10856,7 @@ static int tcall_agent_send_(tcall_agent *a)
     a->mark = a->desc.tc->block.low - a->chat.start;
     tcall_reader_init(a->reader, a->desc.provider, &a->chat,
                       tcall_agent_text_piece_, a);
+    a->reader->call = tcall_agent_call_piece_;
     a->state = TCALL_A_READ_;
     return TCALL_E_AGAIN;
 }
@@ -10994,9 +11023,9 @@ static void tcall_agent_leave_(tcall_agent *a)
         a->desc.tc->block.low = a->chat.start + a->mark;
 }
 
-/* Whether the request failed in a way that sending it again can mend. An
- * answer that had begun well may have been seen by somebody. */
-static bool tcall_agent_mendable_(const tcall_agent *a, int error)
+/* Whether sending the request again can help. An answer that had begun well
+ * may have been seen by somebody. */
+static bool tcall_retry_helps_(const tcall_agent *a, int error)
 {
     int status = a->response.status;
     if (!status)
@@ -11008,50 +11037,53 @@ static bool tcall_agent_mendable_(const tcall_agent *a, int error)
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/* How long to wait before that. Devices that failed together should not come
- * back together, so up to half of it is left to chance. */
-static uint32_t tcall_agent_delay_(tcall_agent *a)
+/* Devices that failed together should not come back together. */
+static uint32_t tcall_retry_backoff_(tcall_agent *a)
 {
-    uint32_t most = a->desc.max_wait_ms, ms, x;
-    if (a->response.retry_after_ms >= 0) {
-        ms = (uint32_t)a->response.retry_after_ms;
-    } else {
-        ms = 250u << (a->tries < 5 ? a->tries - 1 : 4);
-        x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
-        x = (x ^ x >> 16) * 0x45D9F3Bu;
-        x = (x ^ x >> 16) * 0x45D9F3Bu;
-        ms += (x >> 16) * ms >> 16;
-    }
-    return ms < most ? ms : most;
+    uint32_t half = 250u << (a->tries < 5 ? a->tries - 1 : 4);
+    uint32_t x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
+    x = (x ^ x >> 16) * 0x45D9F3Bu;
+    x = (x ^ x >> 16) * 0x45D9F3Bu;
+    return half + ((x >> 16) * half >> 16);
+}
+
+long tcall_retry(tcall_agent *a, int error)
+{
+    const tcall_agent_desc *d = &a->desc;
+    uint32_t most = d->max_wait_ms ? d->max_wait_ms : 60000;
+    long told = a->response.retry_after_ms;
+    uint32_t ms = told < 0 ? tcall_retry_backoff_(a) : (uint32_t)told;
+    ms = ms < most ? ms : most;
+    if (!tcall_retry_helps_(a, error) || !d->transport.now_ms ||
+        a->tries >= (d->max_tries ? d->max_tries : 3) ||
+        (d->max_ms && tcall_agent_now_(a) - a->started + ms >= d->max_ms))
+        return error;
+    return (long)ms;
 }
 
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused costs no try. */
+ * error. A connection that was dead when it was reused is replaced at once. */
 static int tcall_agent_retry_(tcall_agent *a, int error)
 {
-    bool dead = !a->response.status && a->response.retry_after_ms == 0;
-    uint32_t ms = 0, now = tcall_agent_now_(a);
+    bool dead = error == TCALL_E_CLOSED && !a->response.status &&
+                a->response.retry_after_ms == 0 && !a->again;
     tcall_event event;
-    if (!a->opened || tcall_agent_over_(a) < 0 ||
-        !tcall_agent_mendable_(a, error))
-        return error;
-    if (!dead || a->again) {
-        if (++a->tries >= a->desc.max_tries)
-            return error;
-        ms = tcall_agent_delay_(a);
-    }
-    if (ms && (!a->desc.transport.now_ms ||
-               (a->desc.max_ms && now - a->started + ms >= a->desc.max_ms)))
+    long ms = 0;
+    if (!a->opened || tcall_agent_over_(a) < 0)
         return error;
     a->again = a->again || dead;
+    a->tries = (uint16_t)(a->tries + !dead);
+    if (!dead)
+        ms = a->desc.retry ? a->desc.retry(a, error) : error;
+    if (ms < 0)
+        return error;
     tcall_agent_leave_(a);
     memset(&event, 0, sizeof event);
     event.error = error;
     event.status = a->response.status;
-    event.ms = ms;
+    event.ms = a->pause = a->wait_ms = (uint32_t)ms;
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_RETRY);
-    a->paused = now;
-    a->pause = a->wait_ms = ms;
+    a->paused = tcall_agent_now_(a);
     a->state = TCALL_A_WAIT_;
     return TCALL_E_AGAIN;
 }
