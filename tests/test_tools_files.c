@@ -1087,6 +1087,9 @@ static void guarded(void)
     PART(read_it(".ssh/config") == TCALL_E_DENIED);
     PART(call("grep", "{\"pattern\":\"TOKEN\"}") == TCALL_OK &&
          says("names of secrets: 6") && !strstr(result, "TOKEN"));
+    PART(call("grep", "{\"pattern\":\"TOKEN\",\"path\":\".ssh\"}") ==
+             TCALL_OK &&
+         says("names of secrets: 1") && !strstr(result, "TOKEN"));
     PART(call("read", "{\"file_paths\":[\"a.txt\",\".env\"]}") == TCALL_OK &&
          says("two") && !strstr(result, "TOKEN"));
     row("F27", all, "secrets by name ask, also behind a link and in grep");
@@ -1580,6 +1583,40 @@ static void roots(void)
     row("C3", all, "/ and the home directory are no workspaces");
 }
 
+static int words(const char *text)
+{
+    int n = *text != '\0';
+    for (; *text; text++)
+        n += *text == ' ';
+    return n;
+}
+
+/* What a model is told of each tool, and of each of its parameters. */
+static void descriptions(void)
+{
+    static char text[8192];
+    static tcall_tok tok[512];
+    size_t i;
+    all = true;
+    for (i = 0; i < TOOLS; i++) {
+        tcall_json schema, p;
+        PART(words(rows[i].description) >= 10 &&
+             words(rows[i].description) <= 40);
+        strcpy(text, rows[i].parameters);
+        PART(tcall_json_parse(&schema, text, strlen(text), tok, 512, NULL) > 0);
+        p = tcall_json_first(tcall_json_get(schema, "properties"));
+        for (; p.tok; p = tcall_json_next(p)) {
+            int n =
+                words(tcall_json_string(tcall_json_get(p, "description"), ""));
+            if (n < 10 || n > 20)
+                printf("     %s: %d words for %.*s\n", rows[i].name, n,
+                       (int)tcall_json_key(p).len, tcall_json_key(p).ptr);
+            PART(n >= 10 && n <= 20);
+        }
+    }
+    row("lint", all, "descriptions of tools and parameters");
+}
+
 int main(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -1615,6 +1652,7 @@ int main(void)
     edges();
     tasks();
     roots();
+    descriptions();
     if (!quick)
         large();
     ttool_workspace_close(&ws);

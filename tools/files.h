@@ -209,7 +209,7 @@ static bool ttool_walk_skips_(ttool_walk_ *w, char type)
         return false;
     if (w->only && !ttool_pattern_find(w->only, text, text + strlen(text)))
         return true;
-    if (!w->secrets && ttool_guards_(w->path + w->base) & TTOOL_SECRET_) {
+    if (!w->secrets && ttool_guards_(w->path) & TTOOL_SECRET_) {
         w->secret++;
         return true;
     }
