@@ -603,28 +603,41 @@ static void ttool_read_notices_(const ttool_read_ *s, uint64_t total)
                            "\xEF\xBF\xBD");
 }
 
+/* The first bytes of a file that is too large to be loaded. */
+static int ttool_read_head_(ttool_workspace *ws, const ttool_place *at,
+                            tcall_str *text)
+{
+    size_t cap = 8192;
+    char *buf = (char *)ttool_take_(ws, cap);
+    int fd = buf ? ttool_open_file_(ws, at) : -1;
+    ssize_t n;
+    int number;
+    if (fd < 0)
+        return buf ? errno : EFBIG;
+    n = ttool_fill_(fd, buf, cap);
+    number = n < 0 ? errno : 0;
+    close(fd);
+    *text = ttool_slice_(buf, buf + (n > 0 ? n : 0));
+    return number;
+}
+
 static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
                             uint64_t limit)
 {
     ttool_workspace *ws = s->ws;
     tcall_writer *out = s->out;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    tcall_str text = {NULL, 0};
+    tcall_str text = {"", 0};
     uint64_t hash = 0;
-    int number, r;
     bool whole;
-    if (!at)
-        return TCALL_E_MEMORY;
-    r = ttool_find_file_(cx, path, at, out);
+    int number, r = at ? ttool_find_file_(cx, path, at, out) : TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    s->line = 1;
-    s->end = s->from + limit;
-    s->shown = 0;
-    s->full = s->foreign = s->crlf = false;
     number = ttool_load_(ws, at, &text, &hash);
     whole = number == 0;
-    if (number && number != EFBIG)
+    if (number == EFBIG)
+        number = ttool_read_head_(ws, at, &text);
+    if (number)
         return ttool_fail_errno_(out, at->path, number);
     tcall_write_text(out, "=== ");
     ttool_write_path_(out, at->path);
@@ -633,34 +646,25 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     tcall_write_text(out, " bytes, about ");
     ttool_text_int_(out, ((uint64_t)at->st.st_size + 3) / 4);
     tcall_write_text(out, " tokens) ===\n");
-    if (!whole) { /* a look at its beginning */
-        char head[8192];
-        int fd = ttool_open_file_(ws, at);
-        ssize_t n = fd < 0 ? -1 : ttool_fill_(fd, head, sizeof head);
-        number = n < 0 ? errno : 0;
-        if (fd >= 0)
-            close(fd);
-        if (number)
-            return ttool_fail_errno_(out, at->path, number);
-        if (memchr(head, '\0', (size_t)n)) {
-            ttool_notice_(out, "binary: not shown");
-            return TCALL_OK;
-        }
-        number = ttool_read_large_(s, cx, at);
-        if (number)
-            return ttool_fail_errno_(out, at->path, number);
-        ttool_read_notices_(s, s->full ? 0 : s->line - 1);
-        return TCALL_OK;
-    }
-    if (text.len && memchr(text.ptr, '\0', text.len < 8192 ? text.len : 8192)) {
+    if (!text.len)
+        ttool_notice_(out, "empty");
+    if (memchr(text.ptr, '\0', text.len < 8192 ? text.len : 8192)) {
         ttool_notice_(out, "binary: not shown");
         return TCALL_OK;
     }
-    if (!text.len)
-        ttool_notice_(out, "empty");
-    ttool_read_lines_(s, text.ptr, text.ptr + text.len, true);
-    ttool_read_notices_(s, s->line - 1);
-    ttool_remember_(ws, at->path, hash);
+    s->line = 1;
+    s->end = s->from + limit;
+    s->shown = 0;
+    s->full = s->foreign = s->crlf = false;
+    if (whole)
+        ttool_read_lines_(s, text.ptr, text.ptr + text.len, true);
+    else
+        number = ttool_read_large_(s, cx, at);
+    if (number)
+        return ttool_fail_errno_(out, at->path, number);
+    ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
+    if (whole)
+        ttool_remember_(ws, at->path, hash);
     return TCALL_OK;
 }
 
@@ -1396,9 +1400,11 @@ static int ttool_compile_(ttool_workspace *ws, ttool_pattern **p,
         tcall_write_text(out, flags & TTOOL_GLOB ? "glob" : "pattern");
         tcall_write_text(out, ": ");
         tcall_write_text(out, (*p)->reason);
-        tcall_write_text(out, " (near character ");
-        ttool_text_int_(out, (*p)->at);
-        tcall_write_text(out, ")");
+        if (!(flags & TTOOL_GLOB)) {
+            tcall_write_text(out, " (near character ");
+            ttool_text_int_(out, (*p)->at);
+            tcall_write_text(out, ")");
+        }
     }
     return r;
 }
