@@ -628,12 +628,11 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     tcall_writer *out = s->out;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     tcall_str text = {"", 0};
-    uint64_t hash = 0;
     bool whole;
     int number, r = at ? ttool_find_file_(cx, path, at, out) : TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    number = ttool_load_(ws, at, &text, &hash);
+    number = ttool_load_(ws, at, &text);
     whole = number == 0;
     if (number == EFBIG)
         number = ttool_read_head_(ws, at, &text);
@@ -664,7 +663,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
         return ttool_fail_errno_(out, at->path, number);
     ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
     if (whole)
-        ttool_remember_(ws, at->path, hash);
+        ttool_remember_(ws, at->path, text);
     return TCALL_OK;
 }
 
@@ -861,17 +860,16 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
 
 /* Writes the file and the result. at->exists: old is its content. */
 static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
-                              tcall_str old, uint64_t hash,
-                              const ttool_change_ *changes, size_t count,
-                              const char *title, tcall_writer *out)
+                              tcall_str old, const ttool_change_ *changes,
+                              size_t count, const char *title,
+                              tcall_writer *out)
 {
     ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
     tcall_str *pieces =
         (tcall_str *)ttool_take_(ws, (2 * count + 1) * sizeof *pieces);
     size_t i, n = 0, from = 0, size = 0;
-    uint64_t now = TTOOL_HASH_START_;
     bool changed;
-    char *low;
+    char *low, *all;
     int number;
     if (!pieces)
         return TCALL_E_MEMORY;
@@ -882,22 +880,22 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
     }
     pieces[n++] = ttool_slice_(old.ptr + from, old.ptr + old.len);
     low = ws->low;
-    number = ttool_replace_(ws, at, hash, pieces, n, &changed);
+    number = ttool_replace_(ws, at, old, pieces, n, &changed);
     ws->low = low;
-    if (changed) {
-        ttool_place *again = (ttool_place *)ttool_take_(ws, sizeof *again);
-        tcall_str text, path = {at->path, strlen(at->path)};
-        if (again && ttool_find_(ws, again, path) == 0 && again->exists &&
-            ttool_load_(ws, again, &text, &now) == 0)
-            ttool_remember_(ws, at->path, now);
+    for (i = 0; i < n; i++)
+        size += pieces[i].len;
+    all = changed ? (char *)ttool_take_(ws, size) : NULL;
+    if (all) { /* else it has to be read before the next change */
+        tcall_str text = {all, size};
+        for (i = 0; i < n; all += pieces[i++].len)
+            memcpy(all, pieces[i].ptr, pieces[i].len);
+        ttool_remember_(ws, at->path, text);
     }
     if (number && changed)
         return ttool_fail_(out, TCALL_E_FAILED, at->path,
                            "was written, but may not survive a power loss");
     if (number)
         return ttool_fail_errno_(out, at->path, number);
-    for (i = 0; i < n; i++)
-        size += pieces[i].len;
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, true);
@@ -956,17 +954,14 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 
 /* Loads what is to be changed; it must have been read as it is. */
 static int ttool_load_read_(ttool_workspace *ws, const ttool_place *at,
-                            tcall_str *old, uint64_t *hash, tcall_writer *out)
+                            tcall_str *old, tcall_writer *out)
 {
-    int number = ttool_load_(ws, at, old, hash);
+    int number = ttool_load_(ws, at, old);
+    const char *why;
     if (number)
         return ttool_fail_errno_(out, at->path, number);
-    if (ws->desc.blind_writes || ttool_was_read_(ws, at->path, *hash))
-        return TCALL_OK;
-    return ttool_fail_(out, TCALL_E_FAILED, at->path,
-                       ttool_seen_at_(ws, at->path)
-                           ? "changed since it was read: read it again"
-                           : "read it first");
+    why = ws->desc.blind_writes ? NULL : ttool_unread_(ws, at->path, *old);
+    return why ? ttool_fail_(out, TCALL_E_FAILED, at->path, why) : TCALL_OK;
 }
 
 /* -- write ---------------------------------------------------------------- */
@@ -977,14 +972,13 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_change_ c;
-    uint64_t hash = 0;
     size_t tail = 0;
     int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
                : TCALL_E_MEMORY;
     if (r < 0)
         return r;
     if (at->exists)
-        r = ttool_load_read_(ws, at, &old, &hash, out);
+        r = ttool_load_read_(ws, at, &old, out);
     else if (tcall_json_bool(tcall_json_get(args, "create_directories"), false))
         r = ttool_make_parents_(ws, at->path);
     else if (!ttool_has_parent_(ws, at->path))
@@ -1007,7 +1001,7 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         tail--;
     c.len = old.len - tail - c.at;
     c.text = ttool_slice_(content.ptr + c.at, content.ptr + content.len - tail);
-    return ttool_change_file_(cx, at, old, hash, &c, 1,
+    return ttool_change_file_(cx, at, old, &c, 1,
                               at->exists ? "Wrote " : "Created ", out);
 }
 
@@ -1207,7 +1201,6 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_place *at;
     ttool_change_ *changes;
     ttool_edit_ e;
-    uint64_t hash = 0;
     size_t n, i;
     int r;
     memset(&e, 0, sizeof e);
@@ -1229,7 +1222,7 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         return TCALL_E_NOT_FOUND;
     }
     if (r == TCALL_OK)
-        r = ttool_load_read_(e.ws, at, &e.text, &hash, out);
+        r = ttool_load_read_(e.ws, at, &e.text, out);
     if (r < 0)
         return r;
     n = ttool_edit_places_(&e, changes);
@@ -1248,7 +1241,7 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     for (i = 0; i < n; i++)
         if (!ttool_edit_fit_(&e, &changes[i]))
             return TCALL_E_MEMORY;
-    return ttool_change_file_(cx, at, e.text, hash, changes, n, "Edited ", out);
+    return ttool_change_file_(cx, at, e.text, changes, n, "Edited ", out);
 }
 
 /* -- list ----------------------------------------------------------------- */

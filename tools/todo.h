@@ -102,18 +102,16 @@ static int ttool_todo_save_(const ttool_todo *todo, tcall_str text,
 {
     ttool_workspace *ws = todo->ws;
     ttool_place at;
-    tcall_str old;
-    uint64_t hash = 0;
+    tcall_str old = {"", 0};
     bool changed;
     int number;
     ws->low = (char *)ws->desc.memory;
     ws->high = ws->low + ws->desc.memory_size;
     number = ttool_find_(ws, &at, tcall_str_of(todo->path));
     if (number == 0 && at.exists)
-        number =
-            S_ISREG(at.st.st_mode) ? ttool_load_(ws, &at, &old, &hash) : EEXIST;
+        number = S_ISREG(at.st.st_mode) ? ttool_load_(ws, &at, &old) : EEXIST;
     if (number == 0)
-        number = ttool_replace_(ws, &at, hash, &text, 1, &changed);
+        number = ttool_replace_(ws, &at, old, &text, 1, &changed);
     return number ? ttool_fail_errno_(out, todo->path, number) : TCALL_OK;
 }
 

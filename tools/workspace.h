@@ -743,30 +743,24 @@ static ssize_t ttool_fill_(int fd, char *buf, size_t cap)
 
 /* -- What was read -------------------------------------------------------- */
 
-/* Of content in pieces: all but the last have a multiple of 8 bytes. */
-static uint64_t ttool_hash_(uint64_t hash, const char *p, size_t n)
+static uint64_t ttool_hash_(tcall_str s)
 {
-    uint64_t w;
-    for (; n; p += 8, n -= 8) {
-        if (n < 8) {
-            w = n;
-            memcpy(&w, p, n);
-            w ^= (uint64_t)n << 56;
-            n = 8;
-        } else {
-            memcpy(&w, p, 8);
-        }
+    uint64_t hash = 0x2545F4914F6CDD1Du ^ s.len, w;
+    while (s.len) {
+        size_t n = s.len < 8 ? s.len : 8;
+        w = 0;
+        memcpy(&w, s.ptr, n);
         hash = (hash ^ w) * 0x9E3779B97F4A7C15u;
         hash ^= hash >> 29;
+        s.ptr += n;
+        s.len -= n;
     }
     return hash;
 }
 
-#define TTOOL_HASH_START_ 0x2545F4914F6CDD1Du
-
 static ttool_seen *ttool_seen_at_(ttool_workspace *ws, const char *path)
 {
-    uint64_t key = ttool_hash_(TTOOL_HASH_START_, path, strlen(path));
+    uint64_t key = ttool_hash_(tcall_str_of(path));
     size_t i;
     for (i = 0; i < TTOOL_MAX_SEEN; i++)
         if (ws->seen[i].path == key)
@@ -774,21 +768,27 @@ static ttool_seen *ttool_seen_at_(ttool_workspace *ws, const char *path)
     return NULL;
 }
 
+/* The model knows this content of the file. */
 static void ttool_remember_(ttool_workspace *ws, const char *path,
-                            uint64_t content)
+                            tcall_str content)
 {
     ttool_seen *s = ttool_seen_at_(ws, path);
     if (!s)
         s = &ws->seen[ws->seen_next++ % TTOOL_MAX_SEEN];
-    s->path = ttool_hash_(TTOOL_HASH_START_, path, strlen(path));
-    s->content = content;
+    s->path = ttool_hash_(tcall_str_of(path));
+    s->content = ttool_hash_(content);
 }
 
-static bool ttool_was_read_(ttool_workspace *ws, const char *path,
-                            uint64_t content)
+/* NULL when this content was read before, else what has to be done. */
+static const char *ttool_unread_(ttool_workspace *ws, const char *path,
+                                 tcall_str content)
 {
     const ttool_seen *s = ttool_seen_at_(ws, path);
-    return s && s->content == content;
+    if (!s)
+        return "read it first";
+    return s->content == ttool_hash_(content)
+               ? NULL
+               : "changed since it was read: read it again";
 }
 
 /* -- Changing a file ------------------------------------------------------ */
@@ -853,7 +853,7 @@ static int ttool_make_parents_(const ttool_workspace *ws, const char *path)
 /* Content of a file in memory that ends with the call. Returns 0 or an errno;
  * EFBIG when it does not fit. */
 static int ttool_load_(ttool_workspace *ws, const ttool_place *at,
-                       tcall_str *text, uint64_t *hash)
+                       tcall_str *text)
 {
     size_t size = (size_t)at->st.st_size;
     char *buf;
@@ -874,7 +874,6 @@ static int ttool_load_(ttool_workspace *ws, const ttool_place *at,
         return number;
     text->ptr = buf;
     text->len = (size_t)n;
-    *hash = ttool_hash_(TTOOL_HASH_START_, buf, (size_t)n);
     return 0;
 }
 
@@ -927,13 +926,12 @@ static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
 
 /* Is the file still as it was loaded, or still absent? */
 static int ttool_unchanged_(ttool_workspace *ws, const ttool_place *at,
-                            uint64_t hash)
+                            tcall_str old)
 {
     ttool_place now;
-    tcall_str text, path = {at->path, strlen(at->path)};
-    uint64_t other = 0;
+    tcall_str text;
     char *low = ws->low;
-    int number = ttool_find_(ws, &now, path);
+    int number = ttool_find_(ws, &now, tcall_str_of(at->path));
     if (number)
         return number;
     if (now.exists != at->exists || strcmp(now.path, at->path) != 0)
@@ -942,9 +940,9 @@ static int ttool_unchanged_(ttool_workspace *ws, const ttool_place *at,
         return 0;
     if (!S_ISREG(now.st.st_mode) || now.st.st_nlink > 1)
         return ESTALE;
-    number = ttool_load_(ws, &now, &text, &other);
+    number = ttool_load_(ws, &now, &text);
     ws->low = low;
-    return number ? number : other == hash ? 0 : ESTALE;
+    return number ? number : tcall_str_eq(text, old) ? 0 : ESTALE;
 }
 
 /* Changing is done by one at a time, whoever of us it is. */
@@ -963,10 +961,10 @@ static int ttool_lock_(int dir)
 }
 
 /* Gives the file at `at` the content of all pieces, if it is still what it
- * was: of that hash, or absent. Returns 0 or an errno; then the old content is
+ * was: old, or absent. Returns 0 or an errno; then the old content is
  * there still, unless *changed. */
 static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
-                          uint64_t hash, const tcall_str *pieces, size_t count,
+                          tcall_str old, const tcall_str *pieces, size_t count,
                           bool *changed)
 {
     const ttool_sys *sys = ws->desc.sys;
@@ -981,7 +979,7 @@ static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
     if (number == 0) {
         number = ttool_write_temporary_(ws, dir, temporary, at, pieces, count);
         if (number == 0)
-            number = ttool_unchanged_(ws, at, hash);
+            number = ttool_unchanged_(ws, at, old);
         if (number == 0 && sys->rename(dir, temporary, ttool_base_(at->path),
                                        at->exists ? 0 : TTOOL_NOREPLACE_) != 0)
             number = errno;
