@@ -5477,8 +5477,7 @@ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1);
-         !tcall_text_closes_(p) && !e->error && --e->steps >= 0;
+    for (p = tcall_text_next_(p + 1); *p != ']' && !e->error && --e->steps >= 0;
          p = tcall_text_next_(tcall_text_skip_(p)))
         if (tcall_ev_is_(e, f, p))
             return true;
@@ -5512,12 +5511,15 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_num_ bound = tcall_num_read_(
-        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
-    int order;
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-        return tcall_ev_multiple_(n, &bound);
-    order = tcall_num_compare_(n, &bound);
+    tcall_str text =
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg);
+    int order = n->zero ? 0 : n->negative ? -1 : 1; /* beside 0 */
+    if (text.len != 1 || *text.ptr != '0') {
+        tcall_num_ bound = tcall_num_read_(text);
+        if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+            return tcall_ev_multiple_(n, &bound);
+        order = tcall_num_compare_(n, &bound);
+    }
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -10166,7 +10168,7 @@ static int tcall_text_add_(tcall_reader *r, tcall_item *item)
 }
 
 /* The member of an object by the first of the names that it has. */
-static tcall_json tcall_text_member_(tcall_json object, const char *names)
+static tcall_json tcall_text_call_member_(tcall_json object, const char *names)
 {
     tcall_json v = tcall_json_get(object, names);
     while (!v.tok && *(names += strlen(names) + 1))
@@ -10192,9 +10194,9 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
-        v = tcall_text_member_(args.root, "arguments\0parameters\0args\0");
+        v = tcall_text_call_member_(args.root, "arguments\0parameters\0args\0");
         item->name = tcall_json_str(
-            tcall_text_member_(args.root, "name\0function\0tool\0"));
+            tcall_text_call_member_(args.root, "name\0function\0tool\0"));
         item->text = tcall_json_str(v);
         if (v.tok && tcall_json_type(v) != TCALL_STRING) {
             tcall_writer_init(&w, NULL, 0);
