@@ -1119,6 +1119,25 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
+/* Something a tool made beside its output: the maker's, until tcall_release. */
+typedef struct tcall_attachment {
+    const char *type; /* MIME type */
+    const char *name; /* may be NULL */
+    tcall_str bytes;
+    struct tcall_attachment *next; /* private */
+} tcall_attachment;
+
+/* What came of a call. The model reads output, the rest is for programs and
+ * people. A tool with fields of its own writes them as a JSON object. */
+typedef struct tcall_result {
+    int error;                  /* TCALL_OK: success */
+    tcall_str output;           /* valid as long as the buffer of out */
+    tcall_str title;            /* short */
+    tcall_str metadata;         /* JSON text */
+    const char *suggestion;     /* what to do about the error; also in output */
+    tcall_attachment *attached; /* latest first */
+} tcall_result;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -1136,6 +1155,7 @@ struct tcall_ctx {
     uint32_t started;            /* by desc.now_ms */
     uint32_t finished;           /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
+    tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* private */
     tcall_writer *out;
@@ -1257,6 +1277,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text);
 int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* The output as it stands; valid until it changes. */
 tcall_str tcall_output(const tcall_ctx *cx);
+
+/* Parts of the result. title and metadata (JSON text) are copied to the block:
+ * TCALL_E_MEMORY; a title is also told as progress. */
+int tcall_title(tcall_ctx *cx, tcall_str title);
+int tcall_metadata(tcall_ctx *cx, tcall_str json);
+void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
+/* What the model may do about the error; text must outlive the call. */
+void tcall_suggest(tcall_ctx *cx, const char *text);
+/* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
+ * success; of a failure its output, with title and so on behind it. */
+int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* The first lines of the output, without the last line's end. */
+tcall_str tcall_result_preview(const tcall_result *result, int max_lines);
 
 /* Services, looked up by name in the call, then in its session, then in the
  * registry. tcall_get fails the call where there is none. */
@@ -7269,6 +7302,18 @@ const char *tcall_error_type(int error)
     }
 }
 
+/* A copy in the block. */
+static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+{
+    char *copy = (char *)tcall_block_take_(&cx->tc->block, text.len);
+    if (!copy)
+        return TCALL_E_MEMORY;
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    *to = tcall_slice_(copy, text.len);
+    return TCALL_OK;
+}
+
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -7287,7 +7332,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(c, 0, sizeof *c);
     c->before = cx->history;
     c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    c->stage = cx->stage;
+    c->stage = cx->hook ? cx->hook->stage : cx->stage;
     cx->history = c;
     return c;
 }
@@ -7297,18 +7342,13 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *c;
-    char *copy;
     if (!call->tool || cx->state != TCALL_GOING_ ||
         cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
-    copy = (char *)tcall_block_take_(&tc->block, text.len);
-    if (!c || !copy)
+    if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
         return call->error = TCALL_E_MEMORY;
     c->input = call->args;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    call->arguments = tcall_slice_(copy, text.len);
     call->approved = call->validated = false;
     call->cut = 0;
     call->error = tcall_hydrate_try_(tc, call, tc->block.high);
@@ -7344,17 +7384,84 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
     tcall_str old = tcall_output(cx);
     if (old.len) {
         tcall_change *c = tcall_change_(cx);
-        char *copy = (char *)tcall_block_take_(&cx->tc->block, old.len);
-        if (!c || !copy)
+        if (!c || tcall_keep_(cx, old, &c->output) < 0)
             return TCALL_E_MEMORY;
-        memcpy(copy, old.ptr, old.len);
-        c->output = tcall_slice_(copy, old.len);
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = copy + (text.ptr - old.ptr);
+            text.ptr = c->output.ptr + (text.ptr - old.ptr);
     }
     *cx->out = *cx->clean;
     tcall_write_bytes(cx->out, text.ptr, text.len);
     return tcall_write_cut_(cx->out, cx->clean);
+}
+
+/* ---- result ---- */
+
+int tcall_title(tcall_ctx *cx, tcall_str title)
+{
+    tcall_progress(cx, title);
+    return tcall_keep_(cx, title, &cx->result.title);
+}
+
+int tcall_metadata(tcall_ctx *cx, tcall_str json)
+{
+    return tcall_keep_(cx, json, &cx->result.metadata);
+}
+
+void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment)
+{
+    attachment->next = cx->result.attached;
+    cx->result.attached = attachment;
+}
+
+void tcall_suggest(tcall_ctx *cx, const char *text)
+{
+    cx->result.suggestion = text;
+}
+
+tcall_str tcall_result_preview(const tcall_result *result, int max_lines)
+{
+    tcall_str s = result->output;
+    size_t i;
+    for (i = 0; i < s.len && max_lines > 0; i++)
+        max_lines -= s.ptr[i] == '\n';
+    while (i && (s.ptr[i - 1] == '\n' || s.ptr[i - 1] == '\r'))
+        i--;
+    return tcall_slice_(s.ptr, i);
+}
+
+int tcall_write_result(tcall_writer *w, const tcall_result *result)
+{
+    const tcall_attachment *a;
+    tcall_write_open(w, '{');
+    if (result->error < 0 && result->output.len > 1) {
+        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    } else {
+        tcall_write_key(w, "success");
+        tcall_write_bool(w, result->error == TCALL_OK);
+        tcall_write_pair_(w, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(w, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(w, "output", result->output);
+    if (result->attached) {
+        tcall_write_key(w, "attachments");
+        tcall_write_open(w, '[');
+        for (a = result->attached; a; a = a->next) {
+            tcall_write_open(w, '{');
+            tcall_write_pair_(w, "type", tcall_str_of(a->type));
+            tcall_write_pair_(w, "name", tcall_str_of(a->name));
+            tcall_write_key(w, "bytes");
+            tcall_write_int(w, (long)a->bytes.len);
+            tcall_write_close(w, '}');
+        }
+        tcall_write_close(w, ']');
+    }
+    return tcall_write_close(w, '}');
 }
 
 /* ---- controls ---- */
@@ -7651,6 +7758,32 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
+/* name(key=value, ...) with long values cut. */
+static void tcall_write_shape_(tcall_writer *w, const char *name,
+                               tcall_json args)
+{
+    tcall_json v = tcall_json_first(args);
+    const char *gap = "(";
+    size_t start = w->len;
+    tcall_write_text(w, name);
+    for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
+        tcall_str key = tcall_json_key(v);
+        char text[32];
+        tcall_writer value;
+        tcall_writer_init(&value, text, sizeof text);
+        tcall_write_json(&value, v);
+        tcall_write_text(w, gap);
+        tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+        tcall_write_text(w, "=");
+        tcall_write_bytes(w, text,
+                          value.error ? tcall_utf8_cut_(text, value.fill)
+                                      : value.fill);
+        tcall_write_text(w, value.error ? "..." : "");
+        gap = ", ";
+    }
+    tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
+}
+
 /* Into out, whose present content may be where the reason stands. */
 static void tcall_write_failure_(tcall_ctx *cx)
 {
@@ -7668,6 +7801,10 @@ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_bool(w, false);
     tcall_write_key(w, "error");
     tcall_write_quote(w);
+    if (call->tool && call->args.tok) {
+        tcall_write_shape_(w, call->tool->name, call->args);
+        tcall_write_text(w, ": ");
+    }
     if (cx->by) {
         tcall_write_text(w, cx->by);
         tcall_write_text(w, ": ");
@@ -7681,6 +7818,8 @@ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_string(w, tcall_error_type(cx->error));
     tcall_write_key(w, "code");
     tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    if (cx->result.suggestion)
+        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
@@ -7717,11 +7856,12 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->finished = tcall_now_(tc);
     if (cx->state == TCALL_FAILED_)
         tcall_write_failure_(cx);
-    call->error = cx->error;
+    call->error = cx->result.error = cx->error;
+    cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, tcall_output(cx));
+    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
 
@@ -10906,7 +11046,7 @@ static int tcall_agent_next_(tcall_agent *a)
     tcall *tc = a->desc.tc;
     tcall_call *call = &a->call;
     tcall_writer out;
-    size_t head;
+    size_t head, room;
     int over = tcall_agent_over_(a), r;
     if (!call->name.ptr) { /* not one that asked to be called again */
         tcall_agent_call(a, (int)a->call_at, call);
@@ -10919,11 +11059,15 @@ static int tcall_agent_next_(tcall_agent *a)
     head = TCALL_HEAD_ + call->id.len + call->name.len;
     if (!tcall_block_room_(&tc->block, head))
         return TCALL_E_MEMORY;
-    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head,
-                      tcall_block_free_(&tc->block) - head);
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(&tc->block) - head;
+    room -= room / 4;
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head, room);
+    tc->block.low += head + room;
     r = tcall_invoke(tc, call, &out);
+    tc->block.low -= head + room;
     if (out.error == TCALL_E_MEMORY)
-        tcall_block_room_(&tc->block, head + out.len);
+        tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
     if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL)
         return r;
     if (!out.error)
