@@ -7369,8 +7369,11 @@ static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
-    end = end - start > notice.fill ? end - notice.fill : start;
-    end = start + tcall_utf8_cut_(w->buf + start, end - start);
+    if (end - start > notice.fill)
+        end =
+            start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
+    else
+        end = start;
     *w = *clean;
     w->len += end - start;
     w->fill = end;
@@ -7776,7 +7779,7 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
         tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
         tcall_write_text(w, "=");
         tcall_write_bytes(w, text,
-                          value.error ? tcall_utf8_cut_(text, value.fill)
+                          value.error ? tcall_utf8_cut_(text, value.fill - 1)
                                       : value.fill);
         tcall_write_text(w, value.error ? "..." : "");
         gap = ", ";
