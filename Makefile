@@ -2,6 +2,7 @@
 # make test    build and run every test
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
+# make firmware-test  the tests on emulated microcontrollers
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
 # make figures write size and speed into README.md
@@ -25,7 +26,7 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 # header of its own in front.
 COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
-TLS     = -lmbedtls -lmbedx509 -lmbedcrypto
+TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
@@ -45,7 +46,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 || true
-	@tests/run $(tests) tests/conformance.py
+	@tests/run $(tests) tests/conformance.py tests/requests.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -57,6 +58,9 @@ matrix: $(BUILD)/deps
 size: $(BUILD)/deps
 	@tests/need python3
 	@tests/measure/size.py
+firmware-test:
+	@tests/need python3
+	@tests/firmware/run.py
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
@@ -97,4 +101,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
-.PHONY: all run test unit matrix size bench figures deps format format-check install clean
+.PHONY: all run test unit matrix firmware-test size bench figures deps format format-check install clean
