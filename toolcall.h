@@ -134,7 +134,9 @@ extern "C" {
     X(SERVICE, "service", "a service is missing: ")                  \
     X(OUTPUT, "output", "the output does not fit its schema")        \
     X(TWICE, "twice", "this call has run before: it runs only once") \
-    X(LOOP, "loop", "")
+    X(LOOP, "loop", "")                                              \
+    X(STALE, "stale", "it has changed: read it again")               \
+    X(UNREAD, "unread", "read it first")
 
 enum {
 #define TCALL_X_(name, code, text) TCALL_I_##name,
@@ -994,6 +996,8 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
+    bool repeats;         /* the same call may be made again in one turn, as of
+                           * a clock: see TCALL_LOOPS */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -1048,6 +1052,14 @@ typedef struct tcall_event {
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
+/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+typedef struct tcall_listener {
+    void (*on_event)(void *user, const tcall_event *event);
+    void *user;
+    uint32_t kinds; /* 1 << TCALL_EVENT_... of each kind wanted; 0: all */
+    struct tcall_listener *next; /* private */
+} tcall_listener;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -1073,8 +1085,10 @@ typedef struct tcall_desc {
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
-    tcall_writer *report;   /* tcall_init: one line for each fault of a table */
-    void *user;             /* for all of the above */
+    uint64_t hash_key[2]; /* of tcall_hash_...: random and secret, where others
+                           * may want to forge what an approval is bound to */
+    tcall_writer *report; /* tcall_init: one line for each fault of a table */
+    void *user;           /* for all of the above */
 } tcall_desc;
 
 typedef struct tcall {
@@ -1082,6 +1096,7 @@ typedef struct tcall {
     tcall_block block;
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
     uint16_t repairs;      /* how many were tried */
+    tcall_listener *listeners;
 } tcall;
 
 /* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
@@ -1094,6 +1109,12 @@ size_t tcall_peak(const tcall *tc);
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 /* What the tool needs, everything when it declares nothing. */
 unsigned tcall_needs(const tcall_tool *tool);
+/* True when somebody with these permissions may see and call the tool. */
+bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+/* Events go to desc.on_event first, then to the latest listener and so on. A
+ * listener may end its own subscription while it is called. */
+void tcall_subscribe(tcall *tc, tcall_listener *listener);
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* ==========================================================================
  * >>hydrate: from what the model sent to a call that may run
@@ -1320,6 +1341,155 @@ int32_t tcall_time_left(const tcall_ctx *cx);
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
 const char *tcall_error_type(int error);
+
+/* ==========================================================================
+ * >>hooks: ready-made ones
+ *
+ * Each is a macro that gives the rows for a table of hooks; what it keeps is a
+ * struct of the caller's. What is not named is not linked.
+ *
+ *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_retry retry = {.attempts = 3, .first_ms = 200};
+ *     static const tcall_hook hooks[] = {
+ *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
+ */
+
+/* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Of a value, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
+ * TCALL_E_MEMORY. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+/* Of the tool's definition and the call's arguments: what runs, exactly. */
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
+
+#define TCALL_HOOK_(name, stage, priority, run, user) \
+    {                                                 \
+        name, stage, priority, run, NULL, user        \
+    }
+
+/* Rate limit, a bucket of tokens: calls that find it empty may come back
+ * later. Needs desc.now_ms. */
+typedef struct tcall_rate {
+    uint16_t burst;   /* calls at once */
+    uint32_t each_ms; /* time until one more may come */
+    uint16_t used;    /* private */
+    uint32_t since;
+} tcall_rate;
+int tcall_rate_run(tcall_ctx *cx, void *rate);
+#define TCALL_RATE(rate) \
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+
+/* So many calls at a time: the others wait (TCALL_E_AGAIN). */
+typedef struct tcall_limit {
+    uint16_t max;
+    uint16_t now; /* private */
+} tcall_limit;
+int tcall_limit_acquire(tcall_ctx *cx, void *limit);
+int tcall_limit_release(tcall_ctx *cx, void *limit);
+#define TCALL_LIMIT(limit)                                                     \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
+                limit),                                                        \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
+                    tcall_limit_release, limit)
+
+/* Results of tools that only read, by tool, arguments and user of the session.
+ * The oldest make room; what is larger than the memory is not kept. */
+typedef struct tcall_cache {
+    char *memory;
+    size_t size;
+    uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
+    size_t used;         /* private */
+} tcall_cache;
+int tcall_cache_read(tcall_ctx *cx, void *cache);
+int tcall_cache_write(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                   \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+                    cache)
+
+/* Further attempts after an error that may pass, each after twice the time of
+ * the one before, or what tcall_retry_after said. Without desc.now_ms there
+ * is no time between them. Only for tools that may run twice. */
+typedef struct tcall_retry {
+    uint16_t attempts; /* in all */
+    uint32_t first_ms;
+    uint32_t max_ms; /* 0: no limit */
+} tcall_retry;
+int tcall_retry_around(tcall_ctx *cx, void *retry);
+#define TCALL_RETRY(retry) \
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+
+/* The whole call, its waiting included, ends after ms. */
+int tcall_timeout_run(tcall_ctx *cx, void *ms);
+#define TCALL_TIMEOUT(ms)                                    \
+    TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
+                tcall_timeout_run, (void *)(uintptr_t)(ms))
+
+/* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
+ * milliseconds, outcome. Where it cannot be written the call fails. */
+typedef struct tcall_audit {
+    tcall_sink sink;
+    void *user;
+} tcall_audit;
+int tcall_audit_run(tcall_ctx *cx, void *audit);
+#define TCALL_AUDIT(audit) \
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+
+/* Approvals that come later, and a list of what has run. A call that has to be
+ * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
+ * the verdict holds once, and only for the same definition of the tool and the
+ * same arguments. A tool that is neither idempotent nor only reads runs once
+ * for an id, also after a restart if the rows were kept: they hold no pointers
+ * (keep desc.hash_key with them). desc.approve is asked first, if there is. */
+typedef struct tcall_ticket {
+    uint64_t id, what; /* hashes */
+    uint32_t state;    /* 0: free */
+} tcall_ticket;
+typedef struct tcall_ledger {
+    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    size_t count;
+} tcall_ledger;
+int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
+int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                  \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
+                tcall_ledger_consent, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
+                    ledger)
+/* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict);
+
+/* The same call again in one turn is answered without running, unless the tool
+ * says it repeats. Over turns, the same call three times, two calls in turns,
+ * or a third call of a tool with arguments that are refused are stopped. */
+typedef struct tcall_loops {
+    uint64_t seen[8]; /* private; latest first */
+    uint64_t refused; /* tool of the calls that were refused last */
+    uint8_t refusals, turn;
+} tcall_loops;
+int tcall_loops_run(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops) \
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
+void tcall_clear_turn(tcall_loops *loops);
+void tcall_clear_state(tcall_loops *loops);
+
+/* Which files were read and written, and what was in them. */
+typedef struct tcall_file {
+    uint64_t path, content; /* hashes; path 0: free */
+    bool written;
+} tcall_file;
+typedef struct tcall_files {
+    tcall_file *rows; /* zeroed at first; the oldest are given up */
+    size_t count;
+} tcall_files;
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content);
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content);
+/* Before a file is edited: TCALL_OK when this content was read or written
+ * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content);
 
 /* ==========================================================================
  * >>provider: what all wire formats share
@@ -6698,8 +6868,7 @@ unsigned tcall_needs(const tcall_tool *tool)
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
-/* All that the tool needs is among the permissions given. */
-static bool tcall_allowed_(const tcall_tool *tool, unsigned allow)
+bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
     return (tcall_needs(tool) & ~allow) == 0;
 }
@@ -6870,9 +7039,30 @@ static uint32_t tcall_now_(const tcall *tc)
 
 static void tcall_tell_(tcall *tc, tcall_event *event, tcall_event_kind kind)
 {
+    tcall_listener *l, *next;
     event->kind = kind;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
+    for (l = tc->listeners; l; l = next) {
+        next = l->next;
+        if (!l->kinds || l->kinds >> kind & 1)
+            l->on_event(l->user, event);
+    }
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (*at)
+        *at = listener->next;
 }
 
 static void tcall_tell_call_(tcall *tc, const tcall_call *call,
@@ -7681,8 +7871,8 @@ static int tcall_authorize_(const tcall_ctx *cx)
     const tcall_call *call = cx->call;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_allowed_(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                          : TCALL_E_DENIED;
+    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                         : TCALL_E_DENIED;
 }
 
 /* The tool once, or on; what it wrote of no use is taken back. */
@@ -7778,7 +7968,7 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
             tcall_write_string(w, tc->desc.tools[i].name);
     tcall_write_close(w, ']');
 }
@@ -8164,6 +8354,579 @@ int tcall_check_output(tcall_ctx *cx)
     int r = tcall_check_output_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>hooks
+ */
+
+static uint64_t tcall_rotl_(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
+}
+
+static void tcall_sip_rounds_(uint64_t *v, int n)
+{
+    for (; n; n--) {
+        v[0] += v[1];
+        v[2] += v[3];
+        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
+        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
+        v[0] = tcall_rotl_(v[0], 32) + v[3];
+        v[2] += v[1];
+        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
+        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
+        v[2] = tcall_rotl_(v[2], 32);
+    }
+}
+
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    uint64_t v[4], word = 0;
+    size_t i;
+    v[0] = key[0] ^ 0x736F6D6570736575u;
+    v[1] = key[1] ^ 0x646F72616E646F6Du;
+    v[2] = key[0] ^ 0x6C7967656E657261u;
+    v[3] = key[1] ^ 0x7465646279746573u;
+    for (i = 0; i <= bytes.len; i++) {
+        bool end = i == bytes.len;
+        uint64_t c = end ? 0 : (unsigned char)bytes.ptr[i];
+        word |= c << (i & 7) * 8;
+        if (end)
+            word |= (uint64_t)bytes.len << 56;
+        if ((i & 7) != 7 && !end)
+            continue;
+        v[3] ^= word;
+        tcall_sip_rounds_(v, 2);
+        v[0] ^= word;
+        word = 0;
+    }
+    v[2] ^= 0xFF;
+    tcall_sip_rounds_(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* One hash more in a chain. */
+static uint64_t tcall_chain_(const tcall *tc, uint64_t h, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ h;
+    key[1] = tc->desc.hash_key[1];
+    return tcall_hash(key, bytes);
+}
+
+/* A scalar by its type and what it means. */
+static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
+{
+    tcall_str s = tcall_json_str(v);
+    tcall_num_ n;
+    char digits[32];
+    const char *p;
+    size_t fill = 0;
+    int i, all;
+    digits[0] = (char)tcall_json_type(v);
+    h = tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] != TCALL_NUMBER)
+        return tcall_chain_(tc, h, s);
+    n = tcall_num_read_(s);
+    all = tcall_num_digits_(&n);
+    n.top = n.zero ? 0 : n.top;
+    digits[fill++] = n.negative && !n.zero;
+    for (i = 0; i < 4; i++)
+        digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+    for (p = n.first, i = 0; i < all; i++) {
+        digits[fill++] = (char)tcall_num_digit_(&n, &p);
+        if (fill == sizeof digits) {
+            h = tcall_chain_(tc, h, tcall_slice_(digits, fill));
+            fill = 0;
+        }
+    }
+    return tcall_chain_(tc, h, tcall_slice_(digits, fill));
+}
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    const tcall_tok *end;
+    uint32_t index;
+} tcall_hash_level_;
+
+/* The sum over all values of a hash chained down the path that leads there:
+ * the order of members does not matter, that of elements does. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
+{
+    tcall_str gap = tcall_hydrate_gap_(&tc->block, 0);
+    tcall_hash_level_ *level =
+        (tcall_hash_level_ *)(void *)(tc->block.base +
+                                      (gap.ptr - tc->block.base));
+    const tcall_tok *end;
+    tcall_json v = value;
+    uint64_t path = 0, sum = 0;
+    size_t depth = 0;
+    *out = 0;
+    if (!value.tok)
+        return TCALL_OK;
+    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        while (depth && v.tok >= level[depth - 1].end)
+            depth--;
+        if (v.tok->type & TCALL_KEY_) {
+            path = tcall_chain_(tc, level[depth - 1].path,
+                                tcall_tok_str_(v.text, v.tok));
+            continue;
+        }
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) {
+            uint32_t index = level[depth - 1].index++;
+            char bytes[4];
+            memcpy(bytes, &index, sizeof bytes);
+            path = tcall_chain_(tc, level[depth - 1].path,
+                                tcall_slice_(bytes, sizeof bytes));
+        }
+        sum += tcall_hash_scalar_(tc, path, v);
+        if (tcall_json_type(v) < TCALL_ARRAY)
+            continue;
+        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+            return TCALL_E_MEMORY;
+        level[depth].path = path;
+        level[depth].end = v.tok + v.tok->span;
+        level[depth++].index = 0;
+    }
+    *out = sum;
+    return TCALL_OK;
+}
+
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    const tcall_tool *t = call->tool;
+    const char *const texts[] = {t->name, t->description, t->parameters,
+                                 t->output, t->provider_schema};
+    uint64_t h = 1;
+    size_t i;
+    char flags[5];
+    int r = tcall_hash_json(tc, call->args, out);
+    for (i = 0; i < TCALL_COUNT(texts); i++)
+        h = tcall_chain_(tc, h, tcall_str_of(texts[i]));
+    flags[0] = (char)t->permissions;
+    flags[1] = (char)t->optional_permissions;
+    flags[2] = (char)t->no_schema_mode;
+    flags[3] = (char)t->confirm;
+    flags[4] = (char)t->idempotent;
+    *out += tcall_chain_(tc, h, tcall_slice_(flags, sizeof flags));
+    return r;
+}
+
+/* ---- rate, limit, time-out ---- */
+
+int tcall_rate_run(tcall_ctx *cx, void *user)
+{
+    tcall_rate *r = (tcall_rate *)user;
+    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    while (r->used && now - r->since >= each) {
+        r->used--;
+        r->since += each;
+    }
+    if (!r->used)
+        r->since = now;
+    if (r->used >= r->burst)
+        return tcall_retry_after(cx, each - (now - r->since),
+                                 "too many calls: wait");
+    r->used++;
+    return TCALL_OK;
+}
+
+int tcall_limit_acquire(tcall_ctx *cx, void *user)
+{
+    tcall_limit *l = (tcall_limit *)user;
+    (void)cx;
+    if (l->now >= l->max)
+        return TCALL_E_AGAIN;
+    l->now++;
+    return TCALL_OK;
+}
+
+int tcall_limit_release(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    ((tcall_limit *)user)->now--;
+    return TCALL_OK;
+}
+
+int tcall_timeout_run(tcall_ctx *cx, void *ms)
+{
+    tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
+    return TCALL_OK;
+}
+
+/* ---- cache ---- */
+
+/* In front of each text; entries lie one behind the other, oldest first. */
+typedef struct tcall_cached_ {
+    uint64_t key;
+    uint32_t made;
+    uint32_t len;
+} tcall_cached_;
+
+static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
+{
+    const tcall_session *s = cx->session;
+    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call(cx->tc, cx->call, key) < 0)
+        return false;
+    *key += tcall_chain_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    return true;
+}
+
+static void tcall_cache_drop_(tcall_cache *c, size_t at)
+{
+    tcall_cached_ e;
+    size_t n;
+    memcpy(&e, c->memory + at, sizeof e);
+    n = sizeof e + e.len;
+    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
+    c->used -= n;
+}
+
+int tcall_cache_read(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_cached_ e;
+    uint64_t key;
+    size_t at = 0;
+    if (!tcall_cache_key_(cx, &key))
+        return TCALL_OK;
+    while (at < c->used) {
+        memcpy(&e, c->memory + at, sizeof e);
+        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
+            tcall_cache_drop_(c, at);
+            continue;
+        }
+        at += sizeof e;
+        if (e.key == key)
+            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
+        at += e.len;
+    }
+    return TCALL_OK;
+}
+
+int tcall_cache_write(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_str text = tcall_output(cx);
+    tcall_cached_ e;
+    if (cx->state != TCALL_GOING_ || text.len > c->size ||
+        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+        return TCALL_OK;
+    while (c->used + sizeof e + text.len > c->size)
+        tcall_cache_drop_(c, 0);
+    e.made = tcall_now_(cx->tc);
+    e.len = (uint32_t)text.len;
+    memcpy(c->memory + c->used, &e, sizeof e);
+    if (text.len)
+        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
+    c->used += sizeof e + text.len;
+    return TCALL_OK;
+}
+
+/* ---- retry ---- */
+
+/* An error that may be gone the next time. */
+static bool tcall_passes_(int error)
+{
+    switch (error) {
+    case TCALL_E_FAILED:
+    case TCALL_E_OVERLOAD:
+    case TCALL_E_RATE:
+    case TCALL_E_RESOLVE:
+    case TCALL_E_CONNECT:
+    case TCALL_E_CLOSED:
+    case TCALL_E_PROTOCOL: return true;
+    default: return false;
+    }
+}
+
+typedef struct tcall_pause_ {
+    uint32_t ms, since;
+} tcall_pause_;
+
+int tcall_retry_around(tcall_ctx *cx, void *user)
+{
+    const tcall_retry *retry = (const tcall_retry *)user;
+    tcall_pause_ *s;
+    bool timed = cx->tc->desc.now_ms != NULL;
+    int r;
+    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
+    if (!s)
+        return TCALL_E_MEMORY;
+    for (;;) {
+        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+            return TCALL_E_AGAIN;
+        r = tcall_next(cx);
+        if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
+            !tcall_repeatable_(cx->call->tool))
+            return r;
+        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
+        if (retry->max_ms && s->ms > retry->max_ms)
+            s->ms = retry->max_ms;
+        if (cx->retry_ms > s->ms)
+            s->ms = cx->retry_ms;
+        s->since = tcall_now_(cx->tc);
+    }
+}
+
+/* ---- audit ---- */
+
+int tcall_audit_run(tcall_ctx *cx, void *user)
+{
+    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_call *call = cx->call;
+    char buf[64];
+    tcall_writer w;
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, a->sink, a->user);
+    tcall_write_open(&w, '{');
+    tcall_write_pair_(&w, "call_id", call->id);
+    tcall_write_pair_(&w, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&w, "session", cx->session->id);
+        tcall_write_pair_(&w, "request", cx->session->request);
+        tcall_write_pair_(&w, "agent", cx->session->agent);
+        tcall_write_pair_(&w, "user", cx->session->user);
+    }
+    tcall_write_key(&w, "arguments");
+    if (call->args.tok)
+        tcall_write_json(&w, call->args);
+    else
+        tcall_write_str(&w, call->arguments);
+    tcall_write_key(&w, "attempts");
+    tcall_write_int(&w, cx->attempt);
+    tcall_write_key(&w, "ms");
+    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&w, "approved");
+    tcall_write_bool(&w, call->approved);
+    tcall_write_pair_(&w, "outcome", tcall_str_of(tcall_error_code(cx->error)));
+    if (cx->reason.len)
+        tcall_write_pair_(&w, "reason", cx->reason);
+    tcall_write_close(&w, '}');
+    tcall_write_text(&w, "\n");
+    return tcall_writer_flush(&w);
+}
+
+/* ---- ledger ---- */
+
+enum {
+    TCALL_ASKED_ = 1,
+    TCALL_GRANTED_,
+    TCALL_REFUSED_,
+    TCALL_SPENT_, /* the verdict was used */
+    TCALL_RAN_
+};
+
+static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+{
+    size_t i;
+    for (i = 0; i < l->count; i++)
+        if (l->rows[i].state && l->rows[i].id == id)
+            return &l->rows[i];
+    return NULL;
+}
+
+/* A new row, in place of the first that is free or needed no more. */
+static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+{
+    tcall_ticket *last = l->rows + l->count;
+    size_t i, n;
+    for (i = 0; i < l->count; i++)
+        if (!l->rows[i].state || l->rows[i].state >= TCALL_SPENT_)
+            break;
+    n = l->count - i;
+    if (!n)
+        return NULL;
+    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    last--;
+    memset(last, 0, sizeof *last);
+    last->id = id;
+    return last;
+}
+
+int tcall_ledger_consent(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_ticket *t;
+    uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    int r;
+    if (call->error < 0 || call->approved || !tcall_must_ask_(call))
+        return TCALL_OK;
+    r = tcall_hash_call(cx->tc, call, &what);
+    if (r < 0)
+        return r;
+    t = tcall_ticket_(l, id);
+    if (t && (t->state == TCALL_RAN_ ||
+              (t->state == TCALL_SPENT_ && t->what == what)))
+        return TCALL_E_TWICE;
+    if (t && t->what == what && t->state != TCALL_ASKED_) {
+        call->approved = t->state == TCALL_GRANTED_;
+        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        t->state = TCALL_SPENT_;
+        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    }
+    if (!t && d->approve) {
+        tcall_verdict verdict;
+        tcall_tell_verdict_(cx, TCALL_LATER);
+        verdict = d->approve(d->user, call);
+        if (verdict != TCALL_LATER) {
+            tcall_tell_verdict_(cx, verdict);
+            call->approved = verdict == TCALL_ALLOW;
+            return call->approved ? TCALL_OK : TCALL_E_DENIED;
+        }
+    }
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    t->what = what;
+    t->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict)
+{
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_chain_(tc, 4, id));
+    if (!t || t->state != TCALL_ASKED_)
+        return TCALL_E_UNKNOWN;
+    if (verdict != TCALL_LATER)
+        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    return TCALL_OK;
+}
+
+int tcall_ledger_once(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    uint64_t id = tcall_chain_(cx->tc, 4, cx->call->id);
+    tcall_ticket *t = tcall_ticket_(l, id);
+    if (tcall_repeatable_(cx->call->tool))
+        return TCALL_OK;
+    if (!cx->call->id.len)
+        return TCALL_E_USAGE; /* nobody could tell it from another */
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    if (t->state == TCALL_RAN_)
+        return TCALL_E_TWICE;
+    t->state = TCALL_RAN_;
+    return TCALL_OK;
+}
+
+/* ---- loops ---- */
+
+void tcall_clear_turn(tcall_loops *loops)
+{
+    loops->turn = 0;
+}
+
+void tcall_clear_state(tcall_loops *loops)
+{
+    memset(loops, 0, sizeof *loops);
+}
+
+int tcall_loops_run(tcall_ctx *cx, void *user)
+{
+    tcall_loops *l = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t tool = tcall_chain_(cx->tc, 5, call->name), h;
+    uint64_t *s = l->seen;
+    int i, r;
+    if (call->error < 0) {
+        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
+        l->refused = tool;
+        if (l->refusals < 3)
+            return TCALL_OK;
+        l->refusals = 0;
+        tcall_abort(cx,
+                    "refused again and again: do something else, or ask the "
+                    "user",
+                    NULL, 0);
+        return TCALL_E_LOOP;
+    }
+    if (l->refused == tool)
+        l->refusals = 0;
+    r = tcall_hash_call(cx->tc, call, &h);
+    if (r < 0 || call->tool->repeats)
+        return r;
+    for (i = 0; i < l->turn; i++)
+        if (s[i] == h)
+            return tcall_respond(
+                cx, tcall_str_of("This call was made before in this turn: "
+                                 "use the result it had."));
+    if ((s[0] == h && s[1] == h) ||
+        (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
+        tcall_abort(cx,
+                    "the same calls come again and again: do something else, "
+                    "or ask the user",
+                    NULL, 0);
+        return TCALL_E_LOOP;
+    }
+    memmove(s + 1, s, sizeof l->seen - sizeof *s);
+    s[0] = h;
+    if (l->turn < TCALL_COUNT(l->seen))
+        l->turn++;
+    return TCALL_OK;
+}
+
+/* ---- files ---- */
+
+static const uint64_t tcall_file_key_[2] = {6, 0};
+
+static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
+{
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (f->rows[i].path == path)
+            return &f->rows[i];
+    return NULL;
+}
+
+static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
+                             bool written)
+{
+    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
+    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
+    if (!f->count)
+        return;
+    if (!row)
+        row = tcall_file_(f, 0);
+    if (!row)
+        row = f->rows;
+    written = written || (row->path == h && row->written);
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
+    last->path = h;
+    last->content = tcall_hash(tcall_file_key_, content);
+    last->written = written;
+}
+
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, false);
+}
+
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, true);
+}
+
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content)
+{
+    const tcall_file *row =
+        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
+    if (!row)
+        return TCALL_E_UNREAD;
+    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
+                                                                : TCALL_E_STALE;
 }
 
 /* ==========================================================================
@@ -9756,7 +10519,7 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
         size_t at = ask->picks ? ask->picks[*i] : *i;
         ++*i;
-        if (at < ask->tool_count && tcall_allowed_(&ask->tools[at], ask->allow))
+        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
             return &ask->tools[at];
     }
     return NULL;
@@ -10885,7 +11648,7 @@ static size_t tcall_agent_tools_(const tcall_agent *a)
     const tcall_desc *d = &a->desc.tc->desc;
     size_t i, n = 0;
     for (i = 0; i < d->tool_count; i++)
-        n += tcall_allowed_(&d->tools[i], d->allow);
+        n += tcall_enabled(&d->tools[i], d->allow);
     return n;
 }
 
