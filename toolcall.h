@@ -654,8 +654,11 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
+#define TCALL_APART_
 #endif
 
 /* clang-format on */
@@ -6931,6 +6934,14 @@ static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
     return r;
 }
 
+TCALL_APART_ static bool tcall_is_json_(const char *text)
+{
+    tcall_scan scan;
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, text, strlen(text));
+    return tcall_scan_end(&scan) == TCALL_OK;
+}
+
 /* A schema of a row: it must compile; keep holds its program in the block. A
  * foreign validator decides itself what it can check. */
 static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
@@ -6941,14 +6952,10 @@ static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
     int r;
     if (!text)
         return TCALL_OK;
-    if (tc->desc.validator) {
-        tcall_scan scan;
-        tcall_scan_init(&scan, NULL, NULL, NULL);
-        tcall_scan_feed(&scan, text, strlen(text));
-        return tcall_scan_end(&scan) < 0
-                   ? tcall_fault_line_(tc, tool, which, "is not JSON", NULL)
-                   : TCALL_OK;
-    }
+    if (tc->desc.validator)
+        return tcall_is_json_(text)
+                   ? TCALL_OK
+                   : tcall_fault_line_(tc, tool, which, "is not JSON", NULL);
     r = tcall_tool_compile_(tc, s, text);
     if (r == TCALL_E_SCHEMA)
         return tcall_fault_line_(tc, tool, which, "", s);
@@ -7184,15 +7191,15 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 }
 
 /* Coercion only marks the values it would change. Write the arguments as they
- * are meant, read that text and check it strictly: so what is checked, shown,
- * run and logged is one and the same value. */
-static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call, size_t base)
+ * are meant and read that text, to check it strictly: so what is checked,
+ * shown, run and logged is one and the same value. */
+TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
+                                               size_t base)
 {
     tcall_block *b = &tc->block;
     tcall_json marked = call->args;
     tcall_writer w;
     size_t text;
-    int r;
     tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
     tcall_write_json(&w, marked);
     text = w.len;
@@ -7203,11 +7210,10 @@ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call, size_t base)
     b->high = base;
     call->coerced.len = w.len - text;
     call->coerced.ptr = tcall_hydrate_hold_(b, w.buf + text, call->coerced.len);
-    r = tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
-    return r < 0 ? r : tcall_hydrate_check_(tc, call, false);
+    return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
 }
 
-static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
     const tcall_validator *v = tc->desc.validator;
     tcall_block *b = &tc->block;
@@ -7238,14 +7244,18 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
         r = tcall_hydrate_foreign_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
-    if (r == TCALL_OK && call->coercions)
+    if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
     call->validated = r == TCALL_OK;
     return r;
 }
 
 /* The one try to mend what was refused. */
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
+                                              size_t base)
 {
     tcall_block *b = &tc->block;
     tcall_writer w;
@@ -7273,7 +7283,7 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_try_(tc, call, b->high);
 }
 
-static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
@@ -7942,7 +7952,7 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 }
 
 /* TCALL_OK at the end of all stages, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
+TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
     for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++, cx->at = 0) {
         int due = tcall_due_[cx->stage], r = TCALL_OK;
@@ -8000,7 +8010,7 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
 }
 
 /* Into out, whose present content may be where the reason stands. */
-static void tcall_write_failure_(tcall_ctx *cx)
+TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     tcall_writer *w = cx->out;
@@ -11663,7 +11673,7 @@ static void tcall_header_(tcall_request *req, tcall_header *h, const char *name,
     h->secret = secret;
 }
 
-static int tcall_agent_open_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
 {
     const tcall_provider *p = a->desc.provider;
     tcall_request *req = &a->request;
@@ -11719,7 +11729,7 @@ static void tcall_agent_text_piece_(void *user, tcall_str piece)
 
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
-static int tcall_agent_send_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
 {
     tcall_writer w;
     int r;
@@ -11752,7 +11762,7 @@ static void tcall_agent_mask_(char *text, const char *key)
 }
 
 /* The answer is there: what follows of it. */
-static int tcall_agent_answered_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_answered_(tcall_agent *a)
 {
     tcall_event event;
     int r = tcall_reader_end(a->reader);
@@ -11787,7 +11797,7 @@ static int tcall_agent_answered_(tcall_agent *a)
     return a->run ? TCALL_E_AGAIN : TCALL_OK;
 }
 
-static int tcall_agent_read_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
 {
     int n =
         a->desc.transport.read(a->desc.transport.user, a->io, a->desc.io_size);
@@ -11815,17 +11825,26 @@ static bool tcall_agent_item_(const tcall_agent *a, size_t index,
     return false;
 }
 
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+/* The call as it came, not hydrated yet. */
+TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *a, size_t index,
+                                            tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (index < 0 || !tcall_agent_item_(a, (size_t)index, &item))
-        return TCALL_E_USAGE;
+    if (!tcall_agent_item_(a, index, &item))
+        return false;
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
     call->cut = item.error;
     call->provider = a->desc.provider->name;
+    return true;
+}
+
+int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+{
+    if (index < 0 || !tcall_agent_asked_(a, (size_t)index, call))
+        return TCALL_E_USAGE;
     return tcall_hydrate(a->desc.tc, call);
 }
 
@@ -11850,17 +11869,13 @@ int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
 }
 
 /* Runs the next call. Its result is written where its item will lie. */
-static int tcall_agent_next_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
 {
     tcall *tc = a->desc.tc;
     tcall_call *call = &a->call;
     tcall_writer out;
     size_t head, room;
     int over = tcall_agent_over_(a), r;
-    if (!call->name.ptr) { /* not one that asked to be called again */
-        tcall_agent_call(a, (int)a->call_at, call);
-        a->calls++;
-    }
     if (over == TCALL_OK && a->calls > a->desc.max_calls)
         over = TCALL_E_LIMIT;
     if (over < 0)
@@ -11978,7 +11993,7 @@ static int tcall_agent_wait_(tcall_agent *a)
 /* An error ends the turn. What it added to the history stays as far as it is
  * whole: calls without results are taken back, and so is a question that
  * nobody answered. */
-static int tcall_agent_end_(tcall_agent *a, int error)
+TCALL_APART_ static int tcall_agent_end_(tcall_agent *a, int error)
 {
     tcall_block *b = &a->desc.tc->block;
     size_t at = 0, from = 0, last = 0;
@@ -12012,7 +12027,13 @@ int tcall_agent_step(tcall_agent *a)
         case TCALL_A_OPEN_: r = tcall_agent_open_(a); break;
         case TCALL_A_SEND_: r = tcall_agent_send_(a); break;
         case TCALL_A_READ_: r = tcall_agent_read_(a); break;
-        default: r = tcall_agent_next_(a); break;
+        default:
+            if (!a->call.name.ptr) { /* not one to be called again */
+                tcall_agent_call(a, (int)a->call_at, &a->call);
+                a->calls++;
+            }
+            r = tcall_agent_next_(a);
+            break;
         }
     if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
         r = tcall_agent_retry_(a, r);
