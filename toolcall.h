@@ -7076,6 +7076,8 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
                              tcall_event_kind kind, tcall_str text)
 {
     tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
     memset(&event, 0, sizeof event);
     event.call = call;
     event.error = call->error;
@@ -7954,12 +7956,24 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++, cx->at = 0) {
-        int due = tcall_due_[cx->stage], r = TCALL_OK;
-        if (!(due & cx->state))
+    int (*run_hooks)(tcall_ctx * cx) = cx->tc->desc.run_hooks;
+    /* Stages at which the library itself does something. */
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r = TCALL_OK;
+        if (!(run_hooks || own >> stage & 1) || !(due & cx->state))
             continue;
-        if (cx->tc->desc.run_hooks)
-            r = cx->tc->desc.run_hooks(cx);
+        if (cx->stage != stage) {
+            cx->stage = (uint8_t)stage;
+            cx->at = 0;
+        }
+        if (run_hooks)
+            r = run_hooks(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
         if (tcall_waits_(r))
@@ -8149,10 +8163,14 @@ static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
         size_t i;
         best = NULL;
         for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
-            int order = tcall_due_[stage] & TCALL_LATE_ ? h->priority
-                                                        : -1 - h->priority;
-            uint32_t place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
-            if (h->stage == stage && place >= *at && place < least) {
+            int order = -1 - h->priority;
+            uint32_t place;
+            if (h->stage != stage)
+                continue;
+            if (tcall_due_[stage] & TCALL_LATE_)
+                order = h->priority;
+            place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
+            if (place >= *at && place < least) {
                 least = place;
                 best = h;
             }

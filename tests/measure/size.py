@@ -66,6 +66,7 @@ POINTERS = {
     "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
     "r.text": [], "t.wait": [], "t.now_ms": [], "v.check": [], "desc.*": [],
     "transport.*": [], "tool.run": [], "h.filter": [], "d.approve": [],
+    "run_hooks": ["tcall_run_hooks"],
     "desc.run_hooks": ["tcall_run_hooks"],
     "tool.check_output": ["tcall_check_output"],     # But tcall_retry_around: what is around a tool adds what is below it.
     "h.run": ["tcall_rate_run", "tcall_timeout_run", "tcall_audit_run",
