@@ -1260,11 +1260,12 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 #endif
 
 /* Takes a call through all stages and writes what the model shall read to out,
- * a writer to a buffer: the tool's output, or {"success":false,"error":...}.
- * Returns TCALL_OK, or why it did not run or failed; out is complete in both
- * cases, but for TCALL_E_AGAIN (the tool or a hook wants to be called again)
- * and TCALL_E_APPROVAL (a verdict comes later: desc.approve will be asked
- * again, or set call->approved): out is then untouched, invoke once more. */
+ * a writer to a buffer (not in the free part of the block): the tool's output,
+ * or {"success":false,"error":...}. Returns TCALL_OK, or why it did not run or
+ * failed; out is complete in both cases, but for TCALL_E_AGAIN (the tool or a
+ * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
+ * desc.approve will be asked again, or set call->approved): out is then
+ * untouched, invoke once more. */
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
@@ -7997,7 +7998,22 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
-/* name(key=value, ...) with long values cut. */
+/* key=value, cut where it is long. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v)
+{
+    char text[32];
+    tcall_writer value;
+    tcall_writer_init(&value, text, sizeof text);
+    tcall_write_json(&value, v);
+    tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+    tcall_write_text(w, "=");
+    tcall_write_bytes(w, text,
+                      value.error ? tcall_utf8_cut_(text, value.fill - 1)
+                                  : value.fill);
+    tcall_write_text(w, value.error ? "..." : "");
+}
+
+/* name(key=value, ...) */
 static void tcall_write_shape_(tcall_writer *w, const char *name,
                                tcall_json args)
 {
@@ -8006,21 +8022,76 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
     size_t start = w->len;
     tcall_write_text(w, name);
     for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
-        tcall_str key = tcall_json_key(v);
-        char text[32];
-        tcall_writer value;
-        tcall_writer_init(&value, text, sizeof text);
-        tcall_write_json(&value, v);
         tcall_write_text(w, gap);
-        tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
-        tcall_write_text(w, "=");
-        tcall_write_bytes(w, text,
-                          value.error ? tcall_utf8_cut_(text, value.fill - 1)
-                                      : value.fill);
-        tcall_write_text(w, value.error ? "..." : "");
+        tcall_write_short_(w, tcall_json_key(v), v);
         gap = ", ";
     }
     tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
+}
+
+/* A value that the schema of a property may take. */
+static tcall_json tcall_example_(tcall_json property)
+{
+    static const char text[] = "\"value\" 1 true [] {}";
+    static const tcall_tok tok[] = {{TCALL_STRING, 1, 6, 1, 0},
+                                    {TCALL_NUMBER, 8, 9, 1, 0},
+                                    {TCALL_BOOL, 10, 14, 1, 0},
+                                    {TCALL_ARRAY, 15, 17, 1, 0},
+                                    {TCALL_OBJECT, 18, 20, 1, 0}};
+    static const char keys[][9] = {"enum", "examples", "const", "default",
+                                   "minimum"};
+    const char *type =
+        tcall_json_string(tcall_json_get(property, "type"), "string");
+    tcall_json v;
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(keys); i++) {
+        v = tcall_json_get(property, keys[i]);
+        if (i < 2)
+            v = tcall_json_at(v, 0);
+        if (v.tok)
+            return v;
+    }
+    v.text = text;
+    v.tok = &tok[*type == 'n' || *type == 'i' ? 1
+                 : *type == 'b'               ? 2
+                 : *type == 'a'               ? 3
+                 : *type == 'o'               ? 4
+                                              : 0];
+    return v;
+}
+
+/* "suggestion":"Example: name(key=value)" with what the schema requires, if
+ * the block has room to read it. */
+TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
+{
+    const tcall_tool *tool = cx->call->tool;
+    tcall_block *b = &cx->tc->block;
+    tcall_str gap = tcall_hydrate_gap_(b, 0);
+    char *copy = b->base + (gap.ptr - b->base);
+    size_t len = strlen(tool->parameters), head = (len + 8) & ~(size_t)7;
+    tcall_json schema, name;
+    const char *comma = "(";
+    if (gap.len < head)
+        return;
+    memcpy(copy, tool->parameters, len);
+    if (tcall_json_parse(&schema, copy, len, (tcall_tok *)(void *)(copy + head),
+                         (gap.len - head) / sizeof(tcall_tok), NULL) < 0)
+        return;
+    tcall_write_key(w, "suggestion");
+    tcall_write_quote(w);
+    tcall_write_text(w, "Example: ");
+    tcall_write_text(w, tool->name);
+    for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
+         name = tcall_json_next(name)) {
+        tcall_json all = tcall_json_get(schema, "properties");
+        const char *key = tcall_json_string(name, "");
+        tcall_write_text(w, comma);
+        tcall_write_short_(w, tcall_str_of(key),
+                           tcall_example_(tcall_json_get(all, key)));
+        comma = ", ";
+    }
+    tcall_write_text(w, *comma == '(' ? "()" : ")");
+    tcall_write_unquote(w);
 }
 
 /* Into out, whose present content may be where the reason stands. */
@@ -8059,6 +8130,8 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
     if (cx->result.suggestion)
         tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+        tcall_write_example_(cx, w);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);

@@ -794,6 +794,35 @@ static void test_result(void)
     tcall_release(&tc, &call);
 }
 
+/* What is missing comes with a call that would do, made from the schema. */
+static void test_example(void)
+{
+    static const char schema[] = TCALL_JSON({
+        "type" : "object",
+        "required" : [ "path", "mode", "lines", "deep", "list", "map", "x" ],
+        "properties" : {
+            "path" : {"type" : "string"},
+            "mode" : {"enum" : [ "fast", "slow" ]},
+            "lines" : {"type" : "integer", "minimum" : 5},
+            "deep" : {"type" : "boolean"},
+            "list" : {"type" : "array"},
+            "map" : {"type" : "object", "default" : {"a" : 1}},
+            "x" : {"type" : "number"},
+            "free" : {"type" : "string"}
+        }
+    });
+    static const char example[] =
+        "{\"path\":\"value\",\"mode\":\"fast\",\"lines\":5,\"deep\":true,"
+        "\"list\":[],\"map\":{\"a\":1},\"x\":1}";
+    prepare();
+    tools[0].parameters = schema;
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("\"suggestion\":\"Example: work(path=\\\"value\\\", "
+               "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
+               "map={\\\"a\\\":1}, x=1)\""));
+    CHECK(once(example) == TCALL_OK); /* it would do indeed */
+}
+
 /* Any size of block: the right outcome or an error that says what it needs,
  * and nothing outside is touched. */
 static void test_sizes(void)
@@ -848,6 +877,7 @@ int main(void)
     test_scratch();
     test_changes();
     test_result();
+    test_example();
     test_sizes();
     return check_sum("test_stages");
 }
