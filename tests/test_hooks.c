@@ -215,7 +215,7 @@ static void test_limit(void)
 
 static void test_retry(void)
 {
-    tcall_retry retry = {4, 10, 15};
+    tcall_backoff retry = {4, 10, 15};
     const tcall_hook hooks[] = {TCALL_RETRY(&retry)};
     start(hooks, 1, TCALL_READ);
     failures = 3;

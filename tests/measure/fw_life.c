@@ -24,7 +24,7 @@ static int uart(void *user, const char *bytes, size_t len)
 static tcall_rate rate = {.burst = 3, .each_ms = 1000};
 static tcall_limit limit = {.max = 1};
 static tcall_cache cache = {.memory = kept, .size = sizeof kept};
-static tcall_retry retry = {.attempts = 3, .first_ms = 100};
+static tcall_backoff retry = {.attempts = 3, .first_ms = 100};
 static tcall_audit audit = {.sink = uart};
 static tcall_ticket tickets[8];
 static tcall_ledger ledger = {.rows = tickets, .count = TCALL_COUNT(tickets)};
