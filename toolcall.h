@@ -1907,6 +1907,8 @@ typedef struct tcall_agent_desc {
     int max_tokens;     /* of one answer; default: the provider's */
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
+    int parallel;       /* calls of one answer that are under way at a time,
+                         * where tools answer TCALL_E_AGAIN; default 1 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
     /* tcall_retry: a request that failed is sent again. NULL: it ends the
      * turn. Gives the milliseconds to wait before, or < 0. */
@@ -1942,8 +1944,12 @@ typedef struct tcall_agent {
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool opened; /* the transport has to be closed */
-    bool again;  /* a dead connection was replaced */
+    bool opened;       /* the transport has to be closed */
+    bool again;        /* a dead connection was replaced */
+    tcall_call *batch; /* calls under way: call, or in the block */
+    size_t batch_high; /* of the block, before them */
+    int batch_n, done; /* of them; results that are in the chat */
+    int turn, waiting; /* whose turn it is; that wait for approval in a row */
     tcall_call call;
 } tcall_agent;
 
@@ -7034,17 +7040,21 @@ const char *tcall_error_type(int error)
     case TCALL_E_DENIED:
     case TCALL_E_ABORTED:
     case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_FAILED: return "user";
+    case TCALL_E_TWICE: return "security";
+    case TCALL_E_FAILED:
+    case TCALL_E_LOOP:
+    case TCALL_E_STALE:
+    case TCALL_E_UNREAD: return "user";
     case TCALL_E_CANCELLED: return "cancelled";
     case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_MEMORY:
-    case TCALL_E_TOOL:
     case TCALL_E_BUDGET:
-    case TCALL_E_RATE:
-    case TCALL_E_SERVICE:
-    case TCALL_E_OUTPUT:
-    case TCALL_E_LIMIT: return "system";
-    default: return "validation";
+    case TCALL_E_SCHEMA: return "system";
+    case TCALL_E_UNKNOWN:
+    case TCALL_E_CUT: return "validation";
+    default: /* what reading and checking arguments says */
+        return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID
+                   ? "validation"
+                   : "system";
     }
 }
 
@@ -11709,16 +11719,61 @@ int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
     return r;
 }
 
-/* Runs the next call. Its result is written where its item will lie. */
-TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
+{
+    tcall_block *b = &a->desc.tc->block;
+    int left = a->answer.calls - (int)a->call_at, i;
+    int n = a->desc.parallel < left ? a->desc.parallel : left;
+    a->batch_high = b->high;
+    a->batch = &a->call;
+    if (n > 1)
+        a->batch =
+            (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
+    if (n <= 1 || !a->batch) {
+        a->batch = &a->call;
+        n = 1;
+    }
+    for (i = 0; i < n; i++) {
+        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]);
+        if (r == TCALL_E_MEMORY && i > 0) { /* it has to wait for its turn */
+            tcall_release(a->desc.tc, &a->batch[i]);
+            break;
+        }
+        if (++a->calls > a->desc.max_calls)
+            tcall_cancel(&a->batch[i], TCALL_E_LIMIT);
+    }
+    a->batch_n = i;
+    a->done = a->turn = a->waiting = 0;
+}
+
+/* The results that are next in order go to the chat; text: that of the first,
+ * those behind it were kept. */
+static int tcall_agent_deliver_(tcall_agent *a, tcall_str text)
+{
+    while (a->done < a->batch_n) {
+        const tcall_call *call = &a->batch[a->done];
+        int r;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        r = tcall_agent_result(a, call, text, call->error < 0);
+        if (r < 0)
+            return r;
+        if (++a->done < a->batch_n)
+            text = a->batch[a->done].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+static int tcall_agent_turn_(tcall_agent *a, int over)
 {
     tcall *tc = a->desc.tc;
-    tcall_call *call = &a->call;
+    tcall_call *call = &a->batch[a->turn];
     tcall_writer out;
     size_t head, room;
-    int over = tcall_agent_over_(a), r;
-    if (over == TCALL_OK && a->calls > a->desc.max_calls)
-        over = TCALL_E_LIMIT;
+    int r;
     if (over < 0)
         tcall_cancel(call, over);
     head = TCALL_HEAD_ + call->id.len + call->name.len;
@@ -11735,19 +11790,63 @@ TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
         tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
     if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL)
         return r;
-    if (!out.error)
-        out.error =
-            tcall_agent_result(a, call, tcall_slice_(out.buf, out.fill), r < 0);
-    tcall_release(tc, call);
-    memset(call, 0, sizeof *call);
     if (out.error)
         return out.error;
-    if (++a->call_at < (size_t)a->answer.calls)
+    if (a->turn == a->done)
+        return tcall_agent_deliver_(a, tcall_slice_(out.buf, out.fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
+{
+    int over = tcall_agent_over_(a), r;
+    if (!a->batch_n)
+        tcall_agent_batch_(a);
+    r = tcall_agent_turn_(a, over);
+    a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+        return r;
+    if (a->done < a->batch_n) {
+        int i, open = 0;
+        for (i = 0; i < a->batch_n; i++)
+            open += a->batch[i].cx.state != TCALL_DONE_;
+        do
+            a->turn = (a->turn + 1) % a->batch_n;
+        while (a->batch[a->turn].cx.state == TCALL_DONE_);
+        if (r == TCALL_E_APPROVAL && a->waiting < open)
+            r = TCALL_E_AGAIN; /* others may go on */
+        if (r == TCALL_E_APPROVAL)
+            a->waiting = 0;
+        return r == TCALL_OK ? TCALL_E_AGAIN : r;
+    }
+    a->call_at += (size_t)a->batch_n;
+    a->batch_n = 0;
+    a->desc.tc->block.high = a->batch_high;
+    if (a->call_at < (size_t)a->answer.calls)
         return TCALL_E_AGAIN;
     if (over == TCALL_E_CANCELLED || over == TCALL_E_TIMEOUT)
         return over;
     a->state = TCALL_A_OPEN_;
     return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_APART_ static void tcall_agent_drop_(tcall_agent *a)
+{
+    char none[1];
+    tcall_writer out;
+    int i;
+    for (i = 0; i < a->batch_n; i++)
+        if (a->batch[i].cx.state && a->batch[i].cx.state != TCALL_DONE_) {
+            tcall_writer_init(&out, none, 0);
+            tcall_cancel(&a->batch[i], TCALL_E_CANCELLED);
+            tcall_invoke(a->desc.tc, &a->batch[i], &out);
+        }
+    if (a->batch_n)
+        a->desc.tc->block.high = a->batch_high;
+    a->batch_n = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -11843,11 +11942,9 @@ TCALL_APART_ static int tcall_agent_end_(tcall_agent *a, int error)
     size_t at = 0, from = 0, last = 0;
     tcall_item item;
     tcall_agent_leave_(a);
-    if (a->call.tool)
-        tcall_release(a->desc.tc, &a->call);
+    tcall_agent_drop_(a);
     if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
         b->low = a->chat.start + a->mark;
-    memset(&a->call, 0, sizeof a->call);
     item.kind = TCALL_ITEM_TEXT;
     for (; tcall_chat_next(&a->chat, &at, &item); from = at)
         last = from;
@@ -11871,13 +11968,7 @@ int tcall_agent_step(tcall_agent *a)
         case TCALL_A_OPEN_: r = tcall_agent_open_(a); break;
         case TCALL_A_SEND_: r = tcall_agent_send_(a); break;
         case TCALL_A_READ_: r = tcall_agent_read_(a); break;
-        default:
-            if (!a->call.name.ptr) { /* not one to be called again */
-                tcall_agent_call(a, (int)a->call_at, &a->call);
-                a->calls++;
-            }
-            r = tcall_agent_next_(a);
-            break;
+        default: r = tcall_agent_next_(a); break;
         }
     if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
         r = tcall_agent_retry_(a, r);

@@ -823,6 +823,24 @@ static void test_example(void)
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
 }
 
+static void test_error_types(void)
+{
+    static const struct {
+        int error;
+        const char *type;
+    } is[] = {
+        {TCALL_E_INVALID, "validation"},   {TCALL_E_TRUNCATED, "validation"},
+        {TCALL_E_DUPLICATE, "validation"}, {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_DENIED, "permission"},    {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_TWICE, "security"},       {TCALL_E_FAILED, "user"},
+        {TCALL_E_MEMORY, "system"},        {TCALL_E_CONNECT, "system"},
+        {TCALL_E_SCHEMA, "system"},        {TCALL_E_OUTPUT, "system"},
+        {TCALL_E_CANCELLED, "cancelled"},  {TCALL_E_TIMEOUT, "timeout"}};
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(is); i++)
+        CHECK(strcmp(tcall_error_type(is[i].error), is[i].type) == 0);
+}
+
 /* Any size of block: the right outcome or an error that says what it needs,
  * and nothing outside is touched. */
 static void test_sizes(void)
@@ -878,6 +896,7 @@ int main(void)
     test_changes();
     test_result();
     test_example();
+    test_error_types();
     test_sizes();
     return check_sum("test_stages");
 }
