@@ -1129,6 +1129,8 @@ static void no_permission(void)
     if (pid == 0) {
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
             _exit(77);
+        if (access(at("ws"), X_OK) != 0)
+            _exit(77);
         start();
         _exit(read_it("locked") == TCALL_E_DENIED &&
                       says("permission denied") &&
