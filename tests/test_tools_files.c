@@ -421,7 +421,7 @@ static bool closed(const char *path)
                 "{\"file_path\":\"%s\",\"content\":\"x\","
                 "\"create_directories\":true}",
                 path);
-    r[2] = edit_it(path, "SECRET", "x");
+    r[2] = edit_it(path, "SECRE", "x"); /* an error shows the call */
     leaks |= strstr(result, "SECRET") != NULL;
     r[3] = call("list", "{\"path\":\"%s\"}", path);
     leaks |= strstr(result, "secret") != NULL && r[3] == TCALL_OK;
