@@ -5690,8 +5690,7 @@ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1);
-         !tcall_text_closes_(p) && !e->error && --e->steps >= 0;
+    for (p = tcall_text_next_(p + 1); *p != ']' && !e->error && --e->steps >= 0;
          p = tcall_text_next_(tcall_text_skip_(p)))
         if (tcall_ev_is_(e, f, p))
             return true;
@@ -5725,12 +5724,15 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_num_ bound = tcall_num_read_(
-        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
-    int order;
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-        return tcall_ev_multiple_(n, &bound);
-    order = tcall_num_compare_(n, &bound);
+    tcall_str text =
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg);
+    int order = n->zero ? 0 : n->negative ? -1 : 1; /* beside 0 */
+    if (text.len != 1 || *text.ptr != '0') {
+        tcall_num_ bound = tcall_num_read_(text);
+        if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+            return tcall_ev_multiple_(n, &bound);
+        order = tcall_num_compare_(n, &bound);
+    }
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -10782,7 +10784,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                            "{'name':@n,'description':@t,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
-        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                                   ask->choice_name);
         if (*rest && ask->no_parallel)
             tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
@@ -11055,7 +11057,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
-        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                            ask->choice_name);
         tcall_write_text(w, "}}");
     }
@@ -11127,7 +11129,7 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* A marker that opens, and the one that closes; "": the next one, or the end
  * of the text. */
-static const char tcall_markers_[][2][16] = {
+static const char tcall_markers_[][2][20] = {
     {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
     {"<function=", "</function>"},   {"<tools>", "</tools>"},
     {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
@@ -11135,8 +11137,8 @@ static const char tcall_markers_[][2][16] = {
 };
 
 /* Where the word begins in the text from p on, end: nowhere. */
-static const char *tcall_text_find_(const char *p, const char *end,
-                                    const char *word)
+static const char *tcall_marked_find_(const char *p, const char *end,
+                                      const char *word)
 {
     size_t n = strlen(word);
     for (; (size_t)(end - p) >= n; p++)
@@ -11146,7 +11148,7 @@ static const char *tcall_text_find_(const char *p, const char *end,
 }
 
 /* Past the object at p; NULL: it does not end. */
-static const char *tcall_text_object_(const char *p, const char *end)
+static const char *tcall_marked_object_(const char *p, const char *end)
 {
     int depth = 0;
     char quote = 0;
@@ -11165,7 +11167,7 @@ static const char *tcall_text_object_(const char *p, const char *end)
     return NULL;
 }
 
-static int tcall_text_add_(tcall_reader *r, tcall_item *item)
+static int tcall_marked_add_(tcall_reader *r, tcall_item *item)
 {
     char id[9];
     int error;
@@ -11179,7 +11181,7 @@ static int tcall_text_add_(tcall_reader *r, tcall_item *item)
 }
 
 /* The member of an object by the first of the names that it has. */
-static tcall_json tcall_call_member_(tcall_json object, const char *names)
+static tcall_json tcall_marked_member_(tcall_json object, const char *names)
 {
     tcall_json v = tcall_json_get(object, names);
     while (!v.tok && *(names += strlen(names) + 1))
@@ -11188,7 +11190,7 @@ static tcall_json tcall_call_member_(tcall_json object, const char *names)
 }
 
 /* A call as one object. What it is read into is needed only for a while. */
-static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
+static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
@@ -11205,9 +11207,9 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
-        v = tcall_call_member_(args.root, "arguments\0parameters\0args\0");
+        v = tcall_marked_member_(args.root, "arguments\0parameters\0args\0");
         item->name = tcall_json_str(
-            tcall_call_member_(args.root, "name\0function\0tool\0"));
+            tcall_marked_member_(args.root, "name\0function\0tool\0"));
         item->text = tcall_json_str(v);
         if (v.tok && tcall_json_type(v) != TCALL_STRING) {
             tcall_writer_init(&w, NULL, 0);
@@ -11219,14 +11221,14 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
             room = mem != NULL;
         }
     }
-    error = room ? tcall_text_add_(r, item) : TCALL_E_MEMORY;
+    error = room ? tcall_marked_add_(r, item) : TCALL_E_MEMORY;
     b->high = high;
     return error;
 }
 
 /* All calls between two markers. */
-static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
-                            bool closed)
+static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
+                              bool closed)
 {
     int error = TCALL_OK;
     while (error == TCALL_OK) {
@@ -11240,7 +11242,7 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
             p++;
         item.name = tcall_slice_(from, (size_t)(p - from));
         from = p;
-        p = tcall_text_find_(p, end, "{");
+        p = tcall_marked_find_(p, end, "{");
         if (p == end && (!item.name.len || !closed))
             return TCALL_OK; /* the marker was only mentioned */
         to = end;
@@ -11251,20 +11253,20 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
             item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
         } else {
             from = p;
-            to = tcall_text_object_(from, end);
+            to = tcall_marked_object_(from, end);
         }
         p = to ? to : end;
         item.text = tcall_slice_(from, (size_t)(p - from));
         if (!to || !closed)
             item.error = TCALL_E_CUT;
-        error = item.name.len ? tcall_text_add_(r, &item)
-                              : tcall_text_whole_(r, &item);
+        error = item.name.len ? tcall_marked_add_(r, &item)
+                              : tcall_marked_whole_(r, &item);
     }
     return error;
 }
 
 /* The marker that opens at p; NULL: none does. */
-static const char (*tcall_text_marker_(const char *p, const char *end))[16]
+static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
     for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
@@ -11287,7 +11289,7 @@ int tcall_text_calls(tcall_reader *r)
     end = b->base + r->start + tcall_head_size_(&h);
     p = end - h.len[TCALL_PART_TEXT_];
     while (p < end && error == TCALL_OK) {
-        const char(*marker)[16] = tcall_text_marker_(p, end);
+        const char(*marker)[20] = tcall_marked_marker_(p, end);
         const char *close;
         bool closed;
         if (!marker) {
@@ -11296,9 +11298,9 @@ int tcall_text_calls(tcall_reader *r)
         }
         first = first ? first : p;
         p += strlen(marker[0]);
-        close = tcall_text_find_(p, end, *marker[1] ? marker[1] : marker[0]);
+        close = tcall_marked_find_(p, end, *marker[1] ? marker[1] : marker[0]);
         closed = close < end || !*marker[1];
-        error = tcall_text_body_(r, p, close, closed);
+        error = tcall_marked_body_(r, p, close, closed);
         p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
     }
     if (error < 0) {
