@@ -7038,26 +7038,22 @@ void tcall_cancel(tcall_call *call, int error)
 
 const char *tcall_error_type(int error)
 {
-    switch (error) {
-    case TCALL_E_DENIED:
-    case TCALL_E_ABORTED:
-    case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_TWICE: return "security";
-    case TCALL_E_FAILED:
-    case TCALL_E_LOOP:
-    case TCALL_E_STALE:
-    case TCALL_E_UNREAD: return "user";
-    case TCALL_E_CANCELLED: return "cancelled";
-    case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_BUDGET:
-    case TCALL_E_SCHEMA: return "system";
-    case TCALL_E_UNKNOWN:
-    case TCALL_E_CUT: return "validation";
-    default: /* what reading and checking arguments says */
-        return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID
-                   ? "validation"
-                   : "system";
-    }
+    static const char names[][11] = {"validation", "permission", "security",
+                                     "user",       "cancelled",  "timeout",
+                                     "system"};
+    static const signed char types[][2] = {
+        {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
+        {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
+        {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
+        {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
+        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0}};
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(types); i++)
+        if (types[i][0] == error)
+            return names[types[i][1]];
+    /* What reading and checking arguments says. */
+    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? names[0]
+                                                                  : names[6];
 }
 
 /* A copy in the block. */
@@ -7490,7 +7486,7 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    int (*run_hooks)(tcall_ctx * cx) = cx->tc->desc.run_hooks;
+    bool run_hooks = cx->tc->desc.run_hooks != NULL;
     /* Stages at which the library itself does something. */
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
@@ -7507,7 +7503,7 @@ TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
             cx->at = 0;
         }
         if (run_hooks)
-            r = run_hooks(cx);
+            r = cx->tc->desc.run_hooks(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
         if (tcall_waits_(r))

@@ -38,12 +38,13 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
                 0x80000000, 0x80200000),
 }
 IMAGES = ["empty", "core", "life", "agent"]
-AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
+AIMS = {("core", "M4"): 12 * 1024, ("life", "M4"): 20 * 1024,
+        ("agent", "M4"): 24 * 1024}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
 # What CI holds: growth beyond it fails. Lower it when an image gets smaller.
-BARS = {("core", "M4"): 32300, ("agent", "M4"): 46400}
+BARS = {("core", "M4"): 31300, ("life", "M4"): 37300, ("agent", "M4"): 46600}
 
 BANNED = re.compile(
     r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
@@ -69,7 +70,7 @@ POINTERS = {
                        "tcall_gemini_write_"],
     "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
-    "desc.run_hooks": ["tcall_run_hooks"], "run_hooks": ["tcall_run_hooks"],
+    "desc.run_hooks": ["tcall_run_hooks"],
     "tool.check_output": ["tcall_check_output"],
     # But tcall_retry_around: what is around a tool adds what is below it.
     "h.run": ["tcall_rate_run", "tcall_timeout_run", "tcall_audit_run",
