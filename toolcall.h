@@ -7062,11 +7062,11 @@ static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
             cp -= 0xFEE0;
     }
     *c = cp;
-    if (cp < 0x80) {
-        if ((cp | 0x20) - 'a' < 26u) {
-            *kind = cp & 0x20 ? TCALL_CHAR_LOWER_ : TCALL_CHAR_UPPER_;
-            *c = cp | 0x20;
-        } else if (cp - '0' < 10u)
+    if ((cp | 0x20) - 'a' < 26u) {
+        *kind = cp & 0x20 ? TCALL_CHAR_LOWER_ : TCALL_CHAR_UPPER_;
+        *c = cp | 0x20;
+    } else if (cp < 0x80) {
+        if (cp - '0' < 10u)
             *kind = TCALL_CHAR_DIGIT_;
     } else if (cp >= 0x10000) {
         *kind = cp >= 0x20000   ? TCALL_CHAR_WIDE_
@@ -7087,19 +7087,21 @@ static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
 /* The words of a text, one after the other. */
 typedef struct tcall_words_ {
     const char *p, *end;
-    bool json;  /* keys of JSON are told apart */
+    bool input; /* clauses, and keys if it is JSON, are told apart */
+    bool json;
     bool key;   /* the word stands in one */
     bool stop;  /* a clause ended before the word */
     bool paired; /* the wide character at p was in the word before */
     uint8_t n;
-    char word[TCALL_PICK_WORD_ + 4]; /* terminated */
+    const char *at; /* the word: in the text, or where it had to be folded */
+    char word[TCALL_PICK_WORD_];
 } tcall_words_;
 
 static void tcall_words_init_(tcall_words_ *t, const char *text, size_t len)
 {
-    memset(t, 0, sizeof *t);
     t->p = text;
     t->end = text + len;
+    t->input = t->json = t->key = t->stop = t->paired = false;
 }
 
 static void tcall_words_sign_(tcall_words_ *t, uint32_t c)
@@ -7141,18 +7143,39 @@ static bool tcall_words_hump_(const tcall_words_ *t, int last)
            !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
 }
 
+/* The short way, for most of all text: a word of small letters between signs
+ * of ASCII, which needs no folding. */
+static bool tcall_words_plain_(tcall_words_ *t)
+{
+    const char *p = t->p, *end = t->end, *from;
+    if (!t->input)
+        for (; p < end; p++) {
+            unsigned c = (unsigned char)*p;
+            if (c >= '0' && ((c | 0x20) - 'a' < 26 || c <= '9' || c >= 0x80))
+                break;
+        }
+    t->p = from = p;
+    while (p < end && *p >= 'a' && *p <= 'z')
+        p++;
+    if (p == from || (p < end && (unsigned char)*p >= 0x80))
+        return false;
+    t->at = from;
+    t->n = (uint8_t)(p - from < TCALL_PICK_WORD_ ? p - from : TCALL_PICK_WORD_);
+    t->p = p;
+    return true;
+}
+
 static bool tcall_words_next_(tcall_words_ *t)
 {
     int last = 0, kind = 0;
-    t->n = 0;
     t->stop = false;
+    if (tcall_words_plain_(t))
+        return true;
+    t->n = 0;
+    t->at = t->word;
     for (; t->p < t->end; last = kind) {
-        uint32_t c = (unsigned char)*t->p, next;
-        size_t len = 1;
-        if (c - 'a' < 26u)
-            kind = TCALL_CHAR_LOWER_;
-        else
-            len = tcall_char_(t->p, t->end, &c, &kind);
+        uint32_t c, next;
+        size_t len = tcall_char_(t->p, t->end, &c, &kind);
         if (kind == TCALL_CHAR_MARK_)
             kind = last;
         else if (t->n) {
@@ -7181,14 +7204,12 @@ static bool tcall_words_next_(tcall_words_ *t)
         t->paired = false;
         t->n = 0;
     }
-    t->word[t->n] = 0;
     return t->n > 0;
 }
 
-static bool tcall_ends_(const char *w, size_t n, const char *end)
+static bool tcall_ends_(const char *w, size_t n, const char *end, size_t len)
 {
-    size_t len = strlen(end);
-    return n > len && memcmp(w + n - len, end, len) == 0;
+    return memcmp(w + n - len, end, len) == 0;
 }
 
 static bool tcall_vowel_(char c)
@@ -7208,24 +7229,36 @@ static bool tcall_has_vowel_(const char *w, size_t n)
  * lighting. What remains need not be a word. The first two letters stay. */
 static size_t tcall_stem_(char *w, size_t n)
 {
-    if (n <= 3 || w[n - 1] < 'a' || w[n - 1] > 'z')
-        return n;
-    if (w[n - 1] == 's') {
-        if (n > 4 && tcall_ends_(w, n, "ies")) {
+    if (n > 3 && w[n - 1] == 's') {
+        if (n > 4 && tcall_ends_(w, n, "ies", 3)) {
             n -= 2;
             w[n - 1] = 'y';
-        } else if (tcall_ends_(w, n, "sses") || tcall_ends_(w, n, "xes") ||
-                   tcall_ends_(w, n, "ches") || tcall_ends_(w, n, "shes"))
+        } else if (tcall_ends_(w, n, "xes", 3) ||
+                   (n > 4 && (tcall_ends_(w, n, "sses", 4) ||
+                              tcall_ends_(w, n, "ches", 4) ||
+                              tcall_ends_(w, n, "shes", 4))))
             n -= 2;
         else if (w[n - 2] != 's' && w[n - 2] != 'u' && w[n - 2] != 'i')
             n--;
     }
-    if (n > 6 && (tcall_ends_(w, n, "tion") || tcall_ends_(w, n, "sion")))
-        n -= 3;
-    if (n > 5 && tcall_ends_(w, n, "ing") && tcall_has_vowel_(w, n - 3))
-        n -= 3;
-    else if (n > 4 && tcall_ends_(w, n, "ed") && tcall_has_vowel_(w, n - 2))
-        n -= 2;
+    if (n > 4)
+        switch (w[n - 1]) {
+        case 'n': /* -tion, -sion */
+            if (n > 6 && tcall_ends_(w, n, "ion", 3) &&
+                (w[n - 4] == 't' || w[n - 4] == 's'))
+                n -= 3;
+            break;
+        case 'g':
+            if (n > 5 && tcall_ends_(w, n, "ing", 3) &&
+                tcall_has_vowel_(w, n - 3))
+                n -= 3;
+            break;
+        case 'd':
+            if (w[n - 2] == 'e' && tcall_has_vowel_(w, n - 2))
+                n -= 2;
+            break;
+        default: break;
+        }
     if (n > 3 && w[n - 1] == 'e')
         n--;
     if (n > 3 && w[n - 1] == w[n - 2] && !tcall_vowel_(w[n - 1]))
@@ -7241,7 +7274,7 @@ static bool tcall_pick_stops_(const tcall_words_ *t)
     if (t->n == 0 || t->n > TCALL_COUNT(tcall_pick_stop_))
         return false;
     for (p = tcall_pick_stop_[t->n - 1]; *p; p += t->n + (p[t->n] == ' '))
-        if (memcmp(p, t->word, t->n) == 0)
+        if (memcmp(p, t->at, t->n) == 0)
             return true;
     return false;
 }
@@ -7261,21 +7294,27 @@ typedef struct tcall_key_ {
 } tcall_key_;
 
 /* A number from the first two letters, which stems keep. */
-static unsigned tcall_key_letters_(const char *w)
+static unsigned tcall_words_letters_(const tcall_words_ *t)
 {
-    w += (unsigned char)*w >= 0x80;
-    return ((unsigned char)w[0] & 31u) | ((unsigned char)w[1] & 7u) << 5;
+    const char *w = t->at + ((unsigned char)*t->at >= 0x80);
+    return ((unsigned char)w[0] & 31u) |
+           (t->n > 1 ? ((unsigned char)w[1] & 7u) << 5 : 0);
 }
 
-/* The word is cut to its stem. */
-static tcall_key_ tcall_key_of_(tcall_words_ *t)
+/* Only stems of letters are cut; the word itself stays. */
+static tcall_key_ tcall_words_key_(const tcall_words_ *t)
 {
+    char w[TCALL_PICK_WORD_];
+    size_t n = t->n;
+    bool letters = *t->at >= 'a' && *t->at <= 'z';
     tcall_key_ k;
     k.prefix = 0;
-    if (t->n >= TCALL_PICK_PREFIX_ && t->word[0] >= 'a' && t->word[0] <= 'z')
-        k.prefix = tcall_pick_hash_(0x50BA1, t->word, TCALL_PICK_PREFIX_) | 1;
-    t->n = (uint8_t)tcall_stem_(t->word, t->n);
-    k.stem = tcall_pick_hash_(2166136261u, t->word, t->n);
+    if (n >= TCALL_PICK_PREFIX_ && letters)
+        k.prefix = tcall_pick_hash_(0x50BA1, t->at, TCALL_PICK_PREFIX_) | 1;
+    memcpy(w, t->at, n);
+    if (n > 3 && letters)
+        n = tcall_stem_(w, n);
+    k.stem = tcall_pick_hash_(2166136261u, w, n);
     return k;
 }
 
@@ -7308,6 +7347,8 @@ typedef struct tcall_query_ {
     uint8_t clause[TCALL_PICK_TERMS_]; /* bits: clauses it stands in */
     uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
     uint8_t like[TCALL_PICK_TERMS_];
+    uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
+    uint8_t hits;
     tcall_words_ words;
 } tcall_query_;
 
@@ -7335,10 +7376,10 @@ static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
     return -1;
 }
 
-static void tcall_query_add_(tcall_query_ *q, const char *word, uint32_t hash,
+static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
                              uint32_t what)
 {
-    unsigned at = hash >> 10, letters = tcall_key_letters_(word);
+    unsigned at = hash >> 10;
     uint32_t slot;
     what |= TCALL_SLOT_USED_;
     while ((slot = tcall_query_find_(q, hash, &at)) != 0)
@@ -7351,9 +7392,8 @@ static void tcall_query_add_(tcall_query_ *q, const char *word, uint32_t hash,
     q->letters[letters / 8] |= (uint8_t)(1u << letters % 8);
 }
 
-static bool tcall_query_letters_(const tcall_query_ *q, const char *word)
+static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
 {
-    unsigned letters = tcall_key_letters_(word);
     return q->letters[letters / 8] >> letters % 8 & 1;
 }
 
@@ -7365,12 +7405,13 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input, tcall_writer *w,
     tcall_words_ *t = &q->words;
     unsigned words = 0; /* of the clause */
     tcall_words_init_(t, input.ptr, input.len);
+    t->input = true;
     while (t->p < t->end && tcall_is_space_(*t->p))
         t->p++;
     t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
     q->clauses = 1;
     while (q->terms < TCALL_PICK_TERMS_ && tcall_words_next_(t)) {
-        char word[sizeof t->word];
+        unsigned letters;
         tcall_key_ key;
         int term;
         if (t->stop && words >= 3 && q->clauses < TCALL_PICK_CLAUSES_) {
@@ -7378,21 +7419,21 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input, tcall_writer *w,
             words = 0;
         }
         /* Long numbers are values, of which no tool speaks. */
-        if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->word)))
+        if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
             continue;
         words++;
-        memcpy(word, t->word, sizeof word);
-        key = tcall_key_of_(t);
+        letters = tcall_words_letters_(t);
+        key = tcall_words_key_(t);
         term = tcall_query_term_(q, key.stem);
         if (term < 0) {
             term = q->terms++;
-            tcall_query_add_(q, word, key.stem, (uint32_t)term);
+            tcall_query_add_(q, letters, key.stem, (uint32_t)term);
             if (key.prefix)
-                tcall_query_add_(q, word, key.prefix,
+                tcall_query_add_(q, letters, key.prefix,
                                  (uint32_t)term | TCALL_SLOT_WEAK_);
             if (w && wanted >> term & 1) {
                 tcall_write_text(w, w->last == 'r' ? ", " : "");
-                tcall_write_text(w, word);
+                tcall_write_bytes(w, t->at, t->n);
                 w->last = 'r';
             }
         }
@@ -7415,19 +7456,16 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
         const char *from = p;
         while ((unsigned char)*p > ' ')
             p++;
-        if (p - from < TCALL_PICK_WORD_ &&
-            (again || tcall_query_letters_(q, from))) {
-            uint32_t stem;
-            int term;
-            t->n = (uint8_t)(p - from);
-            memcpy(t->word, from, t->n);
-            t->word[t->n] = 0;
-            stem = tcall_key_of_(t).stem;
-            term = tcall_query_term_(q, stem);
+        t->at = from;
+        t->n = (uint8_t)(p - from);
+        if (p > from && p - from < TCALL_PICK_WORD_ &&
+            (again || tcall_query_begins_(q, tcall_words_letters_(t)))) {
+            uint32_t stem = tcall_words_key_(t).stem;
+            int term = tcall_query_term_(q, stem);
             if (term < 0) {
                 unsigned i;
                 for (i = 0; i < again; i++)
-                    tcall_query_add_(q, from, stem,
+                    tcall_query_add_(q, tcall_words_letters_(t), stem,
                                      terms[i] | TCALL_SLOT_WEAK_);
             } else if (!again && found < TCALL_COUNT(terms))
                 terms[found++] = (uint8_t)term;
@@ -7455,7 +7493,10 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
     bool hit = false;
     while ((slot = tcall_query_find_(q, hash, &at)) != 0) {
         bool weak = (slot & TCALL_SLOT_WEAK_) != 0;
-        uint8_t *sum = (weak ? q->like : q->own) + (slot & TCALL_SLOT_TERM_);
+        unsigned term = slot & TCALL_SLOT_TERM_;
+        uint8_t *sum = (weak ? q->like : q->own) + term;
+        if (q->own[term] + q->like[term] == 0)
+            q->hit[q->hits++] = (uint8_t)term;
         if (*sum < 100)
             *sum = (uint8_t)(*sum + weights[weak]);
         hit = true;
@@ -7516,8 +7557,8 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
         unsigned where = tcall_pick_where_(text);
         while (tcall_words_next_(t)) {
             tcall_counts_add_(n, t->n, where);
-            if (tcall_query_letters_(q, t->word) &&
-                tcall_query_word_(q, tcall_key_of_(t), where))
+            if (tcall_query_begins_(q, tcall_words_letters_(t)) &&
+                tcall_query_word_(q, tcall_words_key_(t), where))
                 n->hits += where == TCALL_IN_NAME_;
         }
     }
@@ -7534,7 +7575,7 @@ static void tcall_query_index_(tcall_query_ *q, const uint32_t *p,
     for (p++; p < end; p += 2) {
         unsigned letters = *p >> 2 & 0xFF;
         tcall_key_ key;
-        if (!(q->letters[letters / 8] >> letters % 8 & 1))
+        if (!tcall_query_begins_(q, letters))
             continue;
         key.stem = p[0];
         key.prefix = p[1];
@@ -7565,10 +7606,9 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
         for (text = 0; i < count && tcall_pick_text_(&t, tool, text); text++) {
             unsigned where = tcall_pick_where_(text);
             for (; tcall_words_next_(&t); used += 2) {
-                uint32_t letters = tcall_key_letters_(t.word);
-                tcall_key_ key;
+                uint32_t letters = tcall_words_letters_(&t);
+                tcall_key_ key = tcall_words_key_(&t);
                 tcall_counts_add_(&n, t.n, where);
-                key = tcall_key_of_(&t);
                 if (used + 2 > room)
                     continue;
                 words[used] =
@@ -7643,21 +7683,16 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t i,
     tcall_query_ *q = k->q;
     const tcall_index *index = k->opts->index;
     tcall_counts_ n;
-    unsigned t;
     memset(r, 0, sizeof *r);
     memset(&n, 0, sizeof n);
-    memset(q->own, 0, sizeof q->own);
-    memset(q->like, 0, sizeof q->like);
     if (index)
         tcall_query_index_(q, index->words + index->words[i],
                            index->words + index->words[i + 1], &n);
     else
         tcall_query_tool_(q, &k->tc->desc.tools[i], &n);
-    for (t = 0; t < q->terms; t++) {
-        unsigned like = q->like[t] < 3 ? q->like[t] : 3, level = 7;
-        unsigned sum = q->own[t] + like;
-        if (sum == 0)
-            continue;
+    while (q->hits > 0) {
+        unsigned t = q->hit[--q->hits], level = 7;
+        unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
         while (tcall_pick_levels_[level] > sum)
             level--;
         r->plane[0][t / 8] |= (uint8_t)((level & 1) << t % 8);
@@ -7667,6 +7702,7 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t i,
             q->any[t]++;
             q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
         }
+        q->own[t] = q->like[t] = 0;
     }
     if (n.length >= 128)
         n.length = 128 + (n.length - 128) / 16;
@@ -7779,7 +7815,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
         for (c = 0; c <= q->clauses; c++)
             q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
     }
-    q->level = all ? q->best[0] * 1000 / (all * 42) : 0;
+    q->level = all ? q->best[0] * 1000 / (all * 21) : 0;
     q->level = q->level < 1000 ? q->level : 1000;
 }
 
