@@ -45,7 +45,8 @@
  *
  * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused.
+ * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * TOOLCALL_NO_SYNONYMS.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -1036,13 +1037,24 @@ typedef struct tcall_pick_opts {
 
 typedef struct tcall_picked {
     const tcall_tool *tool;
-    uint16_t index; /* of the tool */
-    uint16_t score; /* thousandths */
-    bool pinned;    /* its score is 0 */
-    bool late;      /* time ran out: not ranked, score is 0 */
+    uint16_t index;   /* of the tool */
+    uint16_t score;   /* thousandths */
+    bool pinned;      /* its score is 0 */
+    bool late;        /* time ran out: not ranked, score is 0 */
     uint16_t weights; /* private */
     uint32_t rank;    /* private */
 } tcall_picked;
+
+/* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
+ * each, up to 4096; of all tools, in their order, and of the input. */
+typedef struct tcall_vectors {
+    const int8_t *tools;
+    const int8_t *input;
+    size_t size;
+} tcall_vectors;
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index);
 
 /* English words of devices, offices and the web that mean much the same.
  * TOOLCALL_NO_SYNONYMS leaves them out. */
@@ -1064,6 +1076,18 @@ extern const char *const tcall_synonyms[];
  * with every word found, and can be compared between inputs. */
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max);
+/* Why: "matched weather, city", "pinned", or "time ran out". */
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick);
+/* Bytes of the definitions that the registry permits and that need not be
+ * sent; a token is about four of them. */
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
+/* How it came to this, as a JSON object for logs: scorers; terms of the input
+ * with the tools that have them and their weight; picks with score and reason;
+ * tools that were excluded and why; bytes and tokens saved. */
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count);
 /* Builds an index of all tools in the block, for good: 8 bytes a word. Picks
  * are the same with it, only faster. Call it before the agent is set up. */
 int tcall_pick_index(tcall *tc, tcall_index *index);
@@ -1492,7 +1516,20 @@ typedef struct tcall_agent_desc {
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
+     * the user says are sent, for the whole turn; when none fits, those of the
+     * turn before and the pinned ones. NULL: all are sent. */
+    int (*pick)(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    /* Default: the best 8 that reach half of the best score, safe or not, in
+     * the order of registration. */
+    const tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
+
+enum {
+    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
+};
 
 typedef struct tcall_agent {
     tcall_agent_desc desc;
@@ -1510,7 +1547,10 @@ typedef struct tcall_agent {
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool again; /* the request is sent a second time */
+    bool again;  /* the request is sent a second time */
+    bool picked; /* only the picks are sent */
+    uint8_t pick_count;
+    uint16_t picks[TCALL_AGENT_PICKS];
     tcall_call call;
 } tcall_agent;
 
@@ -7004,11 +7044,8 @@ const char *const tcall_synonyms[] = {
     NULL};
 #endif
 
-/* Latin letters from U+00C0 to U+017F without their accents. */
-static const char tcall_latin_[] =
-    "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuyty"
-    "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllll"
-    "llnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
+/* Latin letters from U+00C0 on without their accents, small after capital. */
+static const char tcall_latin_[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
 
 enum {
     TCALL_CHAR_SIGN_,
@@ -7023,20 +7060,19 @@ enum {
 static const struct {
     uint16_t from;
     uint8_t kind;
-} tcall_scripts_[] = {
-    {0x0180, TCALL_CHAR_LOWER_}, {0x0300, TCALL_CHAR_MARK_},
-    {0x0370, TCALL_CHAR_LOWER_}, {0x0E00, TCALL_CHAR_WIDE_},
-    {0x0F00, TCALL_CHAR_LOWER_}, {0x1000, TCALL_CHAR_WIDE_},
-    {0x10A0, TCALL_CHAR_LOWER_}, {0x1780, TCALL_CHAR_WIDE_},
-    {0x1800, TCALL_CHAR_LOWER_}, {0x2000, TCALL_CHAR_SIGN_},
-    {0x2C00, TCALL_CHAR_LOWER_}, {0x2E00, TCALL_CHAR_SIGN_},
-    {0x2E80, TCALL_CHAR_WIDE_},  {0x3000, TCALL_CHAR_SIGN_},
-    {0x3005, TCALL_CHAR_WIDE_},  {0x3008, TCALL_CHAR_SIGN_},
-    {0x3040, TCALL_CHAR_WIDE_},  {0xD7B0, TCALL_CHAR_LOWER_},
-    {0xF900, TCALL_CHAR_WIDE_},  {0xFB00, TCALL_CHAR_LOWER_},
-    {0xFE00, TCALL_CHAR_SIGN_},  {0xFE70, TCALL_CHAR_LOWER_},
-    {0xFF00, TCALL_CHAR_SIGN_},  {0xFF66, TCALL_CHAR_WIDE_},
-    {0xFFF0, TCALL_CHAR_SIGN_}};
+} tcall_scripts_[] = {{0x0100, TCALL_CHAR_LOWER_}, {0x0300, TCALL_CHAR_MARK_},
+                      {0x0370, TCALL_CHAR_LOWER_}, {0x0E00, TCALL_CHAR_WIDE_},
+                      {0x0F00, TCALL_CHAR_LOWER_}, {0x1000, TCALL_CHAR_WIDE_},
+                      {0x10A0, TCALL_CHAR_LOWER_}, {0x1780, TCALL_CHAR_WIDE_},
+                      {0x1800, TCALL_CHAR_LOWER_}, {0x2000, TCALL_CHAR_SIGN_},
+                      {0x2C00, TCALL_CHAR_LOWER_}, {0x2E00, TCALL_CHAR_SIGN_},
+                      {0x2E80, TCALL_CHAR_WIDE_},  {0x3000, TCALL_CHAR_SIGN_},
+                      {0x3005, TCALL_CHAR_WIDE_},  {0x3008, TCALL_CHAR_SIGN_},
+                      {0x3040, TCALL_CHAR_WIDE_},  {0xD7B0, TCALL_CHAR_LOWER_},
+                      {0xF900, TCALL_CHAR_WIDE_},  {0xFB00, TCALL_CHAR_LOWER_},
+                      {0xFE00, TCALL_CHAR_SIGN_},  {0xFE70, TCALL_CHAR_LOWER_},
+                      {0xFF00, TCALL_CHAR_SIGN_},  {0xFF66, TCALL_CHAR_WIDE_},
+                      {0xFFF0, TCALL_CHAR_SIGN_}};
 
 /* One character: its bytes, its kind, and c without case, accent and width.
  * A byte that is no UTF-8 is a sign. */
@@ -7056,8 +7092,8 @@ static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
                 return 1;
             cp = cp << 6 | ((unsigned char)p[i] & 0x3F);
         }
-        if (cp >= 0xC0 && cp < 0x180)
-            cp = (unsigned char)tcall_latin_[cp - 0xC0];
+        if (cp >= 0xC0 && cp < 0x100)
+            cp = (unsigned char)tcall_latin_[cp & 0x1F];
         else if (cp > 0xFF00 && cp < 0xFF5F)
             cp -= 0xFEE0;
     }
@@ -7080,6 +7116,8 @@ static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
             *c += 0x20; /* Greek, Cyrillic */
         else if (cp >= 0x400 && cp <= 0x40F)
             *c += 0x50;
+        else if (cp < 0x180) /* capitals are even, but in two ranges */
+            *c = cp - 0x139 < 16 || cp - 0x179 < 6 ? (cp + 1) & ~1u : cp | 1;
     }
     return n;
 }
@@ -7089,8 +7127,8 @@ typedef struct tcall_words_ {
     const char *p, *end;
     bool input; /* clauses, and keys if it is JSON, are told apart */
     bool json;
-    bool key;   /* the word stands in one */
-    bool stop;  /* a clause ended before the word */
+    bool key;    /* the word stands in one */
+    bool stop;   /* a clause ended before the word */
     bool paired; /* the wide character at p was in the word before */
     uint8_t n;
     const char *at; /* the word: in the text, or where it had to be folded */
@@ -7336,8 +7374,8 @@ typedef struct tcall_record_ {
 typedef struct tcall_query_ {
     uint32_t slot[TCALL_PICK_SLOTS_];
     uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
-    uint32_t lengths;  /* of the tools, in quarters of a word */
-    uint32_t level;    /* of the best score of all, in thousandths */
+    uint32_t lengths;    /* of the tools, in quarters of a word */
+    uint32_t level;      /* of the best score of all, in thousandths */
     uint8_t letters[32]; /* which keys begin so */
     uint16_t keys;
     uint8_t terms, clauses;
@@ -7397,10 +7435,19 @@ static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
     return q->letters[letters / 8] >> letters % 8 & 1;
 }
 
-/* Makes terms of the words of the input. Where there is a writer it gets the
- * words of the terms in wanted. */
-static void tcall_query_read_(tcall_query_ *q, tcall_str input, tcall_writer *w,
-                              uint64_t wanted)
+/* Told of each term when its word is at hand; NULL but for reports. */
+typedef struct tcall_teller_ tcall_teller_;
+struct tcall_teller_ {
+    void (*term)(const tcall_teller_ *to, const tcall_words_ *t, unsigned term);
+    tcall_writer *w;
+    const tcall_query_ *q;
+    const tcall_record_ *only; /* terms that this record has */
+    size_t tools;
+};
+
+/* Makes terms of the words of the input. */
+static void tcall_query_read_(tcall_query_ *q, tcall_str input,
+                              const tcall_teller_ *teller)
 {
     tcall_words_ *t = &q->words;
     unsigned words = 0; /* of the clause */
@@ -7431,11 +7478,8 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input, tcall_writer *w,
             if (key.prefix)
                 tcall_query_add_(q, letters, key.prefix,
                                  (uint32_t)term | TCALL_SLOT_WEAK_);
-            if (w && wanted >> term & 1) {
-                tcall_write_text(w, w->last == 'r' ? ", " : "");
-                tcall_write_bytes(w, t->at, t->n);
-                w->last = 'r';
-            }
+            if (teller)
+                teller->term(teller, t, (unsigned)term);
         }
         q->clause[term] |= (uint8_t)(1u << (q->clauses - 1));
         q->weight[term] |= t->key ? 1 : 2; /* keys count half */
@@ -7641,8 +7685,7 @@ typedef struct tcall_ranking_ {
 } tcall_ranking_;
 
 /* Why a tool may not be picked, NULL: it may. */
-static const char *tcall_pick_barred_(const tcall *tc,
-                                      const tcall_pick_opts *o,
+static const char *tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                                       const tcall_tool *tool)
 {
     unsigned allow = o->allow ? o->allow : tc->desc.allow;
@@ -7677,8 +7720,8 @@ static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
 }
 
 /* What tool i says of the terms, and in the first pass how many tools do. */
-static void tcall_ranking_record_(tcall_ranking_ *k, size_t i,
-                                  tcall_record_ *r, bool count)
+static void tcall_ranking_record_(tcall_ranking_ *k, size_t i, tcall_record_ *r,
+                                  bool count)
 {
     tcall_query_ *q = k->q;
     const tcall_index *index = k->opts->index;
@@ -7715,13 +7758,21 @@ static unsigned tcall_record_length_(const tcall_record_ *r)
     return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
 }
 
+/* The level of a term in a record; 0: the tool says nothing of it. */
+static unsigned tcall_record_level_(const tcall_record_ *r, unsigned t)
+{
+    return (r->plane[0][t / 8] >> t % 8 & 1u) |
+           (r->plane[1][t / 8] >> t % 8 & 1u) << 1 |
+           (r->plane[2][t / 8] >> t % 8 & 1u) << 2;
+}
+
 /* 16 * log2(x), between powers of two by a straight line. */
 static unsigned tcall_log16_(uint32_t x)
 {
     unsigned n = 0;
     while (x >> n > 1)
         n++;
-    return 16 * n + ((unsigned)(((uint64_t)x << 4) >> n) & 15);
+    return 16 * n + (x << 4 >> n & 15);
 }
 
 /* What a record is worth: part[0] for the whole input, the rest for its
@@ -7741,9 +7792,7 @@ static void tcall_ranking_parts_(const tcall_ranking_ *k,
             t += 7;
             continue;
         }
-        level = (r->plane[0][byte] >> t % 8 & 1u) |
-                (r->plane[1][byte] >> t % 8 & 1u) << 1 |
-                (r->plane[2][byte] >> t % 8 & 1u) << 2;
+        level = tcall_record_level_(r, t);
         if (level == 0)
             continue;
         value = tcall_pick_levels_[level];
@@ -7764,6 +7813,8 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
     uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
     tcall_record_ r;
     unsigned c;
+    if (q->level == 0)
+        return 0;
     if (k->records)
         r = k->records[i];
     else
@@ -7779,6 +7830,17 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
     score = (part[0] << 12) / q->best[0];
     score = q->clauses > 1 ? 614 * score + 410 * most : score << 10;
     return score * q->level;
+}
+
+/* 16 * log2 of how rare a term is among the tools: of the word itself if there
+ * is a tool that has it, else of what is like it. */
+static unsigned tcall_query_rare_(const tcall_query_ *q, unsigned term,
+                                  size_t tools)
+{
+    uint32_t with = q->exact[term] ? q->exact[term] : q->any[term];
+    unsigned rare =
+        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
+    return rare < 255 ? rare : 255;
 }
 
 /* The first two passes of the built-in scorer: how rare the words are, and the
@@ -7798,12 +7860,8 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
         k->tools++;
     }
     for (t = 0; t < q->terms; t++) {
-        uint32_t with = q->exact[t] ? q->exact[t] : q->any[t];
-        unsigned rare = tcall_log16_(2 * (uint32_t)k->tools + 2) -
-                        tcall_log16_(2 * with + 1);
-        if (q->weight[t] == 1)
-            rare /= 2;
-        q->weight[t] = (uint8_t)(rare < 255 ? rare : 255);
+        unsigned rare = tcall_query_rare_(q, t, k->tools);
+        q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
         all += q->weight[t];
     }
     for (i = 0; tcall_ranking_next_(k, &i); i++) {
@@ -7822,8 +7880,8 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
 /* The query, and records for all tools if there is room, in the free part of
  * the block: nothing of it is held. */
 static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
-                               const tcall_pick_opts *opts, tcall_writer *w,
-                               uint64_t wanted)
+                               const tcall_pick_opts *opts,
+                               const tcall_teller_ *teller)
 {
     tcall_block *b = &tc->block;
     size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
@@ -7845,7 +7903,7 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     }
     if (opts->timeout_ms && tc->desc.now_ms)
         k->started = tc->desc.now_ms(tc->desc.user);
-    tcall_query_read_(k->q, input, w, wanted);
+    tcall_query_read_(k->q, input, teller);
 #ifndef TOOLCALL_NO_SYNONYMS
     if (!synonyms)
         synonyms = tcall_synonyms;
@@ -7872,12 +7930,13 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* The score so far, of a scorer of its own weight among others. */
+/* The mean of the score so far and of a further scorer. */
 static uint32_t tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
                                  tcall_picked *p, const tcall_scorer *s,
                                  unsigned *weights)
 {
-    unsigned own = s->weight ? s->weight : 1, all = *weights + own;
+    unsigned own = s->weight ? s->weight : 1;
+    unsigned all = *weights + own < 255 ? *weights + own : 255;
     uint32_t score;
     if (s->score) {
         int r = s->score(s->user, input, p->tool, p->index);
@@ -7886,10 +7945,10 @@ static uint32_t tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
         score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
     } else
         score = tcall_ranking_score_(k, p->index);
-    score = (uint32_t)(((uint64_t)p->rank * *weights + (uint64_t)score * own) /
-                       all);
     *weights = all;
-    return score;
+    if (own == all)
+        return score;
+    return ((p->rank >> 8) * (all - own) + (score >> 8) * own) / all << 8;
 }
 
 static const tcall_scorer tcall_scorer_words_ = {"words", NULL, NULL, 0, 0};
@@ -7986,8 +8045,8 @@ static int tcall_ranking_late_(tcall_ranking_ *k, tcall_picked *picks, int max)
 }
 
 /* All tools that may be picked and are pinned come behind the others. */
-static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks,
-                              int count, int max)
+static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks, int count,
+                              int max)
 {
     const tcall_desc *d = &k->tc->desc;
     size_t i;
@@ -8023,7 +8082,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
         opts = &tcall_pick_default_;
     if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
-    r = tcall_ranking_init_(&k, tc, input, opts, NULL, 0);
+    r = tcall_ranking_init_(&k, tc, input, opts, NULL);
     if (r < 0)
         return r;
     for (i = 0; i < tc->desc.tool_count; i++)
@@ -8053,6 +8112,187 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
     if (opts->stable)
         tcall_picks_sort_(picks, count);
     return count;
+}
+
+/* ---- reports, linked only where they are called */
+
+static void tcall_tell_word_(const tcall_teller_ *to, const tcall_words_ *t,
+                             unsigned term)
+{
+    if (!tcall_record_level_(to->only, term))
+        return;
+    tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
+    tcall_write_bytes(to->w, t->at, t->n);
+}
+
+static void tcall_tell_term_(const tcall_teller_ *to, const tcall_words_ *t,
+                             unsigned term)
+{
+    const tcall_query_ *q = to->q;
+    tcall_write_open(to->w, '{');
+    tcall_write_key(to->w, "word");
+    tcall_write_str(to->w, tcall_slice_(t->at, t->n));
+    tcall_write_key(to->w, "tools");
+    tcall_write_int(to->w, q->exact[term] ? q->exact[term] : q->any[term]);
+    tcall_write_key(to->w, "weight");
+    tcall_write_fixed(
+        to->w, (long)tcall_query_rare_(q, term, to->tools) * 100 / 16, 2);
+    tcall_write_close(to->w, '}');
+}
+
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick)
+{
+    tcall_ranking_ k;
+    tcall_record_ r;
+    tcall_teller_ to;
+    int error;
+    if (pick->late || pick->pinned)
+        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
+    opts = opts ? opts : &tcall_pick_default_;
+    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (error < 0)
+        return error;
+    tcall_ranking_record_(&k, pick->index, &r, false);
+    memset(&to, 0, sizeof to);
+    to.term = tcall_tell_word_;
+    to.w = w;
+    to.only = &r;
+    to.tools = w->len;
+    tcall_ranking_init_(&k, tc, input, opts, &to);
+    return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
+}
+
+static size_t tcall_pick_bytes_(const tcall_tool *t)
+{
+    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
+           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
+               .len;
+}
+
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+{
+    size_t saved = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    while (count-- > 0)
+        saved -= tcall_pick_bytes_(picks[count].tool);
+    return saved;
+}
+
+/* The tools that were barred and why. */
+static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
+                                const tcall_pick_opts *opts)
+{
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const char *why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
+        if (!why)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, tc->desc.tools[i].name);
+        tcall_write_key(w, "why");
+        tcall_write_string(w, why);
+        tcall_write_close(w, '}');
+    }
+}
+
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count)
+{
+    const tcall_scorer *s;
+    tcall_ranking_ k;
+    tcall_teller_ to;
+    size_t n;
+    int i, error;
+    opts = opts ? opts : &tcall_pick_default_;
+    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (error < 0)
+        return error;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    for (n = tcall_pick_scorers_(opts, &s); n > 0; n--, s++)
+        tcall_write_string(w, s->name ? s->name : "words");
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_open(w, '[');
+    if (k.q->terms)
+        tcall_ranking_prepare_(&k);
+    memset(&to, 0, sizeof to);
+    to.term = tcall_tell_term_;
+    to.w = w;
+    to.q = k.q;
+    to.tools = k.tools;
+    memset(k.q->slot, 0, sizeof k.q->slot);
+    k.q->terms = 0;
+    k.q->keys = 0;
+    tcall_query_read_(k.q, input, &to);
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "picks");
+    tcall_write_open(w, '[');
+    for (i = 0; i < count; i++) {
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, picks[i].tool->name);
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, picks[i].score, 3);
+        tcall_write_key(w, "reason");
+        tcall_write_quote(w);
+        tcall_write_reason(tc, w, input, opts, &picks[i]);
+        tcall_write_unquote(w);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "excluded");
+    tcall_write_open(w, '[');
+    tcall_write_barred_(tc, w, opts);
+    tcall_write_close(w, ']');
+    n = tcall_pick_saved(tc, picks, count);
+    tcall_write_key(w, "bytes_saved");
+    tcall_write_int(w, (long)n);
+    tcall_write_key(w, "tokens_saved");
+    tcall_write_int(w, (long)(n / 4));
+    return tcall_write_close(w, '}');
+}
+
+static uint32_t tcall_root_(uint32_t x)
+{
+    uint32_t r = 0, bit = 1u << 30;
+    for (; bit; bit >>= 2) {
+        if (x >= r + bit) {
+            x -= r + bit;
+            r = (r >> 1) + bit;
+        } else
+            r >>= 1;
+    }
+    return r;
+}
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index)
+{
+    const tcall_vectors *v = (const tcall_vectors *)user;
+    const int8_t *a = v->input, *b = v->tools + index * v->size;
+    int32_t dot = 0;
+    uint32_t aa = 0, bb = 0, length;
+    size_t i;
+    (void)input;
+    (void)tool;
+    for (i = 0; i < v->size; i++) {
+        dot += a[i] * b[i];
+        aa += (uint32_t)(a[i] * a[i]);
+        bb += (uint32_t)(b[i] * b[i]);
+    }
+    length = tcall_root_(aa) * tcall_root_(bb);
+    if (dot <= 0 || length == 0)
+        return 0;
+    for (; length > 1 << 21; length >>= 1)
+        dot >>= 1;
+    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -11224,6 +11464,28 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
     return tcall_chat_make_room(&a->chat, all / 4 + more);
 }
 
+/* The tools of this turn. Where there is no memory for picking all are sent. */
+static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
+{
+    static const tcall_pick_opts standard = {
+        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+    tcall_picked picks[TCALL_AGENT_PICKS];
+    const tcall_agent_desc *d = &a->desc;
+    int n, i;
+    if (!d->pick || d->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return;
+    n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
+                TCALL_AGENT_PICKS);
+    for (i = 0; i < n && picks[i].pinned; i++)
+        ;
+    if (n >= 0 && i == n && a->pick_count > n)
+        return; /* nothing fits: those of the turn before */
+    a->picked = n >= 0;
+    a->pick_count = (uint8_t)(n > 0 ? n : 0);
+    for (i = 0; i < n; i++)
+        a->picks[i] = picks[i].index;
+}
+
 int tcall_agent_say(tcall_agent *a, tcall_str text)
 {
     tcall_item item;
@@ -11237,6 +11499,7 @@ int tcall_agent_say(tcall_agent *a, tcall_str text)
     r = tcall_chat_add(&a->chat, &item);
     if (r < 0)
         return r;
+    tcall_agent_pick_(a, text);
     a->started = tcall_agent_now_(a);
     a->rounds = a->calls = 0;
     a->cancelled = a->again = false;
@@ -11277,6 +11540,8 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.chat = &a->chat;
     ask.tools = d->tc->desc.tools;
     ask.tool_count = d->tc->desc.tool_count;
+    ask.picks = a->picked ? a->picks : NULL;
+    ask.pick_count = a->pick_count;
     ask.allow = d->tc->desc.allow;
     ask.max_tokens = d->max_tokens;
     ask.stream = d->stream;
@@ -11291,9 +11556,9 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
 static size_t tcall_agent_tools_(const tcall_agent *a)
 {
     const tcall_desc *d = &a->desc.tc->desc;
-    size_t i, n = 0;
-    for (i = 0; i < d->tool_count; i++)
-        n += tcall_allowed_(&d->tools[i], d->allow);
+    size_t i, n = 0, all = a->picked ? a->pick_count : d->tool_count;
+    for (i = 0; i < all; i++)
+        n += tcall_allowed_(&d->tools[a->picked ? a->picks[i] : i], d->allow);
     return n;
 }
 

@@ -740,6 +740,7 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
     d.stream = stream;
+    d.pick = tcall_pick; /* once there are more than 20 tools */
     r = tcall_agent_init(&agent, &d);
     return r == TCALL_OK || fail("cannot start", tcall_error_text(r));
 }
