@@ -4,6 +4,7 @@
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
+# make bench-pick  quality and cost of picking, beside others
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make install PREFIX=/usr/local: the header
@@ -45,7 +46,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 || true
-	@tests/run $(tests) tests/conformance.py
+	@tests/run $(tests) tests/conformance.py tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -60,6 +61,9 @@ size: $(BUILD)/deps
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
+bench-pick: $(BUILD)/probe
+	@tests/need python3
+	@tests/measure/bench_pick.py
 
 figures: size bench
 	@tests/measure/figures.py
@@ -97,4 +101,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
-.PHONY: all run test unit matrix size bench figures deps format format-check install clean
+.PHONY: all run test unit matrix size bench bench-pick figures deps format format-check install clean
