@@ -121,11 +121,21 @@ extern "C" {
     X(CONNECT, "connect", "host not reached")                        \
     X(TLS, "tls", "TLS failed")                                      \
     X(CERTIFICATE, "certificate", "certificate not trusted")         \
+    X(WRONG_HOST, "wrong-host", "")                                  \
+    X(EXPIRED, "expired", "")                                        \
+    X(NOT_YET, "not-yet-valid", "")                                  \
+    X(CLOCK, "clock-not-set", "")                                    \
+    X(ENTROPY, "no-entropy", "")                                     \
     X(TIMEOUT, "timeout", "")                                        \
     X(CLOSED, "closed", "the connection ended too early")            \
     X(PROTOCOL, "protocol", "not what the protocol allows")          \
     X(LIMIT, "limit", "a limit was reached")                         \
-    X(CANCELLED, "cancelled", "")
+    X(CANCELLED, "cancelled", "")                                    \
+    X(ABORTED, "aborted", "")                                        \
+    X(SERVICE, "service", "a service is missing: ")                  \
+    X(OUTPUT, "output", "the output does not fit its schema")        \
+    X(TWICE, "twice", "this call has run before: it runs only once") \
+    X(LOOP, "loop", "")
 
 enum {
 #define TCALL_X_(name, code, text) TCALL_I_##name,
@@ -867,6 +877,91 @@ typedef enum tcall_safety {
     TCALL_UNSAFE
 } tcall_safety;
 
+/* The stages of a call, in this order. What the library does itself at a
+ * stage comes after its hooks: permissions after WILL_AUTHORIZE, approval
+ * after WILL_CHECK_CONSENT, a call that hydration refused fails after
+ * WILL_VALIDATE_INPUT, and so does output after WILL_VALIDATE_OUTPUT.
+ * X(NAME, name, when): */
+#define TCALL_STAGES(X)                                           \
+    X(WILL_BIND_SERVICES, "will_bind_services", GOING)            \
+    X(WILL_CREATE_CONTEXT, "will_create_context", GOING)          \
+    X(DID_CREATE_CONTEXT, "did_create_context", DID_GOING)        \
+    X(WILL_AUTHORIZE, "will_authorize", GOING)                    \
+    X(WILL_CHECK_CONSENT, "will_check_consent", GOING)            \
+    X(WILL_CHECK_FLAGS, "will_check_feature_flags", GOING)        \
+    X(WILL_ACQUIRE_QUOTA, "will_acquire_quota", GOING)            \
+    X(WILL_ACQUIRE_SEMAPHORE, "will_acquire_semaphore", GOING)    \
+    X(WILL_PARSE_INPUT, "will_parse_input", GOING)                \
+    X(WILL_VALIDATE_INPUT, "will_validate_input", GOING)          \
+    X(WILL_NORMALIZE_INPUT, "will_normalize_input", GOING)        \
+    X(WILL_REDACT_INPUT, "will_redact_input", GOING)              \
+    X(WILL_INJECT_SECRETS, "will_inject_secrets", GOING)          \
+    X(WILL_READ_CACHE, "will_read_cache", GOING)                  \
+    X(DID_CACHE_HIT, "did_cache_hit", DID_HIT)                    \
+    X(DID_CACHE_MISS, "did_cache_miss", DID_GOING)                \
+    X(AROUND_EXECUTE, "around_execute", GOING)                    \
+    X(WILL_EXECUTE, "will_execute", INNER)                        \
+    X(DID_EXECUTE, "did_execute", DID_INNER)                      \
+    X(ON_RETRY, "on_retry", INNER)                                \
+    X(ON_GIVE_UP, "on_give_up", INNER)                            \
+    X(WILL_WRITE_CACHE, "will_write_cache", WELL)                 \
+    X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
+    X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
+    X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(WILL_AUDIT, "will_audit", ALWAYS)                           \
+    X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
+    X(ON_METRICS, "on_metrics", ALWAYS)                           \
+    X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
+    X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
+    X(ON_ERROR, "on_error", FAILED)                               \
+    X(WILL_FINALIZE, "will_finalize", ALWAYS)
+
+typedef enum tcall_stage {
+#define TCALL_X_(NAME, name, when) TCALL_##NAME,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STAGE_COUNT
+} tcall_stage;
+
+/* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
+const char *tcall_stage_name(int stage);
+
+/* A function that is called at a stage: a row of a const table. Higher
+ * priority comes earlier, at did_... stages later; equal ones in the order of
+ * the tables, those of the registry before those of the tool.
+ *
+ * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
+ * tcall_retry_after, or an error, which fails the call. Up to the run of the
+ * tool it may answer TCALL_E_AGAIN and is called again at the next
+ * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
+ * each attempt, and returns what that returned.
+ *
+ * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
+ * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
+ * even where one fails. A hook of a release stage runs when the acquiring hook
+ * with the same user did, or when there is none with it. */
+typedef struct tcall_hook {
+    const char *name; /* for errors, history and logs */
+    uint8_t stage;    /* tcall_stage */
+    int16_t priority;
+    int (*run)(tcall_ctx *cx, void *user);
+    bool (*filter)(const tcall_ctx *cx, void *user); /* NULL: every call */
+    void *user;
+} tcall_hook;
+
+/* Something that hooks and tools ask for by name: tcall_get. */
+typedef struct tcall_service {
+    const char *name;
+    void *object;
+    struct tcall_service *next; /* private */
+} tcall_service;
+
+/* On whose behalf a call is made. */
+typedef struct tcall_session {
+    tcall_str id, request, agent, user;
+    tcall_service *services; /* private: bound with TCALL_SESSION */
+} tcall_session;
+
 /* The work. args has been checked against the schema. Write the answer for
  * the model to out: text (tcall_write_text) or JSON. Return TCALL_OK, or an
  * error: then out holds the reason in words. TCALL_E_AGAIN: not finished, call
@@ -883,10 +978,13 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields;    /* arguments as a C struct: tcall_bound */
-    size_t args_size;             /* sizeof that struct */
-    tcall_bind_fn bind;           /* tcall_bind, where fields are given */
-    void *user;                   /* for run: tcall_user */
+    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    size_t args_size;          /* sizeof that struct */
+    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
+    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
+    void *user;                         /* for run: tcall_user */
+    const tcall_hook *hooks;            /* of this tool only */
+    uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
@@ -895,6 +993,8 @@ typedef struct tcall_tool {
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
+    bool idempotent;      /* a second run of a call changes nothing more; only
+                           * such tools, and those that only read, are retried */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
@@ -926,18 +1026,26 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* checked: call->error says how it went */
     TCALL_EVENT_REPAIR,   /* the one repair was tried */
-    TCALL_EVENT_APPROVAL, /* asked; verdict */
-    TCALL_EVENT_START,    /* the tool is about to run */
+    TCALL_EVENT_APPROVAL, /* is asked for */
+    TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
     TCALL_EVENT_TEXT,     /* text: a piece of the model's answer */
     TCALL_EVENT_REQUEST,  /* bytes: length of its body; tools: sent */
-    TCALL_EVENT_ANSWER    /* status, bytes, error; text: the provider's */
+    TCALL_EVENT_ANSWER,   /* status, bytes, error; text: the provider's */
+    TCALL_EVENT_VERDICT,  /* approval was given or denied: verdict */
+    TCALL_EVENT_PROGRESS, /* text: what is being done */
+    TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
+    TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
+                           * the request, in ms: error of the last one */
+    TCALL_EVENT_PICK,     /* tools: chosen */
+    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
+    const struct tcall_item *item;
     tcall_str text;
     int error;
     int verdict;
@@ -965,8 +1073,15 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    tcall_writer *report; /* tcall_init: one line for each fault of a table */
-    void *user;           /* for all of the above */
+    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
+    int (*run_hooks)(tcall_ctx *cx);
+    const tcall_hook *hooks; /* of every call */
+    uint16_t hook_count;
+    const tcall_service *services; /* global: an array, never written to */
+    size_t service_count;
+    tcall_session *session; /* of calls that have none of their own */
+    tcall_writer *report;   /* tcall_init: one line for each fault of a table */
+    void *user;             /* for all of the above */
 } tcall_desc;
 
 typedef struct tcall {
@@ -1096,25 +1211,62 @@ int tcall_pick_index(tcall *tc, tcall_index *index);
  * >>hydrate: from what the model sent to a call that may run
  *
  * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
- * stage, what was expected where. Nothing here runs a tool.
+ * step, what was expected where. Nothing here runs a tool.
  */
 
-typedef enum tcall_stage {
-    TCALL_STAGE_FIND,
-    TCALL_STAGE_PARSE,
-    TCALL_STAGE_VALIDATE,
-    TCALL_STAGE_BIND,
-    TCALL_STAGE_PERMIT,
-    TCALL_STAGE_APPROVE,
-    TCALL_STAGE_RUN,
-    TCALL_STAGE_RESULT
-} tcall_stage;
+typedef enum tcall_step {
+    TCALL_STEP_FIND,
+    TCALL_STEP_PARSE,
+    TCALL_STEP_VALIDATE,
+    TCALL_STEP_BIND,
+    TCALL_STEP_DONE /* it may be invoked */
+} tcall_step;
 
 /* Faults of one call that are kept; more are counted by nobody, the model
  * mends these first. */
 #ifndef TOOLCALL_MAX_FAULTS
 #define TOOLCALL_MAX_FAULTS 4
 #endif
+
+/* An earlier input or output of a call, and who replaced it. */
+typedef struct tcall_change {
+    const struct tcall_change *before;
+    const char *by;   /* name of the hook or the tool */
+    uint8_t stage;    /* tcall_stage it happened at */
+    tcall_json input; /* the arguments; of output: missing */
+    tcall_str output;
+} tcall_change;
+
+/* What tools and hooks know of the call they work for. It lies in the call. */
+struct tcall_ctx {
+    tcall *tc;
+    tcall_call *call;
+    tcall_session *session;      /* may be NULL */
+    const tcall_hook *hook;      /* at work; NULL: the tool */
+    uint8_t stage;               /* tcall_stage at hand */
+    uint16_t attempt;            /* 1 for the first run of the tool */
+    int error;                   /* TCALL_OK, or why the call failed */
+    tcall_str reason;            /* in words, may be empty */
+    const char *by;              /* name of the hook that failed, may be NULL */
+    const char *code;            /* of tcall_abort, may be NULL */
+    int status;                  /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
+    uint32_t started;            /* by desc.now_ms */
+    uint32_t finished;           /* likewise; 0 until then */
+    const tcall_change *history; /* latest first */
+    int stop;                    /* < 0: what tcall_cancel was called with */
+    /* private */
+    tcall_writer *out;
+    const tcall_writer *clean; /* out as it was */
+    tcall_service *services;
+    uint32_t deadline;
+    uint32_t hooked;            /* stages that have hooks */
+    uint32_t held;              /* acquiring hooks that are to be released */
+    uint32_t at, inner, around; /* place of the next hook */
+    int ran;                    /* how the last attempt went */
+    uint8_t state, phase, depth;
+    bool timed, asked, lacks, begun, mapped;
+};
 
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
@@ -1123,11 +1275,12 @@ struct tcall_call {
     tcall_str arguments;
     const char *provider; /* name of the wire format, may be NULL */
     int cut;              /* < 0: why the call is not whole; it will not run */
+    tcall_session *session; /* NULL: that of the registry */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
     bool approved;
-    uint8_t stage;  /* tcall_stage reached, or failed in */
+    uint8_t step;   /* tcall_step reached, or failed in */
     uint8_t faults; /* number of */
     uint16_t coercions;
     int error;       /* TCALL_OK or what went wrong */
@@ -1143,6 +1296,7 @@ struct tcall_call {
     tcall_str coerced;  /* JSON text of the coercions, an array */
     tcall_str original; /* arguments before they were repaired */
     size_t mark;        /* private: what tcall_release frees */
+    tcall_ctx cx;
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -1162,30 +1316,85 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * The straight path: permit, approve, run, result. It takes a call that
- * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read.
+ * One walk through TCALL_STAGES, with the hooks of the registry and of the
+ * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
+ * always yields a result that the model can read. All it keeps is in the call
+ * and, until tcall_release, in the block.
  */
 
-struct tcall_ctx {
-    tcall *tc;
-    tcall_call *call;
-    uint16_t attempt; /* how often run was called for this call before */
-};
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
+
+/* Takes a call through all stages and writes what the model shall read to out,
+ * a writer to a buffer: the tool's output, or {"success":false,"error":...}.
+ * Returns TCALL_OK, or why it did not run or failed; out is complete in both
+ * cases, but for TCALL_E_AGAIN (the tool or a hook wants to be called again)
+ * and TCALL_E_APPROVAL (a verdict comes later: desc.approve will be asked
+ * again, or set call->approved): out is then untouched, invoke once more. */
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
+ * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
+ * what it holds: it sees cx->stop. */
+void tcall_cancel(tcall_call *call, int error);
 
 /* For tools: the struct that tool->fields describe, what tool->user points
- * to, and a piece of output while the work goes on. */
+ * to, a piece of output while the work goes on, and what is being done. */
 const void *tcall_bound(const tcall_ctx *cx);
 void *tcall_user(const tcall_ctx *cx);
+void tcall_chunk(tcall_ctx *cx, tcall_str text);
 void tcall_progress(tcall_ctx *cx, tcall_str text);
 
-/* Runs a call if it may run and writes what the model shall read to out: the
- * tool's output, or {"success":false,"error":...}. Returns TCALL_OK, or why
- * it did not run or failed; out is complete in both cases, but for
- * TCALL_E_AGAIN (the tool wants to be called again; out is untouched) and
- * TCALL_E_APPROVAL (a verdict comes later; invoke again with call->approved
- * set to run it). */
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* What hooks return to take over, see tcall_hook; tools may too. The call is
+ * answered with text: what is left up to the run is passed over, the stages
+ * behind it are not. After a failure it mends it. */
+int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* The call fails. reason, in words, and code, a name for it (NULL: "aborted"),
+ * must outlive the call; status: of HTTP, such as 403. */
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                int status);
+/* The call fails, and may be made again in ms milliseconds. */
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+/* For hooks at TCALL_AROUND_EXECUTE: one attempt, with the hooks that are
+ * further inside around it. After TCALL_E_AGAIN the outermost is called anew,
+ * from its start. Only tools that read only or are idempotent get a second
+ * attempt; for the others it is the result of the first. */
+int tcall_next(tcall_ctx *cx);
+
+/* What runs the hooks of a stage, for tcall_desc.run_hooks: what is not named
+ * there is not linked. */
+int tcall_run_hooks(tcall_ctx *cx);
+/* Holds the output against tool->output: TCALL_E_OUTPUT. For tcall_tool. */
+int tcall_check_output(tcall_ctx *cx);
+
+/* Other arguments, as JSON text, before the tool runs: they are checked like
+ * the first ones, and approval is asked for anew. TCALL_OK or why not. */
+int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Another output. What does not fit is cut. */
+int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* The output as it stands; valid until it changes. */
+tcall_str tcall_output(const tcall_ctx *cx);
+
+/* Services, looked up by name in the call, then in its session, then in the
+ * registry. tcall_get fails the call where there is none. */
+void *tcall_get(tcall_ctx *cx, const char *name);
+void *tcall_try_get(const tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_CALL, TCALL_SESSION } tcall_scope;
+/* service is the binder's and must live as long as its scope. TCALL_E_USAGE
+ * where there is no session. */
+int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope);
+/* Takes a service of a session out again. */
+void tcall_withdraw(tcall_session *session, const tcall_service *service);
+/* Memory of the call, for tools and hooks that know its name: zeroed at first,
+ * in the block, until tcall_release. NULL where the block is too small. */
+void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* The call shall end within ms from now, unless it has to earlier. Needs
+ * desc.now_ms. */
+void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* What is left of it, at most INT32_MAX, which also means: no end. */
+int32_t tcall_time_left(const tcall_ctx *cx);
 
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
@@ -1389,12 +1598,15 @@ typedef struct tcall_answer {
     long wait_ms; /* how long to wait, -1: unknown */
 } tcall_answer;
 
-/* Reads one answer. Only answer is for others to look at. */
+/* Reads one answer. Only answer is for others to look at, and call may be set:
+ * it gets each call as it comes. Its first piece has name and id, for most
+ * providers; text is what came of the arguments, checked by nobody. */
 typedef struct tcall_reader {
     tcall_answer answer;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
+    void (*call)(void *user, const tcall_item *piece); /* set after init */
     void *user;
     size_t start;    /* where the items of this answer begin */
     size_t pending;  /* elements from here on are not settled yet */
@@ -1476,6 +1688,7 @@ typedef struct tcall_request {
 typedef struct tcall_response {
     int status;          /* HTTP status, 0 as long as it is unknown */
     long retry_after_ms; /* from retry-after(-ms), -1 when absent */
+    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
 } tcall_response;
 
 /* The one door to the network: an exchange of one request and one answer.
@@ -1496,8 +1709,12 @@ typedef struct tcall_transport {
     void (*close)(void *user);
     /* Monotonic clock in milliseconds; wraps. May be NULL: no time limits. */
     uint32_t (*now_ms)(void *user);
+    /* Sleep so long or less. May be NULL: then tcall_agent_run spins. */
+    void (*wait)(void *user, uint32_t ms);
     void *user;
 } tcall_transport;
+
+struct tcall_agent;
 
 typedef struct tcall_agent_desc {
     tcall *tc;
@@ -1511,7 +1728,14 @@ typedef struct tcall_agent_desc {
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
-    size_t io_size;     /* bytes for reading and writing; default 512 */
+    /* tcall_retry: a request that failed is sent again. NULL: it ends the
+     * turn. Gives the milliseconds to wait before, or < 0. */
+    long (*retry)(struct tcall_agent *a, int error);
+    int max_tries;        /* of one request; default 3 */
+    uint32_t max_wait_ms; /* the longest wait, longer ones are cut; default
+                             60000 */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
+    size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
@@ -1536,18 +1760,20 @@ typedef struct tcall_agent {
     tcall_chat chat;
     tcall_answer answer; /* the last one */
     tcall_response response;
+    uint32_t wait_ms; /* tcall_agent_step has nothing to do for so long */
     /* private */
     tcall_reader *reader;
     tcall_request request;
     tcall_header headers[3];
     char *io;
     size_t sent, received, mark, call_at;
-    uint32_t started;
-    uint16_t rounds, calls;
+    uint32_t started, paused, pause, random;
+    uint16_t rounds, calls, tries;
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool again;  /* the request is sent a second time */
+    bool opened; /* the transport has to be closed */
+    bool again;  /* a dead connection was replaced */
     bool picked; /* only the picks are sent */
     uint8_t pick_count;
     uint16_t picks[TCALL_AGENT_PICKS];
@@ -1558,7 +1784,8 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
 /* Begins a turn with what the user says. Old turns are dropped, whole, when
  * the block is too small for all of them. */
 int tcall_agent_say(tcall_agent *a, tcall_str text);
-/* One bounded piece of work. TCALL_E_AGAIN: go on; TCALL_OK: the turn is over
+/* One bounded piece of work. TCALL_E_AGAIN: go on, after a->wait_ms
+ * milliseconds at the latest, sooner does no harm; TCALL_OK: the turn is over
  * and tcall_agent_text is the answer; else an error ended it. */
 int tcall_agent_step(tcall_agent *a);
 /* say and step until the turn is over. */
@@ -1571,6 +1798,13 @@ int tcall_agent_ask(tcall_agent *a, tcall_str text);
 int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
 int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
                        bool error);
+/* For desc.retry. Where sending a request again may help: nothing of an answer
+ * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
+ * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
+ * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
+ * < 0 when max_tries are used up, max_ms would pass, or the transport has no
+ * clock to wait by. No tool runs again because of it. */
+long tcall_retry(tcall_agent *a, int error);
 /* The model's last text. */
 tcall_str tcall_agent_text(const tcall_agent *a);
 /* Ends the turn at the next step. */
@@ -6677,6 +6911,12 @@ static int tcall_tool_check_(tcall *tc, const tcall_tool *tool)
     if (tool->fields && !tool->bind)
         r = tcall_fault_line_(tc, tool,
                               "has fields: ", "set bind to tcall_bind", NULL);
+    if (tool->output && !tool->check_output)
+        r = tcall_fault_line_(tc, tool, "has an output schema: ",
+                              "set check_output to tcall_check_output", NULL);
+    if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
+        r = tcall_fault_line_(
+            tc, tool, "has hooks: ", "set run_hooks to tcall_run_hooks", NULL);
     if (!tool->parameters && !tool->allow_no_schema)
         r = tcall_fault_line_(tc, tool, "has no schema: ",
                               "set parameters, or allow_no_schema with a "
@@ -7336,7 +7576,7 @@ static unsigned tcall_words_letters_(const tcall_words_ *t)
 {
     const char *w = t->at + ((unsigned char)*t->at >= 0x80);
     return ((unsigned char)w[0] & 31u) |
-           (t->n > 1 ? ((unsigned char)w[1] & 7u) << 5 : 0);
+           (t->n > 1 ? ((unsigned char)w[1] & 31u) << 5 : 0);
 }
 
 /* Only stems of letters are cut; the word itself stays. */
@@ -7365,18 +7605,18 @@ typedef struct tcall_record_ {
 } tcall_record_;
 
 /* The input, and all that is needed while tools are ranked for it. A slot is
- * 0 or 22 bits of a hash, a mark, and the term that the key belongs to. */
+ * 0 or 20 bits of a hash, a mark, and the term that the key belongs to. */
 #define TCALL_SLOT_USED_ 0x80u
 #define TCALL_SLOT_WEAK_ 0x40u
 #define TCALL_SLOT_TERM_ 0x3Fu
-#define TCALL_SLOT_HASH_ 0xFFFFFC00u
+#define TCALL_SLOT_HASH_ 0xFFFFF000u
 
 typedef struct tcall_query_ {
     uint32_t slot[TCALL_PICK_SLOTS_];
     uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
-    uint32_t lengths;    /* of the tools, in quarters of a word */
-    uint32_t level;      /* of the best score of all, in thousandths */
-    uint8_t letters[32]; /* which keys begin so */
+    uint32_t lengths;     /* of the tools, in quarters of a word */
+    uint32_t level;       /* of the best score of all, in thousandths */
+    uint8_t letters[128]; /* which keys begin so */
     uint16_t keys;
     uint8_t terms, clauses;
     uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
@@ -7406,7 +7646,7 @@ static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
 /* The term whose word has this stem, -1: none. */
 static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
 {
-    unsigned at = hash >> 10;
+    unsigned at = hash >> 12;
     uint32_t slot;
     while ((slot = tcall_query_find_(q, hash, &at)) != 0)
         if (!(slot & TCALL_SLOT_WEAK_))
@@ -7417,7 +7657,7 @@ static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
 static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
                              uint32_t what)
 {
-    unsigned at = hash >> 10;
+    unsigned at = hash >> 12;
     uint32_t slot;
     what |= TCALL_SLOT_USED_;
     while ((slot = tcall_query_find_(q, hash, &at)) != 0)
@@ -7532,7 +7772,7 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
 static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
 {
     const uint8_t *weights = tcall_pick_weights_[text];
-    unsigned at = hash >> 10;
+    unsigned at = hash >> 12;
     uint32_t slot;
     bool hit = false;
     while ((slot = tcall_query_find_(q, hash, &at)) != 0) {
@@ -7609,7 +7849,7 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
 }
 
 /* The same from an index. Of each tool it has a head, its length and the words
- * of its name, and two numbers for each word: 22 bits of the hash of the stem,
+ * of its name, and two numbers for each word: 20 bits of the hash of the stem,
  * the letters, where it stands; and the prefix. */
 static void tcall_query_index_(tcall_query_ *q, const uint32_t *p,
                                const uint32_t *end, tcall_counts_ *n)
@@ -7617,7 +7857,7 @@ static void tcall_query_index_(tcall_query_ *q, const uint32_t *p,
     n->length = *p >> 8;
     n->name = *p & 0xFF;
     for (p++; p < end; p += 2) {
-        unsigned letters = *p >> 2 & 0xFF;
+        unsigned letters = *p >> 2 & 0x3FF;
         tcall_key_ key;
         if (!tcall_query_begins_(q, letters))
             continue;
@@ -8447,13 +8687,13 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
-    call->stage = TCALL_STAGE_PARSE;
+    call->step = TCALL_STEP_PARSE;
     if (call->cut && !call->repaired)
         return call->cut < 0 ? call->cut : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
     if (r < 0 || !call->tool->parameters)
         return r;
-    call->stage = TCALL_STAGE_VALIDATE;
+    call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     else
@@ -8499,7 +8739,7 @@ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     const tcall_tool *tool = call->tool;
     char path[64];
     int r;
-    call->stage = TCALL_STAGE_BIND;
+    call->step = TCALL_STEP_BIND;
     if (!tool->bind)
         return TCALL_OK;
     call->bound = tcall_block_take_(b, tool->args_size);
@@ -8521,7 +8761,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     size_t base;
     int r;
     call->mark = tc->block.high;
-    call->stage = TCALL_STAGE_FIND;
+    call->step = TCALL_STEP_FIND;
     call->tool = tcall_find(tc, call->name);
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
@@ -8532,6 +8772,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     }
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
+    if (r == TCALL_OK)
+        call->step = TCALL_STEP_DONE;
     call->error = r;
     call->hydrate_ms = tcall_now_(tc) - before;
     tcall_tell_call_(tc, call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
@@ -8551,7 +8793,7 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
     } else if (call->why.len) {
         tcall_write_key(w, "errors");
         tcall_write_str(w, call->why);
-    } else if (call->stage == TCALL_STAGE_PARSE && call->error_at <= near_len) {
+    } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
         near_len -= call->error_at;
         if (near_len > 24)
             near_len =
@@ -8602,8 +8844,8 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
                            tcall_writer *w)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
-    static const char stages[][9] = {"find",   "parse",   "validate", "bind",
-                                     "permit", "approve", "run",      "result"};
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
     const tcall_tool *tool = call->tool;
     tcall_write_open(w, '{');
     tcall_write_pair_(w, "provider", tcall_str_of(call->provider));
@@ -8627,7 +8869,7 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     if (tool && !tool->parameters)
         tcall_write_pair_(w, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(w, "stage", tcall_str_of(stages[call->stage & 7]));
+    tcall_write_pair_(w, "step", tcall_str_of(steps[call->step % 5]));
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
@@ -8637,7 +8879,55 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
 
 /* ==========================================================================
  * >>invoke
+ *
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle. Hooks
+ * are not sorted: the next one is that with the lowest place behind the last,
+ * where a place is made of priority and position. So a stage that was left for
+ * TCALL_E_AGAIN is known by one number, and nothing is kept.
  */
+
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
+
+/* Where an attempt to run the tool stands. */
+enum {
+    TCALL_RUN_NOT_,
+    TCALL_RUN_WILL_,    /* at WILL_EXECUTE */
+    TCALL_RUN_CONSENT_, /* the arguments may need approval once more */
+    TCALL_RUN_BEGIN_,
+    TCALL_RUN_POLLED_ /* the tool answered TCALL_E_AGAIN */
+};
+
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
+
+const char *tcall_stage_name(int stage)
+{
+    static const char names[][25] = {
+#define TCALL_X_(NAME, name, when) name,
+        TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+    };
+    return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
+}
 
 const void *tcall_bound(const tcall_ctx *cx)
 {
@@ -8649,15 +8939,26 @@ void *tcall_user(const tcall_ctx *cx)
     return cx->call->tool->user;
 }
 
-void tcall_progress(tcall_ctx *cx, tcall_str text)
+void tcall_chunk(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_OUTPUT, text);
+}
+
+void tcall_progress(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_PROGRESS, text);
+}
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    call->cx.stop = error;
 }
 
 const char *tcall_error_type(int error)
 {
     switch (error) {
     case TCALL_E_DENIED:
+    case TCALL_E_ABORTED:
     case TCALL_E_APPROVAL: return "permission";
     case TCALL_E_FAILED: return "user";
     case TCALL_E_CANCELLED: return "cancelled";
@@ -8665,51 +8966,257 @@ const char *tcall_error_type(int error)
     case TCALL_E_MEMORY:
     case TCALL_E_TOOL:
     case TCALL_E_BUDGET:
+    case TCALL_E_RATE:
+    case TCALL_E_SERVICE:
+    case TCALL_E_OUTPUT:
     case TCALL_E_LIMIT: return "system";
     default: return "validation";
     }
 }
 
-/* The model learns which names there are, so that it can choose again. */
-static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+/* ---- input and output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
 {
+    size_t start = cx->clean->fill;
+    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+}
+
+/* What is about to be replaced goes to the history. */
+static tcall_change *tcall_change_(tcall_ctx *cx)
+{
+    tcall_change *c =
+        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *c);
+    if (!c)
+        return NULL;
+    memset(c, 0, sizeof *c);
+    c->before = cx->history;
+    c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
+    c->stage = cx->stage;
+    cx->history = c;
+    return c;
+}
+
+int tcall_set_input(tcall_ctx *cx, tcall_str text)
+{
+    tcall *tc = cx->tc;
+    tcall_call *call = cx->call;
+    tcall_change *c;
+    char *copy;
+    if (!call->tool || cx->state != TCALL_GOING_ ||
+        cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
+        return TCALL_E_USAGE;
+    c = tcall_change_(cx);
+    copy = (char *)tcall_block_take_(&tc->block, text.len);
+    if (!c || !copy)
+        return call->error = TCALL_E_MEMORY;
+    c->input = call->args;
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    call->arguments = tcall_slice_(copy, text.len);
+    call->approved = call->validated = false;
+    call->cut = 0;
+    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    if (call->error == TCALL_OK)
+        call->error = tcall_hydrate_bind_(tc, call);
+    return call->error;
+}
+
+/* What was written did not fit: keep whole characters and say so. */
+static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
+{
+    size_t start = clean->fill, size = w->len - clean->len, end = w->fill;
+    char text[64];
+    tcall_writer notice;
+    if (w->error != TCALL_E_MEMORY)
+        return w->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (long)size);
+    tcall_write_text(&notice, " bytes]");
+    end = end - start > notice.fill ? end - notice.fill : start;
+    end = start + tcall_utf8_cut_(w->buf + start, end - start);
+    *w = *clean;
+    w->len += end - start;
+    w->fill = end;
+    if (w->cap - end >= notice.fill)
+        tcall_write_bytes(w, text, notice.fill);
+    return TCALL_OK;
+}
+
+int tcall_set_output(tcall_ctx *cx, tcall_str text)
+{
+    tcall_str old = tcall_output(cx);
+    if (old.len) {
+        tcall_change *c = tcall_change_(cx);
+        char *copy = (char *)tcall_block_take_(&cx->tc->block, old.len);
+        if (!c || !copy)
+            return TCALL_E_MEMORY;
+        memcpy(copy, old.ptr, old.len);
+        c->output = tcall_slice_(copy, old.len);
+        if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
+            text.ptr = copy + (text.ptr - old.ptr);
+    }
+    *cx->out = *cx->clean;
+    tcall_write_bytes(cx->out, text.ptr, text.len);
+    return tcall_write_cut_(cx->out, cx->clean);
+}
+
+/* ---- controls ---- */
+
+int tcall_respond(tcall_ctx *cx, tcall_str text)
+{
+    int r = tcall_set_output(cx, text);
+    if (r < 0)
+        return r;
+    if (cx->state != TCALL_HIT_)
+        cx->state =
+            cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
+    cx->error = TCALL_OK;
+    return TCALL_OK;
+}
+
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
+{
+    if (cx->state != TCALL_FAILED_) {
+        cx->reason = tcall_str_of(reason);
+        cx->code = code;
+        cx->status = status;
+    }
+    return TCALL_E_ABORTED;
+}
+
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 429);
+    if (cx->state != TCALL_FAILED_)
+        cx->retry_ms = ms;
+    return TCALL_E_RATE;
+}
+
+void tcall_deadline(tcall_ctx *cx, uint32_t ms)
+{
+    uint32_t end = tcall_now_(cx->tc) + ms;
+    if (cx->timed && (int32_t)(cx->deadline - end) < 0)
+        return;
+    cx->deadline = end;
+    cx->timed = cx->tc->desc.now_ms != NULL;
+}
+
+int32_t tcall_time_left(const tcall_ctx *cx)
+{
+    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
+    return !cx->timed ? INT32_MAX : left > 0 ? left : 0;
+}
+
+/* Why the tool must not run now or go on, or TCALL_OK. */
+static int tcall_over_(const tcall_ctx *cx)
+{
+    return cx->stop < 0               ? cx->stop
+           : tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT
+                                      : TCALL_OK;
+}
+
+/* ---- services ---- */
+
+static tcall_service *tcall_service_(tcall_service *s, const char *name)
+{
+    while (s && strcmp(s->name, name) != 0)
+        s = s->next;
+    return s;
+}
+
+void *tcall_try_get(const tcall_ctx *cx, const char *name)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    const tcall_service *s = tcall_service_(cx->services, name);
     size_t i;
-    tcall_write_key(w, "available");
-    tcall_write_open(w, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
-            tcall_write_string(w, tc->desc.tools[i].name);
-    tcall_write_close(w, ']');
+    if (!s && cx->session)
+        s = tcall_service_(cx->session->services, name);
+    for (i = 0; !s && i < d->service_count; i++)
+        if (strcmp(d->services[i].name, name) == 0)
+            s = &d->services[i];
+    return s ? s->object : NULL;
 }
 
-/* words: what the tool or approval said about it; may be empty. */
-static void tcall_write_failure_(const tcall *tc, const tcall_call *call,
-                                 tcall_str words, tcall_writer *w)
+void *tcall_get(tcall_ctx *cx, const char *name)
 {
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_key(w, "error");
-    if (words.len)
-        tcall_write_str(w, words);
-    else
-        tcall_write_string(w, tcall_error_text(call->error));
-    tcall_write_key(w, "error_type");
-    tcall_write_string(w, tcall_error_type(call->error));
-    tcall_write_key(w, "code");
-    tcall_write_string(w, tcall_error_code(call->error));
-    if (call->error == TCALL_E_UNKNOWN)
-        tcall_write_names_(tc, w);
-    else
-        tcall_write_errors(call, w);
-    tcall_write_close(w, '}');
+    void *object = tcall_try_get(cx, name);
+    if (!object) {
+        cx->lacks = true;
+        if (cx->state != TCALL_FAILED_)
+            cx->by = name;
+    }
+    return object;
 }
 
-/* The permissions that the call needs are there. */
-static int tcall_permit_(const tcall *tc, const tcall_call *call)
+int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
-    return tcall_allowed_(call->tool, tc->desc.allow) ? TCALL_OK
-                                                      : TCALL_E_DENIED;
+    tcall_service **list = &cx->services;
+    if (scope == TCALL_SESSION && !cx->session)
+        return TCALL_E_USAGE;
+    if (scope == TCALL_SESSION)
+        list = &cx->session->services;
+    service->next = *list;
+    *list = service;
+    return TCALL_OK;
+}
+
+void tcall_withdraw(tcall_session *session, const tcall_service *service)
+{
+    tcall_service **at = &session->services;
+    while (*at && *at != service)
+        at = &(*at)->next;
+    if (*at)
+        *at = service->next;
+}
+
+void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
+{
+    const size_t head = (sizeof(tcall_service) + 7) & ~(size_t)7;
+    tcall_service *s = tcall_service_(cx->services, name);
+    if (s)
+        return s->object;
+    s = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
+    if (!s)
+        return NULL;
+    memset(s, 0, head + size);
+    s->name = name;
+    s->object = (char *)s + head;
+    tcall_provide(cx, s, TCALL_CALL);
+    return s->object;
+}
+
+static bool tcall_waits_(int r)
+{
+    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
+}
+
+/* What came of a hook or of the tool: not less than an error where it asked
+ * for a service that is missing. */
+static int tcall_came_(tcall_ctx *cx, int r)
+{
+    if (cx->lacks)
+        r = TCALL_E_SERVICE;
+    cx->lacks = false;
+    return r > 0 ? TCALL_OK : r;
+}
+
+/* ---- what the library itself does at stages ---- */
+
+/* Told once when it is asked for and once when it is decided. */
+static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+{
+    tcall_event event;
+    bool asked = cx->asked;
+    cx->asked = verdict == TCALL_LATER;
+    if (asked == cx->asked)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.verdict = (int)verdict;
+    tcall_tell_(cx->tc, &event,
+                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
 }
 
 static bool tcall_must_ask_(const tcall_call *call)
@@ -8723,108 +9230,480 @@ static bool tcall_must_ask_(const tcall_call *call)
     return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-static int tcall_approve_(tcall *tc, tcall_call *call)
+static int tcall_consent_(tcall_ctx *cx)
 {
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_DENY;
-    tcall_event event;
-    if (call->approved || !tcall_must_ask_(call))
+    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
         return TCALL_OK;
-    if (tc->desc.approve)
-        verdict = tc->desc.approve(tc->desc.user, call);
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.verdict = (int)verdict;
-    tcall_tell_(tc, &event, TCALL_EVENT_APPROVAL);
-    call->approved = verdict == TCALL_ALLOW;
-    return call->approved           ? TCALL_OK
-           : verdict == TCALL_LATER ? TCALL_E_APPROVAL
-                                    : TCALL_E_DENIED;
+    if (!call->approved) {
+        tcall_tell_verdict_(cx, TCALL_LATER);
+        if (d->approve)
+            verdict = d->approve(d->user, call);
+        if (verdict == TCALL_LATER)
+            return TCALL_E_APPROVAL;
+        call->approved = verdict == TCALL_ALLOW;
+    }
+    tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
-/* What the tool wrote did not fit: keep whole characters and say so. */
-static void tcall_write_cut_(tcall_writer *w, size_t start)
+static int tcall_authorize_(const tcall_ctx *cx)
 {
-    static const char notice[] = "\n[output cut: it was longer than fits]";
-    size_t end = w->fill, room = sizeof notice - 1;
-    if (end - start > room)
-        end -= room;
-    end = start + tcall_utf8_cut_(w->buf + start, end - start);
-    w->fill = end;
-    w->error = TCALL_OK;
-    w->len = end;
-    if (w->cap - end >= room)
-        tcall_write_bytes(w, notice, room);
+    const tcall_call *call = cx->call;
+    if (!call->tool)
+        return call->error < 0 ? call->error : TCALL_E_USAGE;
+    return tcall_allowed_(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                          : TCALL_E_DENIED;
 }
 
-static int tcall_invoke_run_(tcall *tc, tcall_call *call, tcall_writer *out)
+/* The tool once, or on; what it wrote of no use is taken back. */
+static int tcall_run_(tcall_ctx *cx)
 {
-    tcall_ctx cx;
-    size_t start = out->fill;
-    uint32_t before = tcall_now_(tc);
-    int r;
-    memset(&cx, 0, sizeof cx);
-    cx.tc = tc;
-    cx.call = call;
+    tcall_call *call = cx->call;
+    uint32_t before = tcall_now_(cx->tc);
+    const tcall_hook *outer = cx->hook;
+    int over = tcall_over_(cx), r = over;
+    if (over < 0 && cx->phase != TCALL_RUN_POLLED_)
+        return over;
+    if (over < 0)
+        cx->stop = over;
+    cx->begun = true;
+    cx->hook = NULL;
+    cx->out->last = 0;
+    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = outer;
+    call->run_ms += tcall_now_(cx->tc) - before;
+    cx->phase = r == TCALL_E_AGAIN ? TCALL_RUN_POLLED_ : TCALL_RUN_NOT_;
+    if (over < 0 || tcall_waits_(r))
+        *cx->out = *cx->clean;
+    if (over < 0)
+        return over;
+    if (r == TCALL_OK)
+        return tcall_write_cut_(cx->out, cx->clean);
+    if (!cx->reason.len && !cx->by && !tcall_waits_(r))
+        cx->reason = tcall_output(cx);
+    return r;
+}
+
+static int tcall_built_in_(tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    switch (cx->stage) {
+    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
+    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
+    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
+    case TCALL_AROUND_EXECUTE:
+        return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
+    case TCALL_WILL_VALIDATE_OUTPUT:
+        return tool->output ? tool->check_output(cx) : TCALL_OK;
+    default: return TCALL_OK;
+    }
+}
+
+/* ---- the walk ---- */
+
+static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->ran = TCALL_E_USAGE;
+    cx->started = tcall_now_(tc);
     tcall_tell_call_(tc, call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    out->last = 0;
-    r = call->tool->run(&cx, call->args, out);
-    call->run_ms += tcall_now_(tc) - before;
-    if (r >= 0 && out->error == TCALL_E_MEMORY)
-        tcall_write_cut_(out, start);
-    return r < 0 ? r : out->error;
 }
 
-/* The failed tool wrote its words where the result goes: keep a copy. */
-static void tcall_fail_(const tcall *tc, tcall_call *call, tcall_str said,
-                        tcall_writer *out)
+static void tcall_failed_(tcall_ctx *cx, int error)
 {
+    if (error < 0 && cx->state != TCALL_FAILED_) {
+        cx->state = TCALL_FAILED_;
+        cx->error = error;
+    }
+}
+
+/* TCALL_OK at the end of all stages, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++, cx->at = 0) {
+        int due = tcall_due_[cx->stage], r = TCALL_OK;
+        if (!(due & cx->state))
+            continue;
+        if (cx->tc->desc.run_hooks)
+            r = cx->tc->desc.run_hooks(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_failed_(cx, r);
+    }
+    return TCALL_OK;
+}
+
+/* ---- the result ---- */
+
+/* The model learns which names there are, so that it can choose again. */
+static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+{
+    size_t i;
+    tcall_write_key(w, "available");
+    tcall_write_open(w, '[');
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+            tcall_write_string(w, tc->desc.tools[i].name);
+    tcall_write_close(w, ']');
+}
+
+/* Into out, whose present content may be where the reason stands. */
+static void tcall_write_failure_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    tcall_writer *w = cx->out;
     char words[128];
-    if (said.len >= sizeof words)
-        said.len = tcall_utf8_cut_(said.ptr, sizeof words - 1);
-    if (said.len)
-        memcpy(words, said.ptr, said.len);
-    said.ptr = words;
-    tcall_write_failure_(tc, call, said, out);
-    if (out->error)
-        call->error = out->error;
+    tcall_str reason = cx->reason;
+    if (reason.len >= sizeof words)
+        reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
+    if (reason.len)
+        memcpy(words, reason.ptr, reason.len);
+    *w = *cx->clean;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "success");
+    tcall_write_bool(w, false);
+    tcall_write_key(w, "error");
+    tcall_write_quote(w);
+    if (cx->by) {
+        tcall_write_text(w, cx->by);
+        tcall_write_text(w, ": ");
+    }
+    if (reason.len)
+        tcall_write_bytes(w, words, reason.len);
+    else
+        tcall_write_text(w, tcall_error_text(cx->error));
+    tcall_write_unquote(w);
+    tcall_write_key(w, "error_type");
+    tcall_write_string(w, tcall_error_type(cx->error));
+    tcall_write_key(w, "code");
+    tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    if (cx->retry_ms) {
+        tcall_write_key(w, "retry_after_ms");
+        tcall_write_int(w, (long)cx->retry_ms);
+    }
+    if (cx->error == TCALL_E_UNKNOWN)
+        tcall_write_names_(cx->tc, w);
+    else
+        tcall_write_errors(call, w);
+    tcall_write_close(w, '}');
+    if (w->error)
+        cx->error = w->error;
 }
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer before = *out;
-    tcall_str said = tcall_slice_(NULL, 0);
-    int r = call->error;
-    if (r == TCALL_OK && (!call->tool || call->stage != TCALL_STAGE_BIND) &&
-        call->stage != TCALL_STAGE_APPROVE && call->stage != TCALL_STAGE_RUN)
-        r = TCALL_E_USAGE;
-    if (r == TCALL_OK) {
-        call->stage = TCALL_STAGE_PERMIT;
-        r = tcall_permit_(tc, call);
-    }
-    if (r == TCALL_OK) {
-        call->stage = TCALL_STAGE_APPROVE;
-        r = tcall_approve_(tc, call);
-    }
-    if (r == TCALL_OK) {
-        call->stage = TCALL_STAGE_RUN;
-        r = tcall_invoke_run_(tc, call, out);
-        said = tcall_slice_(out->buf + before.fill, out->fill - before.fill);
-    }
-    if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL) {
-        *out = before;
+    tcall_writer clean = *out;
+    tcall_ctx *cx = &call->cx;
+    int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    cx->out = out;
+    cx->clean = &clean;
+    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
+        tcall_failed_(cx, tcall_over_(cx));
+    r = tcall_walk_(cx);
+    if (r < 0) {
+        *out = clean;
         return r;
     }
-    call->error = r;
-    if (r < 0) {
-        *out = before;
-        tcall_fail_(tc, call, said, out);
-    } else {
-        call->stage = TCALL_STAGE_RESULT;
-    }
-    tcall_tell_call_(
-        tc, call, TCALL_EVENT_END,
-        tcall_slice_(out->buf + before.fill, out->fill - before.fill));
+    if (cx->asked)
+        tcall_tell_verdict_(cx, TCALL_DENY);
+    cx->finished = tcall_now_(tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    call->error = cx->error;
+    cx->state = TCALL_DONE_;
+    if (call->error < 0)
+        tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(tc, call, TCALL_EVENT_END, tcall_output(cx));
     return call->error;
+}
+
+/* ---- hooks ---- */
+
+/* Those of the registry, then those of the tool; NULL: there are no more. */
+static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    const tcall_tool *tool = cx->call->tool;
+    if (i < d->hook_count)
+        return &d->hooks[i];
+    i -= d->hook_count;
+    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
+}
+
+/* The bits in cx->held of the hooks of an acquiring stage with that user. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
+{
+    const tcall_hook *h;
+    uint32_t bits = 0, bit = 1;
+    size_t i;
+    for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
+        if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+            h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
+            if (h->stage == stage && h->user == user)
+                bits |= bit;
+            bit <<= 1;
+        }
+    return bits;
+}
+
+/* The hook's filter lets it run, and what it releases was acquired. */
+static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
+{
+    uint32_t bits;
+    if (h->filter && !h->filter(cx, h->user))
+        return false;
+    if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
+        h->stage != TCALL_DID_RELEASE_QUOTA)
+        return true;
+    bits = tcall_holders_(cx,
+                          h->stage == TCALL_DID_RELEASE_QUOTA
+                              ? TCALL_WILL_ACQUIRE_QUOTA
+                              : TCALL_WILL_ACQUIRE_SEMAPHORE,
+                          h->user);
+    if (bits && !(cx->held & bits))
+        return false;
+    cx->held &= ~bits;
+    return true;
+}
+
+/* The next hook of a stage from the place *at on; *at is then behind it. */
+static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
+                                          uint32_t *at)
+{
+    const tcall_hook *h, *best;
+    do {
+        uint32_t least = UINT32_MAX;
+        size_t i;
+        best = NULL;
+        for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
+            int order = tcall_due_[stage] & TCALL_LATE_ ? h->priority
+                                                        : -1 - h->priority;
+            uint32_t place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
+            if (h->stage == stage && place >= *at && place < least) {
+                least = place;
+                best = h;
+            }
+        }
+        *at = best ? least + 1 : *at;
+    } while (best && !tcall_hook_due_(cx, best));
+    return best;
+}
+
+static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
+{
+    const tcall_hook *outer = cx->hook;
+    int state = cx->state, r;
+    cx->hook = h;
+    r = tcall_came_(cx, h->run(cx, h->user));
+    cx->hook = outer;
+    if (tcall_waits_(r) &&
+        (state != TCALL_GOING_ || h->stage > TCALL_WILL_EXECUTE))
+        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
+    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
+        h->stage != TCALL_AROUND_EXECUTE)
+        cx->by = h->name;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+         h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
+        uint32_t bits = tcall_holders_(cx, h->stage, h->user);
+        cx->held |= bits;
+        if (!bits)
+            r = TCALL_E_LIMIT; /* more than 32 of them */
+    }
+    return r;
+}
+
+/* All hooks of a stage from the place *at on; the first error of them. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
+{
+    const tcall_hook *h;
+    int first = TCALL_OK, state = cx->state;
+    uint32_t here;
+    if (!(cx->hooked >> stage & 1))
+        return TCALL_OK;
+    while (here = *at, (h = tcall_hook_next_(cx, stage, at)) != NULL) {
+        int r = tcall_hook_run_(cx, h);
+        if (tcall_waits_(r)) {
+            *at = here;
+            return r;
+        }
+        if (first == TCALL_OK)
+            first = r;
+        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
+            (r < 0 || cx->state != state))
+            break;
+    }
+    return first;
+}
+
+/* The tool has no second effect when it runs once more for this call. */
+static bool tcall_repeatable_(const tcall_tool *tool)
+{
+    return tool->idempotent ||
+           (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* One attempt, from where it stands. */
+static int tcall_attempt_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->phase == TCALL_RUN_NOT_) {
+        cx->attempt++;
+        if (cx->begun && !tcall_repeatable_(cx->call->tool))
+            return cx->ran;
+        *cx->out = *cx->clean;
+        cx->reason.len = 0;
+        cx->by = NULL;
+        cx->inner = 0;
+        if (cx->attempt > 1) {
+            tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_RETRY,
+                             tcall_slice_(NULL, 0));
+            r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
+            cx->inner = 0;
+        }
+        cx->phase = TCALL_RUN_WILL_;
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        cx->phase == TCALL_RUN_WILL_) {
+        r = tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner);
+        if (r == TCALL_OK) {
+            cx->phase = TCALL_RUN_CONSENT_;
+            cx->inner = 0;
+        }
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        cx->phase == TCALL_RUN_CONSENT_) {
+        r = cx->call->error;
+        if (r == TCALL_OK && !cx->call->approved && tcall_must_ask_(cx->call))
+            r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = tcall_consent_(cx);
+        if (r == TCALL_OK)
+            cx->phase = TCALL_RUN_BEGIN_;
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_run_(cx);
+    if (tcall_waits_(r))
+        return r;
+    cx->phase = TCALL_RUN_NOT_;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_) {
+        cx->inner = 0;
+        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->inner);
+    }
+    return cx->ran = r;
+}
+
+int tcall_next(tcall_ctx *cx)
+{
+    const tcall_hook *h;
+    uint32_t here = cx->around;
+    uint8_t depth = cx->depth;
+    int r;
+    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
+        depth > TOOLCALL_MAX_AROUND)
+        return cx->attempt++, TCALL_E_USAGE; /* who loops for it, ends */
+    h = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->around);
+    /* The tool, and hooks that are not around it, are not to call this. */
+    cx->depth = h ? (uint8_t)(depth + 1) : TOOLCALL_MAX_AROUND + 1;
+    r = h ? tcall_hook_run_(cx, h) : tcall_attempt_(cx);
+    cx->depth = depth;
+    cx->around = here;
+    return r;
+}
+
+/* Hooks around the run do not overcome its failure by keeping silent. */
+static int tcall_around_(tcall_ctx *cx)
+{
+    int r = tcall_next(cx);
+    if (tcall_waits_(r))
+        return r;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->ran;
+    if (r < 0 && cx->attempt > 1) {
+        cx->inner = 0;
+        tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->inner);
+        if (cx->state != TCALL_GOING_)
+            r = TCALL_OK;
+    }
+    return r;
+}
+
+int tcall_run_hooks(tcall_ctx *cx)
+{
+    const tcall_hook *h;
+    size_t i;
+    for (i = 0; !cx->mapped && (h = tcall_hook_(cx, i)) != NULL; i++)
+        cx->hooked |= (uint32_t)1 << (h->stage & 31);
+    cx->mapped = true;
+    return cx->stage == TCALL_AROUND_EXECUTE
+               ? tcall_around_(cx)
+               : tcall_hooks_(cx, cx->stage, &cx->at);
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_check_output_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
+    tcall_block *b = &tc->block;
+    tcall_str text = tcall_output(cx), gap;
+    tcall_schema schema;
+    tcall_check check;
+    tcall_json value;
+    size_t need = 0;
+    char *copy = (char *)tcall_block_take_(b, text.len + 1);
+    int r;
+    if (!copy)
+        return TCALL_E_MEMORY;
+    memcpy(copy, text.ptr, text.len);
+    gap = tcall_hydrate_gap_(b, 0);
+    r = tcall_json_parse(&value, copy, text.len,
+                         (tcall_tok *)(void *)(b->base + (gap.ptr - b->base)),
+                         gap.len / sizeof(tcall_tok), &need);
+    if (r < 0 && r != TCALL_E_MEMORY)
+        return TCALL_E_OUTPUT;
+    need = (r < 0 ? need : (size_t)r) * sizeof(tcall_tok);
+    copy = (char *)tcall_block_take_(b, need);
+    if (!copy)
+        return TCALL_E_MEMORY;
+    memmove(copy, value.tok, need);
+    value.tok = (const tcall_tok *)(const void *)copy;
+    r = tcall_tool_compile_(tc, &schema, cx->call->tool->output);
+    if (r < 0)
+        return r;
+    need = schema.nodes * sizeof(tcall_node_);
+    schema.program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
+        b, (const char *)schema.program, need);
+    if (!schema.program)
+        return TCALL_E_MEMORY;
+    memset(&check, 0, sizeof check);
+    gap = tcall_hydrate_gap_(b, 0);
+    check.memory = (void *)(b->base + (gap.ptr - b->base));
+    check.size = gap.len;
+    r = tcall_schema_check(&schema, value, &check);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY)
+        tcall_block_room_(b, check.need);
+    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
+}
+
+int tcall_check_output(tcall_ctx *cx)
+{
+    size_t high = cx->tc->block.high;
+    int r = tcall_check_output_(cx);
+    cx->tc->block.high = high;
+    return r;
 }
 
 /* ==========================================================================
@@ -9371,6 +10250,16 @@ static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
                                            : TCALL_ITEM_NONE_;
 }
 
+/* Shows a piece of a call. */
+static void tcall_reader_show_(tcall_reader *r)
+{
+    size_t at = r->pending - r->chat->start;
+    tcall_item item;
+    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        r->call(r->user, &item);
+}
+
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
@@ -9389,6 +10278,8 @@ static void tcall_reader_settle_(tcall_reader *r)
                (!piece && h.index != TCALL_INDEX_NONE_)) {
         if (!r->whole && h.kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
+        if (at == TCALL_NO_ITEM_ || !(h.kind & TCALL_ITEM_ALL_))
+            tcall_reader_show_(r);
         if (at == TCALL_NO_ITEM_) {
             r->pending += tcall_head_size_(&h);
             r->began |= (uint8_t)(1u << r->choice);
@@ -10127,9 +11018,9 @@ static const tcall_view_word_ tcall_view_words_[] = {
     {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
     {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
     {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
-    {"$ref", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"$defs", NULL, TCALL_VIEW_MAP_, 7, 0},
-    {"definitions", NULL, TCALL_VIEW_MAP_, 5, 2},
+    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
+    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
+    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
     {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
     {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
     {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
@@ -10137,14 +11028,16 @@ static const tcall_view_word_ tcall_view_words_[] = {
     {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
 };
 
-/* Deeper levels are copied as they are, and nothing strict is that deep. */
-#define TCALL_VIEW_DEPTH_ 24
+/* Deeper brackets are copied as they are. Strict modes know 10 levels of
+ * schemas below the first. */
+#define TCALL_VIEW_DEPTH_  24
+#define TCALL_VIEW_LEVELS_ 10
 
 typedef struct tcall_view_ {
     tcall_writer *w;
     uint8_t profile;
-    bool unfit; /* cannot be strict */
-    uint8_t depth;
+    bool unfit;                /* cannot be strict */
+    uint8_t depth, level;      /* of brackets, of schemas */
     uint16_t optional, unions; /* seen; vendors limit their number */
     struct {
         const char *from; /* the bracket that is open */
@@ -10207,7 +11100,8 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
     if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
         type = tcall_view_get_(p, "type");
         v->unions = (uint16_t)(v->unions + (type && *type == '['));
-        v->unfit = v->unfit || tcall_view_vague_(p);
+        v->unfit =
+            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
     }
     if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
         v->depth == TCALL_VIEW_DEPTH_) {
@@ -10219,6 +11113,7 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
     v->open[v->depth].what = what;
     v->open[v->depth].nullable = nullable;
     v->depth++;
+    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
     return p + 1;
 }
 
@@ -10273,8 +11168,10 @@ static bool tcall_view_optional_(tcall_view_ *v)
 static const char *tcall_view_close_(tcall_view_ *v, const char *p)
 {
     v->depth--;
-    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_)
+    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
+        v->level--;
         tcall_view_close_schema_(v, v->open[v->depth].from);
+    }
     tcall_write_close(v->w, *p);
     if (v->open[v->depth].nullable) {
         tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
@@ -11049,8 +11946,8 @@ static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
     tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"type\":\"function\","
-                      "\"function\":{\"name\":@n,\"arguments\":@a}}",
+                      "{\"id\":@i,\"function\":{\"name\":@n,"
+                      "\"arguments\":@a}}",
                       "{\"role\":\"tool\",\"tool_name\":@n,"
                       "\"tool_call_id\":@i,\"content\":",
                       NULL);
@@ -11394,6 +12291,7 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
 
 enum {
     TCALL_A_IDLE_,  /* no turn */
+    TCALL_A_WAIT_,  /* before the request is sent again */
     TCALL_A_OPEN_,  /* write the request for counting, connect */
     TCALL_A_SEND_,  /* write it for real */
     TCALL_A_READ_,  /* read the answer */
@@ -11435,6 +12333,7 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
         a->desc.max_rounds = 8;
     if (!a->desc.max_calls)
         a->desc.max_calls = 32;
+    a->random = a->desc.seed;
     if (!a->desc.path)
         a->desc.path = desc->stream && desc->provider->stream_path
                            ? desc->provider->stream_path
@@ -11501,7 +12400,8 @@ int tcall_agent_say(tcall_agent *a, tcall_str text)
         return r;
     tcall_agent_pick_(a, text);
     a->started = tcall_agent_now_(a);
-    a->rounds = a->calls = 0;
+    a->rounds = a->calls = a->tries = 0;
+    a->wait_ms = 0;
     a->cancelled = a->again = false;
     a->run = true;
     a->state = TCALL_A_OPEN_;
@@ -11596,6 +12496,7 @@ static int tcall_agent_open_(tcall_agent *a)
                   p->key_prefix, a->desc.key);
     memset(&a->response, 0, sizeof a->response);
     a->response.retry_after_ms = -1;
+    a->opened = true;
     r = a->desc.transport.open(a->desc.transport.user, req, &a->response);
     if (r < 0)
         return r;
@@ -11626,6 +12527,15 @@ static void tcall_agent_text_piece_(void *user, tcall_str piece)
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_TEXT);
 }
 
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_agent *a = (tcall_agent *)user;
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_PIECE);
+}
+
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
 static int tcall_agent_send_(tcall_agent *a)
@@ -11643,8 +12553,22 @@ static int tcall_agent_send_(tcall_agent *a)
     a->mark = a->desc.tc->block.low - a->chat.start;
     tcall_reader_init(a->reader, a->desc.provider, &a->chat,
                       tcall_agent_text_piece_, a);
+    a->reader->call = tcall_agent_call_piece_;
     a->state = TCALL_A_READ_;
     return TCALL_E_AGAIN;
+}
+
+/* A server may repeat the key in its complaint: as much as 8 characters of it
+ * are made unreadable. */
+static void tcall_agent_mask_(char *text, const char *key)
+{
+    for (; key && *key && *text; text++) {
+        size_t n = 0;
+        while (key[n] && text[n] == key[n])
+            n++;
+        if (n >= 8 || !key[n])
+            memset(text, '*', n);
+    }
 }
 
 /* The answer is there: what follows of it. */
@@ -11654,27 +12578,28 @@ static int tcall_agent_answered_(tcall_agent *a)
     int r = tcall_reader_end(a->reader);
     int status;
     a->answer = a->reader->answer;
+    tcall_agent_mask_(a->answer.message, a->desc.key);
+    tcall_agent_mask_(a->answer.stop_text, a->desc.key);
     status = tcall_answer_error(&a->answer, a->response.status);
     if (a->response.retry_after_ms < 0)
         a->response.retry_after_ms = a->answer.wait_ms;
     if (status == TCALL_OK && a->run && a->answer.calls && a->answer.unkept)
         status = TCALL_E_MEMORY; /* nobody could send their results back */
-    a->desc.transport.close(a->desc.transport.user);
-    if (status < 0) { /* whatever the body is, it is no answer */
-        a->desc.tc->block.low = a->chat.start + a->mark;
+    if (status < 0)              /* whatever the body is, it is no answer */
         r = status;
-    }
     memset(&event, 0, sizeof event);
     event.error = r;
     event.status = a->response.status;
     event.bytes = a->received;
     event.text = tcall_str_of(a->answer.message);
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_ANSWER);
-    a->state = TCALL_A_IDLE_;
     if (r < 0)
         return r;
+    a->desc.transport.close(a->desc.transport.user);
+    a->opened = a->again = false;
+    a->state = TCALL_A_IDLE_;
     a->rounds++;
-    a->again = false;
+    a->tries = 0;
     a->call_at = 0;
     if (a->answer.calls == 0)
         return TCALL_OK;
@@ -11689,13 +12614,6 @@ static int tcall_agent_read_(tcall_agent *a)
     int r;
     if (n == 0)
         return tcall_agent_answered_(a);
-    if (n == TCALL_E_CLOSED && !a->response.status &&
-        a->response.retry_after_ms == 0 && !a->again) {
-        a->desc.transport.close(a->desc.transport.user);
-        a->again = true;
-        a->state = TCALL_A_OPEN_;
-        return TCALL_E_AGAIN;
-    }
     if (n < 0)
         return n;
     a->received += (size_t)n;
@@ -11766,7 +12684,7 @@ static int tcall_agent_next_(tcall_agent *a)
     if (over == TCALL_OK && a->calls > a->desc.max_calls)
         over = TCALL_E_LIMIT;
     if (over < 0)
-        call->error = over;
+        tcall_cancel(call, over);
     head = TCALL_HEAD_ + call->id.len + call->name.len;
     if (!tcall_block_room_(&tc->block, head))
         return TCALL_E_MEMORY;
@@ -11792,6 +12710,90 @@ static int tcall_agent_next_(tcall_agent *a)
     return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
 }
 
+/* Ends the exchange, and forgets what came of an answer. */
+static void tcall_agent_leave_(tcall_agent *a)
+{
+    if (a->opened)
+        a->desc.transport.close(a->desc.transport.user);
+    a->opened = false;
+    if (a->state == TCALL_A_READ_)
+        a->desc.tc->block.low = a->chat.start + a->mark;
+}
+
+/* Whether sending the request again can help. An answer that had begun well
+ * may have been seen by somebody. */
+static bool tcall_retry_helps_(const tcall_agent *a, int error)
+{
+    int status = a->response.status;
+    if (!status)
+        return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
+               error == TCALL_E_RESOLVE ||
+               (error == TCALL_E_TIMEOUT && a->state == TCALL_A_OPEN_);
+    if (status < 400 || a->response.should_retry)
+        return status >= 400 && a->response.should_retry > 0;
+    return status == 408 || status == 409 || status == 429 || status >= 500;
+}
+
+/* Devices that failed together should not come back together. */
+static uint32_t tcall_retry_backoff_(tcall_agent *a)
+{
+    uint32_t half = 250u << (a->tries < 5 ? a->tries - 1 : 4);
+    uint32_t x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
+    x = (x ^ x >> 16) * 0x45D9F3Bu;
+    x = (x ^ x >> 16) * 0x45D9F3Bu;
+    return half + ((x >> 16) * half >> 16);
+}
+
+long tcall_retry(tcall_agent *a, int error)
+{
+    const tcall_agent_desc *d = &a->desc;
+    uint32_t most = d->max_wait_ms ? d->max_wait_ms : 60000;
+    long told = a->response.retry_after_ms;
+    uint32_t ms = told < 0 ? tcall_retry_backoff_(a) : (uint32_t)told;
+    ms = ms < most ? ms : most;
+    if (!tcall_retry_helps_(a, error) || !d->transport.now_ms ||
+        a->tries >= (d->max_tries ? d->max_tries : 3) ||
+        (d->max_ms && tcall_agent_now_(a) - a->started + ms >= d->max_ms))
+        return error;
+    return (long)ms;
+}
+
+/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
+ * error. A connection that was dead when it was reused is replaced at once. */
+static int tcall_agent_retry_(tcall_agent *a, int error)
+{
+    bool dead = error == TCALL_E_CLOSED && !a->response.status &&
+                a->response.retry_after_ms == 0 && !a->again;
+    tcall_event event;
+    long ms = 0;
+    if (!a->opened || tcall_agent_over_(a) < 0)
+        return error;
+    a->again = a->again || dead;
+    a->tries = (uint16_t)(a->tries + !dead);
+    if (!dead)
+        ms = a->desc.retry ? a->desc.retry(a, error) : error;
+    if (ms < 0)
+        return error;
+    tcall_agent_leave_(a);
+    memset(&event, 0, sizeof event);
+    event.error = error;
+    event.status = a->response.status;
+    event.ms = a->pause = a->wait_ms = (uint32_t)ms;
+    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_RETRY);
+    a->paused = tcall_agent_now_(a);
+    a->state = TCALL_A_WAIT_;
+    return TCALL_E_AGAIN;
+}
+
+static int tcall_agent_wait_(tcall_agent *a)
+{
+    uint32_t spent = a->pause ? tcall_agent_now_(a) - a->paused : 0;
+    a->wait_ms = spent < a->pause ? a->pause - spent : 0;
+    if (!a->wait_ms)
+        a->state = TCALL_A_OPEN_;
+    return TCALL_E_AGAIN;
+}
+
 /* An error ends the turn. What it added to the history stays as far as it is
  * whole: calls without results are taken back, and so is a question that
  * nobody answered. */
@@ -11800,12 +12802,10 @@ static int tcall_agent_end_(tcall_agent *a, int error)
     tcall_block *b = &a->desc.tc->block;
     size_t at = 0, from = 0, last = 0;
     tcall_item item;
-    if (a->state == TCALL_A_SEND_ || a->state == TCALL_A_READ_)
-        a->desc.transport.close(a->desc.transport.user);
+    tcall_agent_leave_(a);
     if (a->call.tool)
         tcall_release(a->desc.tc, &a->call);
-    if (a->state == TCALL_A_READ_ ||
-        (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls))
+    if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
         b->low = a->chat.start + a->mark;
     memset(&a->call, 0, sizeof a->call);
     item.kind = TCALL_ITEM_TEXT;
@@ -11814,6 +12814,7 @@ static int tcall_agent_end_(tcall_agent *a, int error)
     if (item.kind == TCALL_ITEM_USER)
         b->low = a->chat.start + last;
     a->state = TCALL_A_IDLE_;
+    a->wait_ms = 0;
     return error;
 }
 
@@ -11826,11 +12827,14 @@ int tcall_agent_step(tcall_agent *a)
         r = tcall_agent_over_(a);
     if (r == TCALL_OK)
         switch (a->state) {
+        case TCALL_A_WAIT_: r = tcall_agent_wait_(a); break;
         case TCALL_A_OPEN_: r = tcall_agent_open_(a); break;
         case TCALL_A_SEND_: r = tcall_agent_send_(a); break;
         case TCALL_A_READ_: r = tcall_agent_read_(a); break;
         default: r = tcall_agent_next_(a); break;
         }
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+        r = tcall_agent_retry_(a, r);
     if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
         return tcall_agent_end_(a, r);
     return r;
@@ -11838,10 +12842,11 @@ int tcall_agent_step(tcall_agent *a)
 
 static int tcall_agent_finish_(tcall_agent *a)
 {
+    const tcall_transport *t = &a->desc.transport;
     int r;
-    do
-        r = tcall_agent_step(a);
-    while (r == TCALL_E_AGAIN);
+    while ((r = tcall_agent_step(a)) == TCALL_E_AGAIN)
+        if (a->wait_ms && t->wait)
+            t->wait(t->user, a->wait_ms);
     return r;
 }
 

@@ -343,10 +343,11 @@ static void test_large(void)
     enum { SIZE = 1 << 20, TOOLS = 10000 };
     char *text = (char *)malloc(SIZE), *names = (char *)malloc(TOOLS * 12);
     char *room = (char *)malloc(TOOLS * 20 + 4096);
-    tcall_tool *many = (tcall_tool *)calloc(TOOLS, sizeof *many);
+    tcall_tool *many = (tcall_tool *)malloc(TOOLS * sizeof *many);
     tcall_picked picks[3];
     tcall_str input;
     int i;
+    memset(many, 0, TOOLS * sizeof *many);
     for (i = 0; i < TOOLS; i++) {
         int n = i, k;
         char *name = names + 12 * i;

@@ -37,7 +37,7 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
 IMAGES = ["empty", "core", "agent"]
 AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
 # What CI holds: growth beyond it fails. Lower it when an image gets smaller.
-BARS = {("core", "M4"): 32300, ("agent", "M4"): 46100}
+BARS = {("core", "M4"): 32300, ("agent", "M4"): 46400}
 
 BANNED = re.compile(
     r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
@@ -63,8 +63,10 @@ POINTERS = {
                        "tcall_gemini_write_", "tcall_deepseek_write_",
                        "tcall_openrouter_write_"],
     "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
-    "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
-    "transport.*": [], "tool.run": [],
+    "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
+    "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [], "d.approve": [],
+    "desc.run_hooks": ["tcall_run_hooks"],
+    "tool.check_output": ["tcall_check_output"], "h.run": [],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but

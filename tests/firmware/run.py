@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""The unit tests of the core on emulated microcontrollers.
+
+The same sources as on this computer: the header is compiled once for each
+target, the tests are linked to it, and the value of main is the verdict. The
+link has no heap: any use of malloc, the library's or the C library's, fails it
+(a test's own malloc is that of memory.c). Long loops are thinned out, see
+CHECK_EVERY.
+
+    run.py [TARGET]...    all targets without
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+OUT = ROOT / "build" / "firmware-test"
+LIMIT = 60  # seconds for one program
+HEAP = "malloc calloc realloc free"
+SEMIHOSTING = ("-display none -monitor none -serial none -chardev "
+               "stdio,id=s0 -semihosting-config enable=on,target=native,"
+               "chardev=s0 -kernel").split()
+
+
+class Target:
+    """compiler, packages it needs, flags, link and run: words to be split."""
+
+    def __init__(self, name, prefix, packages, flags, link, run, tests="*",
+                 also=(), memory=3 << 20, every=20):
+        self.__dict__.update(locals())
+        self.dir = OUT / name
+
+    def gcc(self, *args):
+        cmd = [f"{self.prefix}-gcc", *self.flags.split(), *map(str, args)]
+        return subprocess.run(cmd, cwd=ROOT, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def build(self, *args):
+        p = self.gcc(*args)
+        if p.returncode:
+            raise RuntimeError(p.stdout[:1000])
+
+    def compile(self, source, *more):
+        obj = self.dir / (source.stem + ".o")
+        self.build("-Os", "-ffunction-sections", "-fdata-sections", "-Wall",
+                   "-Wextra", "-Werror", *more, "-I.", "-c", source, "-o", obj)
+        return obj
+
+    def link_words(self, elf, objects):
+        wrap = ",".join(f"--wrap={name}" for name in HEAP.split())
+        return [*objects, "-Wl,--gc-sections", f"-Wl,{wrap}",
+                *self.link.split(), "-o", elf]
+
+    def start(self):
+        """The header, and what the board needs, once."""
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self.base = [self.compile(ROOT / "tests" / "impl.c", "-std=c99"),
+                     self.compile(HERE / "memory.c",
+                                  f"-DTEST_MEMORY={self.memory}u")]
+        self.base += [self.compile(HERE / name) for name in self.also]
+
+    def link_without_heap(self):
+        """malloc must fail the link, or nothing here would show its absence."""
+        source = self.dir / "heap.c"
+        source.write_text("#include <stdlib.h>\nint main(int argc, char **argv)"
+                          "\n{ (void)argv; return !malloc((size_t)argc); }\n")
+        obj = self.compile(source)
+        p = self.gcc(*self.link_words(self.dir / "heap.elf",
+                                      self.base[1:] + [obj]))
+        if p.returncode == 0 or "malloc" not in p.stdout:
+            raise RuntimeError("a program with malloc could be linked")
+        return 1
+
+    def test(self, source):
+        """How many checks passed; raises where not all did."""
+        obj = self.compile(source, "-std=c99", f"-DCHECK_EVERY={self.every}",
+                           "-I", OUT / "declare", "-isystem", OUT / "include",
+                           "-include", HERE / "memory.h")
+        elf = self.dir / (source.stem + ".elf")
+        self.build(*self.link_words(elf, self.base + [obj]))
+        try:
+            p = subprocess.run([*self.run.split(), elf], text=True,
+                               stdin=subprocess.DEVNULL, timeout=LIMIT,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               errors="replace")
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"no end after {LIMIT} s")
+        sums = re.findall(r": (\d+) passed, (\d+) failed\s*$", p.stdout)
+        if p.returncode or not sums or sums[-1][1] != "0":
+            raise RuntimeError(f"{p.stdout[-1000:]}{p.stderr[-500:]}\n"
+                               f"main's value: {p.returncode}")
+        return int(sums[-1][0])
+
+
+def picolibc(flash, ram, size):
+    places = dict(__flash=flash, __flash_size="4M", __ram=ram,
+                  __ram_size=size, __stack_size="16K")
+    return ("--oslib=semihost --crt0=hosted -Tpicolibc.ld " +
+            " ".join(f"-Wl,--defsym={k}={v}" for k, v in places.items()))
+
+
+TARGETS = [
+    Target("cortex-m3", "arm-none-eabi",
+           "gcc-arm-none-eabi picolibc-arm-none-eabi qemu-system-arm",
+           "-mcpu=cortex-m3 -mthumb --specs=picolibc.specs",
+           picolibc("0", "0x20000000", "4M"),
+           "qemu-system-arm -M mps2-an385 -nic none"),
+    Target("rv32imc", "riscv64-unknown-elf",
+           "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf "
+           "qemu-system-misc",
+           "-march=rv32imc -mabi=ilp32 --specs=picolibc.specs",
+           picolibc("0x80000000", "0x80400000", "4M"),
+           # no atomics and no floating point: what needs them would trap
+           "qemu-system-riscv32 -M virt -m 16M -bios none -nic none "
+           "-cpu rv32,a=off,f=off,d=off,m=on,c=on"),
+]
+for t in TARGETS:
+    if t.run.startswith("qemu"):
+        t.run += " " + " ".join(SEMIHOSTING)
+
+
+def sources(target):
+    found = sorted((ROOT / "tests").glob(f"test_{target.tests}.c"))
+    return [s for s in found
+            if not re.match(r"test_(port|agent_e2e)", s.stem)]
+
+
+def prepare():
+    """A toolcall.h that only declares, and jsmn for the test against it."""
+    (OUT / "declare").mkdir(parents=True, exist_ok=True)
+    (OUT / "declare" / "toolcall.h").write_text(
+        "#undef TOOLCALL_IMPLEMENTATION\n#include <limits.h>\n"
+        f'#include <string.h>\n#include "{ROOT}/toolcall.h"\n')
+    (OUT / "include").mkdir(exist_ok=True)
+    for place in ("/usr/include", "/usr/local/include", ROOT):
+        if (jsmn := pathlib.Path(place) / "jsmn.h").exists():
+            shutil.copy(jsmn, OUT / "include")
+
+
+def main():
+    wanted = [t for t in TARGETS if t.name in (sys.argv[1:] or
+                                               [t.name for t in TARGETS])]
+    passed = failed = skipped = 0
+    began = time.time()
+    prepare()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = []
+        for t in wanted:
+            need = subprocess.run([ROOT / "tests" / "need",
+                                   *t.packages.split()],
+                                  stdout=subprocess.DEVNULL)
+            if need.returncode:
+                print(f"{t.name}: SKIPPED, because packages are missing")
+                skipped += 1
+                continue
+            t.start()
+            jobs.append((t, "no heap", pool.submit(t.link_without_heap)))
+            jobs += [(t, s.stem, pool.submit(t.test, s)) for s in sources(t)]
+        for t, name, job in jobs:
+            try:
+                n = job.result()
+                passed += n
+                print(f"{t.name:10} {name:16} {n:7} passed")
+            except RuntimeError as e:
+                failed += 1
+                print(f"{t.name:10} {name:16} FAILED\n{e}")
+    more = f", {skipped} skipped" if skipped else ""
+    print(f"firmware-test, {time.time() - began:.0f} s: {passed} passed, "
+          f"{failed} failed{more}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
