@@ -7504,7 +7504,7 @@ static bool tcall_has_vowel_(const char *w, size_t n)
 }
 
 /* Cuts English endings off, so that forms of a word are alike: light, lights,
- * lighting. What remains need not be a word. The first two letters stay. */
+ * lighting. What remains need not be a word. The first three letters stay. */
 static size_t tcall_stem_(char *w, size_t n)
 {
     if (n > 3 && w[n - 1] == 's') {
@@ -7571,12 +7571,17 @@ typedef struct tcall_key_ {
     uint32_t prefix; /* of the first letters of a longer word, else 0 */
 } tcall_key_;
 
-/* A number from the first two letters, which stems keep. */
+/* A number from the first three letters, which stems keep, but for y and i. */
 static unsigned tcall_words_letters_(const tcall_words_ *t)
 {
-    const char *w = t->at + ((unsigned char)*t->at >= 0x80);
-    return ((unsigned char)w[0] & 31u) |
-           (t->n > 1 ? ((unsigned char)w[1] & 31u) << 5 : 0);
+    const unsigned char *w =
+        (const unsigned char *)t->at + ((unsigned char)*t->at >= 0x80);
+    unsigned n = w[0] & 31u;
+    if (t->n > 1)
+        n |= (w[1] & 31u) << 5;
+    if (t->n > 2)
+        n ^= ((w[2] == 'y' ? 'i' : w[2]) & 31u) << 3;
+    return n;
 }
 
 /* Only stems of letters are cut; the word itself stays. */
@@ -7794,20 +7799,17 @@ static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned text)
            (key.prefix && tcall_query_hit_(q, key.prefix, text));
 }
 
-/* The texts of a tool one after the other: false behind the last. */
-static bool tcall_pick_text_(tcall_words_ *t, const tcall_tool *tool,
+enum { TCALL_PICK_TEXTS_ = 5 };
+
+static void tcall_pick_text_(tcall_words_ *t, const tcall_tool *tool,
                              unsigned text)
 {
-    const char *all[5];
-    all[0] = tool->name;
-    all[1] = tool->title;
-    all[2] = tool->description;
-    all[3] = tool->tags;
-    all[4] = tool->parameters;
-    if (text >= TCALL_COUNT(all))
-        return false;
-    tcall_words_init_(t, all[text], all[text] ? strlen(all[text]) : 0);
-    return true;
+    const char *p = text == 0   ? tool->name
+                    : text == 1 ? tool->title
+                    : text == 2 ? tool->description
+                    : text == 3 ? tool->tags
+                                : tool->parameters;
+    tcall_words_init_(t, p, p ? strlen(p) : 0);
 }
 
 static unsigned tcall_pick_where_(unsigned text)
@@ -7837,8 +7839,9 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
 {
     tcall_words_ *t = &q->words;
     unsigned text;
-    for (text = 0; tcall_pick_text_(t, tool, text); text++) {
+    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
         unsigned where = tcall_pick_where_(text);
+        tcall_pick_text_(t, tool, text);
         while (tcall_words_next_(t)) {
             tcall_counts_add_(n, t->n, where);
             if (tcall_query_begins_(q, tcall_words_letters_(t)) &&
@@ -7887,8 +7890,9 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
         if (i < room)
             words[i] = (uint32_t)head;
         memset(&n, 0, sizeof n);
-        for (text = 0; i < count && tcall_pick_text_(&t, tool, text); text++) {
+        for (text = 0; i < count && text < TCALL_PICK_TEXTS_; text++) {
             unsigned where = tcall_pick_where_(text);
+            tcall_pick_text_(&t, tool, text);
             for (; tcall_words_next_(&t); used += 2) {
                 uint32_t letters = tcall_words_letters_(&t);
                 tcall_key_ key = tcall_words_key_(&t);
