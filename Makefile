@@ -47,7 +47,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/pick.py
+	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -83,7 +83,7 @@ $(BUILD)/test_port_diff: LDLIBS += \
 $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
     -Wl,--wrap=socket,--wrap=connect,--wrap=recv,--wrap=send,--wrap=close \
     -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=mbedtls_entropy_func \
-    -Wl,--wrap=clock_gettime
+    -Wl,--wrap=clock_gettime,--wrap=malloc,--wrap=pipe,--wrap=pthread_create
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
 $(programs): $(BUILD)/%: examples/%.c $(port)
 	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)

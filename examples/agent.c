@@ -514,7 +514,7 @@ static void show_event(void *user, const tcall_event *e)
         show_call(t, e->call);
         show_check(t, e->call);
         break;
-    case TCALL_EVENT_APPROVAL:
+    case TCALL_EVENT_VERDICT:
         begin_line(t, e->verdict == TCALL_ALLOW ? "approved" : "denied");
         print_str(e->call->name);
         end_line(t);

@@ -308,7 +308,9 @@ static inline void trace_event(trace *t, const tcall_event *e)
         {TCALL_EVENT_APPROVAL, "approval"}, {TCALL_EVENT_START, "start"},
         {TCALL_EVENT_OUTPUT, "output"},     {TCALL_EVENT_END, "end"},
         {TCALL_EVENT_TEXT, "text"},         {TCALL_EVENT_REQUEST, "request"},
-        {TCALL_EVENT_ANSWER, "answer"},     {TCALL_EVENT_RETRY, "retry"},
+        {TCALL_EVENT_ANSWER, "answer"},     {TCALL_EVENT_VERDICT, "verdict"},
+        {TCALL_EVENT_PROGRESS, "progress"}, {TCALL_EVENT_ERROR, "error"},
+        {TCALL_EVENT_RETRY, "retry"},       {TCALL_EVENT_PICK, "pick"},
         {TCALL_EVENT_PIECE, "piece"},
     };
     char buf[512];

@@ -144,6 +144,7 @@ static int below_send(void *user, const unsigned char *bytes, size_t len)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.write(t->lower.user, (const char *)bytes, len);
 
+    t->blocked = n == TCALL_E_AGAIN;
     if (n == TCALL_E_AGAIN)
         return MBEDTLS_ERR_SSL_WANT_WRITE;
     if (n < 0) {
@@ -158,6 +159,7 @@ static int below_read(void *user, unsigned char *bytes, size_t cap)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.read(t->lower.user, (char *)bytes, cap);
 
+    t->blocked = n == TCALL_E_AGAIN;
     if (n == TCALL_E_AGAIN)
         return MBEDTLS_ERR_SSL_WANT_READ;
     if (n < 0) {
@@ -310,6 +312,15 @@ static int tls_connect(void *user)
 
 /* ---- bytes ---- */
 
+/* TLS 1.3: a ticket came, or mbedTLS says "again" though nothing below did,
+ * because it has yet to look at one. Nobody must wait for bytes then. */
+static bool at_once(tport_tls *t, int r)
+{
+    if (is_ticket(r))
+        keep_session(t);
+    return is_ticket(r) || (r == MBEDTLS_ERR_SSL_WANT_READ && !t->blocked);
+}
+
 /* mbedTLS says "again" after it has taken the bytes, and wants to be given
  * the same ones then. We say they were accepted and do the rest here. */
 static int finish_record(tport_tls *t)
@@ -337,7 +348,10 @@ static int tls_write(void *user, const char *bytes, size_t len)
     if (most > 0 && len > (size_t)most)
         len = (size_t)most;
     len = tport_clamp(len);
-    r = mbedtls_ssl_write(&t->ssl, (const unsigned char *)bytes, len);
+    do {
+        t->blocked = false;
+        r = mbedtls_ssl_write(&t->ssl, (const unsigned char *)bytes, len);
+    } while (at_once(t, r));
     if (r == MBEDTLS_ERR_SSL_WANT_WRITE) {
         t->unflushed = len;
         return (int)len;
@@ -355,10 +369,9 @@ static int tls_read(void *user, char *bytes, size_t cap)
         return r;
     /* 0 is an empty record, which says nothing, or an end from below. */
     do {
+        t->blocked = false;
         r = mbedtls_ssl_read(&t->ssl, (unsigned char *)bytes, tport_clamp(cap));
-        if (is_ticket(r))
-            keep_session(t);
-    } while ((r == 0 && !t->ended) || is_ticket(r));
+    } while ((r == 0 && !t->ended) || at_once(t, r));
     if (r > 0)
         return r;
     return r == MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY ? 0 : translate(t, r);

@@ -196,8 +196,7 @@ static void test_scores(void)
 static void test_memory(void)
 {
     static const char *const inputs[] = {
-        "weather in the city. switch the light off! send an email now; "
-        "exchange money",
+        "weather in the city. switch the light off! send an email; money",
         "temperature", "lights and mails", "", "an explanation"};
     static const tcall_pick_opts plain = {
         .allow_unsafe = true, .max = 8, .roles = 2, .min_score = 1};
@@ -214,7 +213,7 @@ static void test_memory(void)
         start(tools, TCALL_COUNT(tools), need);
         n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain, a, 8);
         CHECK(n >= 0 && tcall_peak(&tc) <= need);
-        start(tools, TCALL_COUNT(tools), need + 20 * TCALL_COUNT(tools));
+        start(tools, TCALL_COUNT(tools), need + 20 * TCALL_COUNT(tools) + 8);
         m = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain, b, 8);
         CHECK(m == n && tcall_peak(&tc) > need);
         for (k = 0; k < n && k < m; k++)

@@ -96,17 +96,9 @@ static void status_line(bool interim)
         "999", "099", "20",  "2000", "+20", "2x0", "101", ""};
     static const char *const interims[] = {"100", "103", "102", "199", "101"};
     static const char *const gaps[] = {" ", "  ", "\t", ""};
-    static const char *const reasons[] = {" OK",
-                                          " ",
-                                          "",
-                                          " Not Found",
-                                          "  x  ",
-                                          " \x80\xff",
-                                          " a\tb",
-                                          " a\x01"
-                                          "b",
-                                          "\tOK",
-                                          "OK"};
+    static const char *const reasons[] = {
+        " OK",       " ",     "",        " Not Found", "  x  ",
+        " \x80\xff", " a\tb", " a\x01-", "\tOK",       "OK"};
 
     say(WORD(versions, 12));
     say(WORD(gaps, 100));
@@ -785,7 +777,7 @@ int main(void)
         for (k = i + 1; k < COUNT(rules) && !rules[k].rule[0]; k++)
             n += rules[k].times;
         printf("  %6u %s\n", (unsigned)n, rules[i].rule);
-        CHECK(n > 0); /* a rule that explains nothing is a hole in the list */
+        CHECK(n >= 5); /* fewer would be chance: a hole in the list */
     }
     printf("  %6u without an explanation\n", (unsigned)unexplained);
     CHECK(unexplained == 0);

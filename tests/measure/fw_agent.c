@@ -1,4 +1,5 @@
-/* The whole: an agent with one provider, over a transport that is not there. */
+/* The whole: an agent with one provider, over a transport that is not there.
+ * With ALSO there is a second one, chosen at run time. */
 #include "fw_tool.h"
 
 static int net_open(void *user, const tcall_request *req, tcall_response *res)
@@ -42,7 +43,7 @@ int main(void)
         .tool_count = TCALL_COUNT(tools),
         .allow = TCALL_WRITE,
     };
-    const tcall_agent_desc agent_desc = {
+    tcall_agent_desc agent_desc = {
         .tc = &tc,
         .provider = &tcall_openai,
         .model = "some-model",
@@ -53,6 +54,10 @@ int main(void)
                       .close = net_close},
     };
 
+#ifdef ALSO
+    if (led)
+        agent_desc.provider = &ALSO;
+#endif
     if (tcall_init(&tc, &desc) < 0 || tcall_agent_init(&agent, &agent_desc) < 0)
         return 1;
     return tcall_agent_run(&agent, tcall_str_of("turn the light on"));

@@ -7,6 +7,8 @@ Flash is that of whole images, linked at -Os with the C library in them:
     core    read a JSON text, check it against its schema, run one tool
     agent   the same with one provider, conversation memory and the agent loop
 
+and the agent once more with each further provider beside the first.
+
 The bytes of an image are shared out among the chapters of the header by the
 place where each function or table is defined. Stack is the deepest path below
 each public function, from GCC's call graph and frame sizes.
@@ -36,6 +38,9 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
 }
 IMAGES = ["empty", "core", "agent"]
 AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
+# Further providers in the agent's image, and what each may add on M4.
+ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
+ALSO_BAR = 2560
 # What CI holds: growth beyond it fails. Lower it when an image gets smaller.
 BARS = {("core", "M4"): 32300, ("agent", "M4"): 46400}
 
@@ -60,13 +65,14 @@ POINTERS = {
     "f.read": ["tcall_field_*"],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
-                       "tcall_gemini_write_", "tcall_deepseek_write_",
-                       "tcall_openrouter_write_"],
-    "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
-    "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
-    "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [], "d.approve": [],
+                       "tcall_gemini_write_"],
+    "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
+    "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
     "desc.run_hooks": ["tcall_run_hooks"],
     "tool.check_output": ["tcall_check_output"], "h.run": [],
+    "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
+    "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
+    "d.approve": [],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
@@ -75,6 +81,10 @@ BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
     ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
 ]
+
+
+# What a layer of port/ may take on the M4.
+PORT_BARS = {"http": 6 * 1024}
 
 
 def run(cmd):
@@ -321,6 +331,28 @@ def markdown(names, flash, ram, stack):
     (OUT / "figures.md").write_text("\n".join(rows) + "\n")
 
 
+def port_layers():
+    """Flash of each layer of port/ alone on the M4, without what it calls;
+    0 where the C library, or mbedTLS, lacks the headers."""
+    t = Target("M4")
+    include = OUT / "port"
+    include.mkdir(parents=True, exist_ok=True)
+    (include / "no_threads.h").write_text(
+        "#undef MBEDTLS_THREADING_C\n#undef MBEDTLS_THREADING_PTHREAD\n")
+    for found in pathlib.Path("/usr/include").glob("mbedtls"):
+        if not (include / "mbedtls").exists():
+            (include / "mbedtls").symlink_to(found)
+    for layer in ["http", "tls", "posix", "port"]:
+        try:
+            obj = t.compile(ROOT / "port" / f"{layer}.c", f"-I{include}",
+                            '-DMBEDTLS_USER_CONFIG_FILE="no_threads.h"')
+            yield layer, sum(n for s, n in t.sections(obj)
+                             if not RAM.match(s) and s.startswith(
+                                 (".text", ".rodata")))
+        except (SystemExit, subprocess.CalledProcessError):
+            yield layer, 0
+
+
 def main():
     passed, faults = 0, []
 
@@ -348,7 +380,7 @@ def main():
         sys.exit("no cross compiler is installed, nothing was measured: "
                  "apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi")
 
-    flash, ram, parts, symbols, stack = {}, {}, {}, {}, {}
+    flash, ram, parts, symbols, stack, more = {}, {}, {}, {}, {}, {}
     for t in targets:
         t.dir.mkdir(parents=True, exist_ok=True)
         impl = t.compile(ROOT / "tests" / "impl.c", "-fcallgraph-info=su,da")
@@ -367,6 +399,10 @@ def main():
                 gate(size <= bar, f"{t.name}: {image} {size} is above {bar}")
             bad = sorted(filter(BANNED.fullmatch, t.symbols(elf)))
             gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
+        for also in ALSO:
+            program = t.compile(HERE / "fw_agent.c", f"-DALSO=tcall_{also}")
+            more[also, t.name] = flash_of(t, t.link(
+                "agent_" + also, [program, impl])) - flash["agent", t.name]
         nm = run([t.tool("nm"), "-g", "--defined-only", str(impl)])
         public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
         found = Stack(impl.with_suffix(".ci"), public)
@@ -406,9 +442,20 @@ def main():
             line(f"  {image}", [flash[image, n] for n in names] +
                  ([f"  (M4: aim {AIMS[image, 'M4']}, held at {bar})"]
                   if bar else []))
+    for also in ALSO:
+        cells = [more[also, n] for n in names]
+        line(f"  agent and {also}", [f"+{x}" for x in cells])
+        gate(more.get((also, "M4"), 0) <= ALSO_BAR,
+             f"M4: {also} adds {cells} bytes, more than {ALSO_BAR}")
     line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
     line("  deepest stack", [max(stack[n].values(), default=0)
                              for n in names])
+    for layer, size in port_layers() if "M4" in names else []:
+        bar = PORT_BARS.get(layer)
+        print(f"  port/{layer}.c on M4: " + (f"{size} bytes" if size else
+              "not compiled, there are no headers for it") +
+              (f", held at {bar}" if bar else ""))
+        gate(not bar or 0 < size <= bar, f"port/{layer}.c is above {bar}")
     for t in skipped:
         print(f"{t.name} was SKIPPED: install gcc-{t.prefix} and "
               f"picolibc-{t.prefix}")
@@ -416,8 +463,8 @@ def main():
         print("FAILED", fault)
     if not skipped:
         markdown(names, flash, ram, stack)
-    more = f", {len(skipped)} skipped" if skipped else ""
-    print(f"size: {passed} passed, {len(faults)} failed{more}")
+    rest = f", {len(skipped)} skipped" if skipped else ""
+    print(f"size: {passed} passed, {len(faults)} failed{rest}")
     return bool(faults)
 
 
