@@ -6543,32 +6543,34 @@ static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* Words that say nothing about what is wanted, by their length. Words that
  * tell a device what to do (on, off, up, down, next, all) are none of them. */
-static const char *const tcall_pick_stop_[] = {
-    "a d e g i m s t",
+enum { TCALL_PICK_STOPS_ = 12 }; /* the longest */
+static const char tcall_pick_stop_[] =
+    "a d e g i m s t\0"
     "am an as at be by do he hi if im in is it ll me my no of ok or re so "
-    "to us ve we",
+    "to us ve we\0"
     "and any are but can did don etc for had has her hey him his how its "
     "ive let may nor not now our per she the too use via was way who why "
-    "yes you",
+    "yes you\0"
     "able also been best both does done each from give good have help "
     "here into just know lets like look make mine more most must need "
     "next okay once only same some soon such sure tell than that them "
     "then they this used very want ways well were what when whom will "
-    "with your",
+    "with your\0"
     "about after again based being could doing every first given great "
     "hello might needs other shall thank their there these thing third "
-    "those using wants where which whose would",
+    "those using wants where which whose would\0"
     "anyone before during having kindly lastly please second should "
-    "thanks things",
-    "another because between finally looking related someone through",
-    "anything moreover",
-    "following regarding something",
-    "",
-    "furthermore",
-    "additionally"};
+    "thanks things\0"
+    "another because between finally looking related someone through\0"
+    "anything moreover\0"
+    "following regarding something\0"
+    "\0"
+    "furthermore\0"
+    "additionally";
 
 #ifndef TOOLCALL_NO_SYNONYMS
-const char *const tcall_synonyms[] = {
+/* Arrays, since linkers drop those that nobody names, unlike bare texts. */
+static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
     "on activate enable engage start\n"
@@ -6615,7 +6617,8 @@ const char *const tcall_synonyms[] = {
     "call phone dial telephone\n"
     "send forward deliver\n"
     "calendar schedule agenda\n"
-    "meeting appointment event conference\n",
+    "meeting appointment event conference\n";
+static const char tcall_synonyms_offices_[] =
     "event concert festival happening\n"
     "reserve reservation book booking\n"
     "reminder remind remember memo\n"
@@ -6686,7 +6689,8 @@ const char *const tcall_synonyms[] = {
     "location place city address where\n"
     "map direction route navigate navigation\n"
     "distance far away\n"
-    "near nearby closest around local\n",
+    "near nearby closest around local\n";
+static const char tcall_synonyms_web_[] =
     "travel trip vacation holiday journey tour itinerary destination\n"
     "flight airline plane airport fly\n"
     "hotel accommodation lodging stay motel hostel\n"
@@ -6740,7 +6744,8 @@ const char *const tcall_synonyms[] = {
     "student pupil kid child\n"
     "school university college\n"
     "question quiz answer ask\n"
-    "exam test\n",
+    "exam test\n";
+static const char tcall_synonyms_world_[] =
     "explain explanation describe definition meaning\n"
     "word dictionary vocabulary\n"
     "synonym word thesaurus\n"
@@ -6792,8 +6797,10 @@ const char *const tcall_synonyms[] = {
     "volume capacity\n"
     "population demographic people\n"
     "country nation\n"
-    "language locale\n",
-    NULL};
+    "language locale\n";
+const char *const tcall_synonyms[] = {
+    tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
+    tcall_synonyms_world_, NULL};
 #endif
 
 /* Latin letters from U+00C0 on without their accents, small after capital. */
@@ -7062,10 +7069,13 @@ static size_t tcall_stem_(char *w, size_t n)
 
 static bool tcall_pick_stops_(const tcall_split_ *t)
 {
-    const char *p;
-    if (t->n == 0 || t->n > TCALL_COUNT(tcall_pick_stop_))
+    const char *p = tcall_pick_stop_;
+    unsigned n;
+    if (t->n > TCALL_PICK_STOPS_)
         return false;
-    for (p = tcall_pick_stop_[t->n - 1]; *p; p += t->n + (p[t->n] == ' '))
+    for (n = 1; n < t->n; n++)
+        p += strlen(p) + 1;
+    for (; *p; p += t->n + (p[t->n] == ' '))
         if (memcmp(p, t->at, t->n) == 0)
             return true;
     return false;

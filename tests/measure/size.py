@@ -72,7 +72,9 @@ POINTERS = {
     "tool.check_output": ["tcall_check_output"], "h.run": [],
     "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
-    "d.approve": [],
+    "d.approve": [], "d.now_ms": [], "d.pick": ["tcall_pick"],
+    "s.score": ["tcall_cosine"],
+    "teller.term": ["tcall_tell_word_", "tcall_tell_term_"],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
