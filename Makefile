@@ -5,6 +5,7 @@
 # make firmware-test  the tests on emulated microcontrollers
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
+# make bench-pick  quality and cost of picking, beside others
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make install PREFIX=/usr/local: the header
@@ -46,7 +47,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/tls36
+	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -65,6 +66,9 @@ bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
+bench-pick: $(BUILD)/probe
+	@tests/need python3
+	@tests/measure/bench_pick.py
 
 figures: size bench
 	@tests/measure/figures.py
@@ -111,4 +115,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
-.PHONY: all run test unit matrix firmware-test size bench figures deps format format-check install clean
+.PHONY: all run test unit matrix firmware-test size bench bench-pick figures deps format format-check install clean

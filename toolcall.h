@@ -45,7 +45,8 @@
  *
  * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused.
+ * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * TOOLCALL_NO_SYNONYMS.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -1001,6 +1002,10 @@ typedef struct tcall_tool {
                            * such tools, and those that only read, are retried */
     bool repeats;         /* the same call may be made again in one turn, as of
                            * a clock: see TCALL_LOOPS */
+    bool pinned;          /* always among the picks */
+    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t groups;      /* bits: what it belongs to; default: everything */
+    uint16_t cost;        /* in units of your own */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -1120,6 +1125,111 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * listener may end its own subscription while it is called. */
 void tcall_subscribe(tcall *tc, tcall_listener *listener);
 void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+
+/* ==========================================================================
+ * >>pick: the right few tools for an input
+ *
+ * Tools are ranked by the words they share with the input, rare words counting
+ * most (BM25F). Nothing is learned or stored, nothing runs, and equal tools
+ * keep the order of registration. Other ways to score can take part.
+ */
+
+/* Another way to score: 0 to 1000, or < 0 when it cannot tell. Name one whose
+ * score is NULL for the built-in one. */
+typedef struct tcall_scorer {
+    const char *name;
+    int (*score)(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index);
+    void *user;
+    uint8_t weight; /* in the mean of all scorers; default 1 */
+    uint8_t top;    /* sees only so many of the best so far, from which the
+                       picks are then taken; default 0: it sees all tools */
+} tcall_scorer;
+
+/* Made by tcall_pick_index. */
+typedef struct tcall_index {
+    const uint32_t *words;
+    size_t tools;
+} tcall_index;
+
+/* Zero is the default of each. */
+typedef struct tcall_pick_opts {
+    uint8_t max;        /* tools to pick beside the pinned ones; default 3 */
+    uint16_t min_score; /* thousandths; default 50 */
+    uint8_t relative;   /* percent of the best score that others need */
+    uint8_t allow;      /* permissions given; default: the registry's */
+    bool allow_unsafe;  /* also tools that do more than read */
+    bool streaming;     /* only tools that stream */
+    bool stable;        /* picks in the order of registration, so that what is
+                           sent to a model changes little; default: by score */
+    uint16_t roles;     /* of the user: tool->roles must have one of them */
+    uint16_t max_cost;  /* no tool that costs more; default: any */
+    uint16_t groups;    /* enabled, of tool->groups; default: all */
+    const tcall_scorer *scorers; /* default: the built-in one */
+    size_t scorer_count;
+    uint32_t timeout_ms; /* needs desc.now_ms; default: none */
+    /* Texts, the last followed by NULL, of lines of words that mean much the
+     * same, separated by spaces, in small letters. Default: tcall_synonyms. */
+    const char *const *synonyms;
+    const tcall_index *index; /* NULL: read the texts of the tools */
+} tcall_pick_opts;
+
+typedef struct tcall_picked {
+    const tcall_tool *tool;
+    uint16_t index;   /* of the tool */
+    uint16_t score;   /* thousandths */
+    bool pinned;      /* its score is 0 */
+    bool late;        /* time ran out: not ranked, score is 0 */
+    uint16_t weights; /* private */
+    uint32_t rank;    /* private */
+} tcall_picked;
+
+/* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
+ * each, up to 4096; of all tools, in their order, and of the input. */
+typedef struct tcall_vectors {
+    const int8_t *tools;
+    const int8_t *input;
+    size_t size;
+} tcall_vectors;
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index);
+
+/* English words of devices, offices and the web that mean much the same.
+ * TOOLCALL_NO_SYNONYMS leaves them out. */
+extern const char *const tcall_synonyms[];
+
+/* Picks tools for an input, best first, at most max and opts->max of them and
+ * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool
+ * has a score; TCALL_E_MEMORY when the block has less than 1.7 KB free, which
+ * are used only meanwhile (where it has 20 bytes more for each tool that makes
+ * it faster); TCALL_E_USAGE.
+ *
+ * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
+ * neither separate words. At most 48 different words of it count.
+ *
+ * The score of the best tool is the share of the input that it covers: of the
+ * weight of all words that tell something, the part whose words stand in its
+ * name and texts; 1000 when all of them do. The others have their share of it,
+ * as they cover less of the input or of one of its sentences. So scores rise
+ * with every word found, and can be compared between inputs. */
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max);
+/* Why: "matched weather, city", "pinned", or "time ran out". */
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick);
+/* Bytes of the definitions that the registry permits and that need not be
+ * sent; a token is about four of them. */
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
+/* How it came to this, as a JSON object for logs: scorers; terms of the input
+ * with the tools that have them and their weight; picks with score and reason;
+ * tools that were excluded and why; bytes and tokens saved. */
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count);
+/* Builds an index of all tools in the block, for good: 8 bytes a word. Picks
+ * are the same with it, only faster. Call it before the agent is set up. */
+int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
  * >>hydrate: from what the model sent to a call that may run
@@ -1922,10 +2032,23 @@ typedef struct tcall_agent_desc {
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
+     * the user says are sent, for the whole turn; when none fits, those of the
+     * turn before and the pinned ones. NULL: all are sent. */
+    int (*pick)(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    /* Default: the best 8 that reach half of the best score, safe or not, in
+     * the order of registration. */
+    const tcall_pick_opts *pick_opts;
     /* tcall_text_calls: calls that a local model writes as text count. NULL:
      * only those of the provider do. */
     int (*text_calls)(tcall_reader *r);
 } tcall_agent_desc;
+
+enum {
+    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
+};
 
 typedef struct tcall_agent {
     tcall_agent_desc desc;
@@ -1950,6 +2073,9 @@ typedef struct tcall_agent {
     size_t batch_high; /* of the block, before them */
     int batch_n, done; /* of them; results that are in the chat */
     int turn, waiting; /* whose turn it is; that wait for approval in a row */
+    bool picked;       /* only the picks are sent */
+    uint8_t pick_count;
+    uint16_t picks[TCALL_AGENT_PICKS];
     tcall_call call;
 } tcall_agent;
 
@@ -6615,6 +6741,1569 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
     event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
     tcall_tell_(tc, &event, kind);
 }
+
+/* ==========================================================================
+ * >>pick
+ *
+ * The words of the input become keys in a small hash table: their stems, their
+ * first six letters, and what means the same. Each tool is then read once and
+ * what it says of each word is kept as a record of 20 bytes; where the block
+ * has no room for the records the tools are read again instead. The weight of
+ * a word comes from how few tools have it, what a record is worth from the
+ * weights of its words (BM25F), as a share of the best of all records; and
+ * since an input can want several things, also of the best for its clauses.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+enum {
+    TCALL_PICK_TERMS_ = 48,   /* words of the input that count */
+    TCALL_PICK_SLOTS_ = 256,  /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,   /* of them used at most */
+    TCALL_PICK_CLAUSES_ = 8,  /* of the input; the last takes the rest */
+    TCALL_PICK_PREFIX_ = 6,   /* letters that make words alike */
+    TCALL_PICK_WORD_ = 28,    /* bytes of a word; more do not count */
+    TCALL_PICK_ONE_ = 1 << 22 /* the best score */
+};
+
+/* What a word counts by where it stands, in quarters: itself, as a synonym,
+ * and for the length of the tool's text. */
+enum {
+    TCALL_IN_NAME_,
+    TCALL_IN_TEXT_,       /* title, description, tags */
+    TCALL_IN_PARAMETERS_, /* the text of the schema: names, descriptions,
+                             values; what all schemas say weighs nothing */
+    TCALL_IN_COUNT_
+};
+static const uint8_t tcall_pick_weights_[TCALL_IN_COUNT_][3] = {
+    {12, 3, 4}, {4, 1, 4}, {2, 1, 1}};
+/* The sums that a record tells apart. */
+static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
+
+/* Words that say nothing about what is wanted, by their length. Words that
+ * tell a device what to do (on, off, up, down, next, all) are none of them. */
+enum { TCALL_PICK_STOPS_ = 12 }; /* the longest */
+static const char tcall_pick_stop_[] =
+    "a d e g i m s t\0"
+    "am an as at be by do he hi if im in is it ll me my no of ok or re so "
+    "to us ve we\0"
+    "and any are but can did don etc for had has her hey him his how its "
+    "ive let may nor not now our per she the too use via was way who why "
+    "yes you\0"
+    "able also been best both does done each from give good have help "
+    "here into just know lets like look make mine more most must need "
+    "next okay once only same some soon such sure tell than that them "
+    "then they this used very want ways well were what when whom will "
+    "with your\0"
+    "about after again based being could doing every first given great "
+    "hello might needs other shall thank their there these thing third "
+    "those using wants where which whose would\0"
+    "anyone before during having kindly lastly please second should "
+    "thanks things\0"
+    "another because between finally looking related someone through\0"
+    "anything moreover\0"
+    "following regarding something\0"
+    "\0"
+    "furthermore\0"
+    "additionally";
+
+#ifndef TOOLCALL_NO_SYNONYMS
+/* Arrays, since linkers drop those that nobody names, unlike bare texts. */
+static const char tcall_synonyms_devices_[] =
+    "light lamp bulb illuminate\n"
+    "bright brightness dim brighten darken luminosity\n"
+    "on activate enable engage start\n"
+    "off deactivate disable disengage stop\n"
+    "start begin launch initiate\n"
+    "stop end halt cancel abort terminate\n"
+    "open raise unfold\n"
+    "close shut lower\n"
+    "increase raise up higher boost\n"
+    "decrease reduce lower down less\n"
+    "cover blind curtain shade shutter garage\n"
+    "lock secure\n"
+    "unlock unsecure\n"
+    "volume loud louder quiet sound\n"
+    "mute silence\n"
+    "speaker audio sound stereo\n"
+    "play resume listen\n"
+    "player media tv television stereo radio\n"
+    "pause hold\n"
+    "next skip forward\n"
+    "previous back last\n"
+    "climate thermostat heating hvac temperature\n"
+    "heat warm hot heater\n"
+    "cool cold chill air conditioner ac\n"
+    "temperature degrees celsius fahrenheit\n"
+    "fan ventilation ventilator\n"
+    "vacuum hoover robot clean\n"
+    "clean sweep wash tidy\n"
+    "dock charger base home\n"
+    "timer countdown\n"
+    "alarm alert wake\n"
+    "sensor detector measurement reading\n"
+    "switch toggle flip\n"
+    "plug outlet socket\n"
+    "device appliance gadget hardware\n"
+    "reboot restart reset\n"
+    "battery charge power\n"
+    "camera webcam snapshot\n"
+    "door gate entry\n"
+    "motor servo pump\n"
+    "email mail inbox gmail\n"
+    "message text sms chat notify\n"
+    "notification notify alert push\n"
+    "call phone dial telephone\n"
+    "send forward deliver\n"
+    "calendar schedule agenda\n"
+    "meeting appointment event conference\n";
+static const char tcall_synonyms_offices_[] =
+    "event concert festival happening\n"
+    "reserve reservation book booking\n"
+    "reminder remind remember memo\n"
+    "note memo jot\n"
+    "task todo chore\n"
+    "document file doc pdf\n"
+    "spreadsheet excel csv sheet\n"
+    "slide presentation powerpoint ppt\n"
+    "summary summarize summarise digest overview brief\n"
+    "write compose draft\n"
+    "translate translation language interpret\n"
+    "grammar spelling proofread\n"
+    "rewrite rephrase paraphrase\n"
+    "contact person people address\n"
+    "create make generate build produce add new\n"
+    "delete remove erase clear drop\n"
+    "update edit modify change alter adjust revise\n"
+    "set configure adjust change\n"
+    "add insert append put\n"
+    "list show display view enumerate\n"
+    "get fetch retrieve obtain find\n"
+    "find search lookup locate discover\n"
+    "search browse query web\n"
+    "check verify validate inspect\n"
+    "compare comparison difference versus\n"
+    "analyze analysis evaluate assess examine\n"
+    "calculate compute calculator determine\n"
+    "convert conversion transform change\n"
+    "estimate predict prediction forecast project\n"
+    "recommend recommendation suggest suggestion advice\n"
+    "track monitor follow watch\n"
+    "save store keep record\n"
+    "record log register\n"
+    "register signup enroll join\n"
+    "login signin authenticate password\n"
+    "read view load open\n"
+    "copy duplicate clone\n"
+    "move transfer relocate\n"
+    "rename name title\n"
+    "folder directory path\n"
+    "file document\n"
+    "upload attach import\n"
+    "download export save\n"
+    "share publish post\n"
+    "website site webpage page url link domain\n"
+    "click press tap\n"
+    "screenshot snapshot capture\n"
+    "image picture photo photograph art\n"
+    "draw drawing paint sketch illustration\n"
+    "logo icon brand\n"
+    "video clip youtube movie\n"
+    "movie film cinema\n"
+    "song music track tune playlist\n"
+    "artist singer band musician\n"
+    "lyrics song\n"
+    "podcast episode\n"
+    "book novel author read\n"
+    "news headline article current\n"
+    "article blog paper post\n"
+    "paper research academic scholar study journal publication\n"
+    "game gaming play\n"
+    "joke fun funny humor\n"
+    "story tale fiction\n"
+    "quote saying inspirational\n"
+    "weather forecast rain snow climate wind sunny\n"
+    "time hour clock timezone\n"
+    "date day today tomorrow\n"
+    "location place city address where\n"
+    "map direction route navigate navigation\n"
+    "distance far away\n"
+    "near nearby closest around local\n";
+static const char tcall_synonyms_web_[] =
+    "travel trip vacation holiday journey tour itinerary destination\n"
+    "flight airline plane airport fly\n"
+    "hotel accommodation lodging stay motel hostel\n"
+    "restaurant dining eat cafe dinner lunch\n"
+    "food meal dish cuisine\n"
+    "recipe cook cooking bake ingredient\n"
+    "diet calorie nutrition healthy\n"
+    "car vehicle auto automobile\n"
+    "drive driving road\n"
+    "train rail bus transit\n"
+    "taxi ride cab\n"
+    "house home property apartment estate\n"
+    "rent rental lease\n"
+    "buy purchase order shop shopping\n"
+    "sell sale\n"
+    "price cost fee rate expensive\n"
+    "product item goods merchandise\n"
+    "gift present\n"
+    "discount coupon deal promo offer\n"
+    "cart basket checkout\n"
+    "shipping delivery parcel package\n"
+    "money cash currency fund\n"
+    "currency exchange dollar euro\n"
+    "stock share ticker equity\n"
+    "invest investment investing portfolio finance\n"
+    "finance financial bank\n"
+    "pay payment bill charge\n"
+    "invoice receipt bill\n"
+    "tax vat\n"
+    "loan mortgage credit debt\n"
+    "balance account\n"
+    "crypto cryptocurrency bitcoin token coin\n"
+    "budget expense spending\n"
+    "insurance policy coverage\n"
+    "job career employment work hire vacancy\n"
+    "resume cv\n"
+    "company business firm corporation enterprise\n"
+    "customer client user\n"
+    "employee staff worker\n"
+    "salary wage pay\n"
+    "team group\n"
+    "sport football soccer basketball match\n"
+    "score result\n"
+    "health medical medicine\n"
+    "doctor physician appointment\n"
+    "drug medication medicine pill\n"
+    "symptom disease illness\n"
+    "exercise workout fitness gym training\n"
+    "course class lesson tutorial learn\n"
+    "learn study education educational teach\n"
+    "student pupil kid child\n"
+    "school university college\n"
+    "question quiz answer ask\n"
+    "exam test\n";
+static const char tcall_synonyms_world_[] =
+    "explain explanation describe definition meaning\n"
+    "word dictionary vocabulary\n"
+    "synonym word thesaurus\n"
+    "code program programming developer software\n"
+    "github repository repo\n"
+    "bug error issue problem\n"
+    "run execute perform\n"
+    "deploy release\n"
+    "database sql table\n"
+    "server host\n"
+    "ip network address\n"
+    "chart graph plot diagram visualize\n"
+    "map geography\n"
+    "data dataset statistic statistics\n"
+    "trend popular trending top\n"
+    "review rating feedback opinion\n"
+    "idea suggestion inspiration\n"
+    "plan planning organize\n"
+    "law legal lawyer court\n"
+    "astrology horoscope zodiac\n"
+    "tarot fortune\n"
+    "pet dog cat animal\n"
+    "plant garden flower\n"
+    "outfit fashion clothes clothing style\n"
+    "color colour\n"
+    "size dimension length\n"
+    "big large huge\n"
+    "small little tiny\n"
+    "average mean\n"
+    "sum total add\n"
+    "area surface\n"
+    "speed fast velocity pace\n"
+    "random dice\n"
+    "quick fast speed\n"
+    "history past historical\n"
+    "future upcoming next\n"
+    "latest recent newest current\n"
+    "free available vacant\n"
+    "status state condition\n"
+    "info information detail details\n"
+    "link connect pair\n"
+    "wifi wireless network internet\n"
+    "password passcode pin\n"
+    "user account profile\n"
+    "comment reply respond\n"
+    "tweet twitter social\n"
+    "chat conversation talk\n"
+    "speech voice speak say\n"
+    "volume capacity\n"
+    "population demographic people\n"
+    "country nation\n"
+    "language locale\n";
+const char *const tcall_synonyms[] = {
+    tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
+    tcall_synonyms_world_, NULL};
+#endif
+
+/* Latin letters from U+00C0 on without their accents, small after capital. */
+static const char tcall_latin_[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+
+enum {
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LOWER_, /* also of scripts without case */
+    TCALL_CHAR_UPPER_,
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_WIDE_, /* scripts without spaces: words are pairs of these */
+    TCALL_CHAR_MARK_  /* accent of the letter before: left out */
+};
+
+/* What the characters are from here on, beyond Latin. */
+static const struct {
+    uint16_t from;
+    uint8_t kind;
+} tcall_scripts_[] = {{0x0100, TCALL_CHAR_LOWER_}, {0x0300, TCALL_CHAR_MARK_},
+                      {0x0370, TCALL_CHAR_LOWER_}, {0x0E00, TCALL_CHAR_WIDE_},
+                      {0x0F00, TCALL_CHAR_LOWER_}, {0x1000, TCALL_CHAR_WIDE_},
+                      {0x10A0, TCALL_CHAR_LOWER_}, {0x1780, TCALL_CHAR_WIDE_},
+                      {0x1800, TCALL_CHAR_LOWER_}, {0x2000, TCALL_CHAR_SIGN_},
+                      {0x2C00, TCALL_CHAR_LOWER_}, {0x2E00, TCALL_CHAR_SIGN_},
+                      {0x2E80, TCALL_CHAR_WIDE_},  {0x3000, TCALL_CHAR_SIGN_},
+                      {0x3005, TCALL_CHAR_WIDE_},  {0x3008, TCALL_CHAR_SIGN_},
+                      {0x3040, TCALL_CHAR_WIDE_},  {0xD7B0, TCALL_CHAR_LOWER_},
+                      {0xF900, TCALL_CHAR_WIDE_},  {0xFB00, TCALL_CHAR_LOWER_},
+                      {0xFE00, TCALL_CHAR_SIGN_},  {0xFE70, TCALL_CHAR_LOWER_},
+                      {0xFF00, TCALL_CHAR_SIGN_},  {0xFF66, TCALL_CHAR_WIDE_},
+                      {0xFFF0, TCALL_CHAR_SIGN_}};
+
+/* One character: its bytes, its kind, and c without case, accent and width.
+ * A byte that is no UTF-8 is a sign. */
+static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
+                          int *kind)
+{
+    uint32_t cp = (unsigned char)*p;
+    size_t n = cp < 0xC2 ? 1 : cp < 0xE0 ? 2 : cp < 0xF0 ? 3 : 4, i;
+    *kind = TCALL_CHAR_SIGN_;
+    *c = 0;
+    if (cp >= 0x80) {
+        if (n == 1 || cp > 0xF4 || (size_t)(end - p) < n)
+            return 1;
+        cp &= 0x7Fu >> n;
+        for (i = 1; i < n; i++) {
+            if (((unsigned char)p[i] & 0xC0) != 0x80)
+                return 1;
+            cp = cp << 6 | ((unsigned char)p[i] & 0x3F);
+        }
+        if (cp >= 0xC0 && cp < 0x100)
+            cp = (unsigned char)tcall_latin_[cp & 0x1F];
+        else if (cp > 0xFF00 && cp < 0xFF5F)
+            cp -= 0xFEE0;
+    }
+    *c = cp;
+    if ((cp | 0x20) - 'a' < 26u) {
+        *kind = cp & 0x20 ? TCALL_CHAR_LOWER_ : TCALL_CHAR_UPPER_;
+        *c = cp | 0x20;
+    } else if (cp < 0x80) {
+        if (cp - '0' < 10u)
+            *kind = TCALL_CHAR_DIGIT_;
+    } else if (cp >= 0x10000) {
+        *kind = cp >= 0x20000   ? TCALL_CHAR_WIDE_
+                : cp >= 0x1F000 ? TCALL_CHAR_SIGN_
+                                : TCALL_CHAR_LOWER_;
+    } else {
+        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+            if (cp >= tcall_scripts_[i].from)
+                *kind = tcall_scripts_[i].kind;
+        if ((cp >= 0x391 && cp <= 0x3A9) || (cp >= 0x410 && cp <= 0x42F))
+            *c += 0x20; /* Greek, Cyrillic */
+        else if (cp >= 0x400 && cp <= 0x40F)
+            *c += 0x50;
+        else if (cp < 0x180) /* capitals are even, but in two ranges */
+            *c = cp - 0x139 < 16 || cp - 0x179 < 6 ? (cp + 1) & ~1u : cp | 1;
+    }
+    return n;
+}
+
+/* The words of a text, one after the other. */
+typedef struct tcall_split_ {
+    const char *p, *end;
+    bool input; /* clauses, and keys if it is JSON, are told apart */
+    bool json;
+    bool key;    /* the word stands in one */
+    bool stop;   /* a clause ended before the word */
+    bool paired; /* the wide character at p was in the word before */
+    uint8_t n;
+    const char *at; /* the word: in the text, or where it had to be folded */
+    char word[TCALL_PICK_WORD_];
+} tcall_split_;
+
+static void tcall_split_init_(tcall_split_ *t, const char *text, size_t len)
+{
+    t->p = text;
+    t->end = len ? text + len : text;
+    t->input = t->json = t->key = t->stop = t->paired = false;
+}
+
+static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
+{
+    const char *p = t->p + 1;
+    t->paired = false;
+    if (c == '.') /* but not in 1.5 or example.com */
+        t->stop |= p >= t->end || tcall_is_space_(*p) || *p == '"';
+    else if (c == ';' || c == '!' || c == '?' || c == '\n' || c == 0x3002)
+        t->stop = true;
+    else if (c == '"' && t->json) {
+        while (p < t->end && *p != '"')
+            p += 1 + (*p == '\\');
+        t->key = p + 1 < t->end && p[1] == ':';
+        if (t->key)
+            t->stop = true;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *t, uint32_t c)
+{
+    if (t->n + 4 > TCALL_PICK_WORD_)
+        return;
+    if (c < 0x80)
+        t->word[t->n++] = (char)c;
+    else
+        t->n = (uint8_t)(t->n + tcall_utf8_(t->word + t->n, c));
+}
+
+/* Whether an upper-case letter at p begins a word: lampOn, HTTPServer, but
+ * not the plural in PDFs. */
+static bool tcall_split_hump_(const tcall_split_ *t, int last)
+{
+    const char *p = t->p;
+    size_t left = (size_t)(t->end - p);
+    if (last != TCALL_CHAR_UPPER_)
+        return true;
+    return left > 1 && p[1] >= 'a' && p[1] <= 'z' &&
+           !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
+}
+
+/* The short way, for most of all text: a word of small letters between signs
+ * of ASCII, which needs no folding. */
+static bool tcall_split_plain_(tcall_split_ *t)
+{
+    const char *p = t->p, *end = t->end, *from;
+    if (!t->input)
+        for (; p < end; p++) {
+            unsigned c = (unsigned char)*p;
+            if (c >= '0' && ((c | 0x20) - 'a' < 26 || c <= '9' || c >= 0x80))
+                break;
+        }
+    t->p = from = p;
+    while (p < end && *p >= 'a' && *p <= 'z')
+        p++;
+    if (p == from || (p < end && (unsigned char)*p >= 0x80))
+        return false;
+    t->at = from;
+    t->n = TCALL_PICK_WORD_;
+    if (p - from < TCALL_PICK_WORD_)
+        t->n = (uint8_t)(p - from);
+    t->p = p;
+    return true;
+}
+
+static bool tcall_split_next_(tcall_split_ *t)
+{
+    int last = 0, kind = 0;
+    t->stop = false;
+    if (tcall_split_plain_(t))
+        return true;
+    t->n = 0;
+    t->at = t->word;
+    for (; t->p < t->end; last = kind) {
+        uint32_t c, next;
+        size_t len = tcall_char_(t->p, t->end, &c, &kind);
+        if (kind == TCALL_CHAR_MARK_)
+            kind = last;
+        else if (t->n) {
+            if (kind == TCALL_CHAR_SIGN_ || kind == TCALL_CHAR_WIDE_ ||
+                (kind == TCALL_CHAR_DIGIT_) != (last == TCALL_CHAR_DIGIT_) ||
+                (kind == TCALL_CHAR_UPPER_ && tcall_split_hump_(t, last)))
+                break;
+            tcall_split_put_(t, c);
+        } else if (kind == TCALL_CHAR_SIGN_)
+            tcall_split_sign_(t, c);
+        else
+            tcall_split_put_(t, c);
+        t->p += len;
+        if (kind != TCALL_CHAR_WIDE_)
+            continue;
+        if (t->p < t->end)
+            tcall_char_(t->p, t->end, &next, &kind);
+        else
+            kind = TCALL_CHAR_SIGN_;
+        if (kind == TCALL_CHAR_WIDE_)
+            tcall_split_put_(t, next);
+        if (kind == TCALL_CHAR_WIDE_ || !t->paired) {
+            t->paired = kind == TCALL_CHAR_WIDE_;
+            break;
+        }
+        t->paired = false;
+        t->n = 0;
+    }
+    return t->n > 0;
+}
+
+static bool tcall_ends_(const char *w, size_t n, const char *end, size_t len)
+{
+    return memcmp(w + n - len, end, len) == 0;
+}
+
+static bool tcall_vowel_(char c)
+{
+    return memchr("aeiouy", c, 6) != NULL;
+}
+
+static bool tcall_has_vowel_(const char *w, size_t n)
+{
+    while (n-- > 0)
+        if (tcall_vowel_(w[n]))
+            return true;
+    return false;
+}
+
+/* Cuts English endings off, so that forms of a word are alike: light, lights,
+ * lighting. What remains need not be a word. The first three letters stay. */
+static size_t tcall_stem_(char *w, size_t n)
+{
+    if (n > 3 && w[n - 1] == 's') {
+        if (n > 4 && tcall_ends_(w, n, "ies", 3)) {
+            n -= 2;
+            w[n - 1] = 'y';
+        } else if (tcall_ends_(w, n, "xes", 3) ||
+                   (n > 4 && (tcall_ends_(w, n, "sses", 4) ||
+                              tcall_ends_(w, n, "ches", 4) ||
+                              tcall_ends_(w, n, "shes", 4))))
+            n -= 2;
+        else if (w[n - 2] != 's' && w[n - 2] != 'u' && w[n - 2] != 'i')
+            n--;
+    }
+    if (n > 4)
+        switch (w[n - 1]) {
+        case 'n': /* -tion, -sion */
+            if (n > 6 && tcall_ends_(w, n, "ion", 3) &&
+                (w[n - 4] == 't' || w[n - 4] == 's'))
+                n -= 3;
+            break;
+        case 'g':
+            if (n > 5 && tcall_ends_(w, n, "ing", 3) &&
+                tcall_has_vowel_(w, n - 3))
+                n -= 3;
+            break;
+        case 'd':
+            if (w[n - 2] == 'e' && tcall_has_vowel_(w, n - 2))
+                n -= 2;
+            break;
+        default: break;
+        }
+    if (n > 3 && w[n - 1] == 'e')
+        n--;
+    if (n > 3 && w[n - 1] == w[n - 2] && !tcall_vowel_(w[n - 1]))
+        n--;
+    if (n > 2 && w[n - 1] == 'y')
+        w[n - 1] = 'i';
+    return n;
+}
+
+static bool tcall_pick_stops_(const tcall_split_ *t)
+{
+    const char *p = tcall_pick_stop_;
+    unsigned n;
+    if (t->n > TCALL_PICK_STOPS_)
+        return false;
+    for (n = 1; n < t->n; n++)
+        p += strlen(p) + 1;
+    for (; *p; p += t->n + (p[t->n] == ' '))
+        if (memcmp(p, t->at, t->n) == 0)
+            return true;
+    return false;
+}
+
+/* FNV-1a. Its low bits find the slot, its high bits tell it from others. */
+static uint32_t tcall_pick_hash_(uint32_t h, const char *p, size_t n)
+{
+    while (n-- > 0)
+        h = (h ^ (unsigned char)*p++) * 16777619u;
+    return h;
+}
+
+/* What words are known by. */
+typedef struct tcall_key_ {
+    uint32_t stem;   /* hash of it */
+    uint32_t prefix; /* of the first letters of a longer word, else 0 */
+} tcall_key_;
+
+/* A number from the first three letters, which stems keep, but for y and i. */
+static unsigned tcall_split_letters_(const tcall_split_ *t)
+{
+    const unsigned char *w =
+        (const unsigned char *)t->at + ((unsigned char)*t->at >= 0x80);
+    unsigned n = w[0] & 31u;
+    if (t->n > 1)
+        n |= (w[1] & 31u) << 5;
+    if (t->n > 2)
+        n ^= ((w[2] == 'y' ? 'i' : w[2]) & 31u) << 3;
+    return n;
+}
+
+/* Only stems of letters are cut; the word itself stays. */
+static tcall_key_ tcall_split_key_(const tcall_split_ *t)
+{
+    char w[TCALL_PICK_WORD_];
+    size_t n = t->n;
+    bool letters = *t->at >= 'a' && *t->at <= 'z';
+    tcall_key_ k;
+    k.prefix = 0;
+    if (n >= TCALL_PICK_PREFIX_ && letters)
+        k.prefix = tcall_pick_hash_(0x50BA1, t->at, TCALL_PICK_PREFIX_) | 1;
+    memcpy(w, t->at, n);
+    if (n > 3 && letters)
+        n = tcall_stem_(w, n);
+    k.stem = tcall_pick_hash_(2166136261u, w, n);
+    return k;
+}
+
+/* What one tool says of the words of the input: three bits each, a level, in
+ * three planes; its length and how much of its name was asked for. */
+typedef struct tcall_record_ {
+    uint8_t plane[3][TCALL_PICK_TERMS_ / 8];
+    uint8_t length; /* in quarters of a word, coarser from 128 on */
+    uint8_t name;   /* 16: all its words */
+} tcall_record_;
+
+/* The input, and all that is needed while tools are ranked for it. A slot is
+ * 0 or 20 bits of a hash, a mark, and the term that the key belongs to. */
+#define TCALL_SLOT_USED_ 0x80u
+#define TCALL_SLOT_WEAK_ 0x40u
+#define TCALL_SLOT_TERM_ 0x3Fu
+#define TCALL_SLOT_HASH_ 0xFFFFF000u
+
+typedef struct tcall_query_ {
+    uint32_t slot[TCALL_PICK_SLOTS_];
+    uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
+    uint32_t lengths;     /* of the tools, in quarters of a word */
+    uint32_t level;       /* of the best score of all, in thousandths */
+    uint8_t letters[128]; /* which keys begin so */
+    uint16_t keys;
+    uint8_t terms, clauses;
+    uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
+    uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
+    uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
+    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: clauses it stands in */
+    uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
+    uint8_t like[TCALL_PICK_TERMS_];
+    uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
+    uint8_t hits;
+    tcall_split_ words;
+} tcall_query_;
+
+/* The slot of a key from *at on, which moves past it; 0: no further one. */
+static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
+                                  unsigned *at)
+{
+    uint32_t slot;
+    while ((slot = q->slot[*at % TCALL_PICK_SLOTS_]) != 0) {
+        ++*at;
+        if (((slot ^ hash) & TCALL_SLOT_HASH_) == 0)
+            return slot;
+    }
+    return 0;
+}
+
+/* The term whose word has this stem, -1: none. */
+static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
+{
+    unsigned at = hash >> 12;
+    uint32_t slot;
+    while ((slot = tcall_query_find_(q, hash, &at)) != 0)
+        if (!(slot & TCALL_SLOT_WEAK_))
+            return (int)(slot & TCALL_SLOT_TERM_);
+    return -1;
+}
+
+static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
+                             uint32_t what)
+{
+    unsigned at = hash >> 12;
+    uint32_t slot;
+    what |= TCALL_SLOT_USED_;
+    while ((slot = tcall_query_find_(q, hash, &at)) != 0)
+        if ((slot & ~TCALL_SLOT_HASH_) == what)
+            return;
+    if (q->keys == TCALL_PICK_KEYS_)
+        return;
+    q->keys++;
+    q->slot[at % TCALL_PICK_SLOTS_] = (hash & TCALL_SLOT_HASH_) | what;
+    q->letters[letters / 8] |= (uint8_t)(1u << letters % 8);
+}
+
+static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
+{
+    return q->letters[letters / 8] >> letters % 8 & 1;
+}
+
+/* Told of each term when its word is at hand; NULL but for reports. */
+typedef struct tcall_teller_ tcall_teller_;
+struct tcall_teller_ {
+    void (*term)(const tcall_teller_ *to, const tcall_split_ *t, unsigned term);
+    tcall_writer *w;
+    const tcall_query_ *q;
+    const tcall_record_ *only; /* terms that this record has */
+    size_t tools;
+};
+
+/* Makes terms of the words of the input. */
+static void tcall_query_read_(tcall_query_ *q, tcall_str input,
+                              const tcall_teller_ *teller)
+{
+    tcall_split_ *t = &q->words;
+    unsigned words = 0; /* of the clause */
+    tcall_split_init_(t, input.ptr, input.len);
+    t->input = true;
+    while (t->p < t->end && tcall_is_space_(*t->p))
+        t->p++;
+    t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
+    q->clauses = 1;
+    while (q->terms < TCALL_PICK_TERMS_ && tcall_split_next_(t)) {
+        unsigned letters;
+        tcall_key_ key;
+        int term;
+        if (t->stop && words >= 3 && q->clauses < TCALL_PICK_CLAUSES_) {
+            q->clauses++;
+            words = 0;
+        }
+        /* Long numbers are values, of which no tool speaks. */
+        if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
+            continue;
+        words++;
+        letters = tcall_split_letters_(t);
+        key = tcall_split_key_(t);
+        term = tcall_query_term_(q, key.stem);
+        if (term < 0) {
+            term = q->terms++;
+            tcall_query_add_(q, letters, key.stem, (uint32_t)term);
+            if (key.prefix)
+                tcall_query_add_(q, letters, key.prefix,
+                                 (uint32_t)term | TCALL_SLOT_WEAK_);
+            if (teller)
+                teller->term(teller, t, (unsigned)term);
+        }
+        q->clause[term] |= (uint8_t)(1u << (q->clauses - 1));
+        q->weight[term] |= t->key ? 1 : 2; /* keys count half */
+    }
+    if (words == 0 && q->clauses > 1)
+        q->clauses--;
+}
+
+/* Synonyms of the terms become keys too. Text: words that mean the same stand
+ * in one line, separated by spaces. */
+static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
+{
+    const char *line = text, *p = text;
+    tcall_split_ *t = &q->words;
+    uint8_t terms[4];
+    unsigned found = 0, again = 0;
+    while (*p) {
+        const char *from = p;
+        while ((unsigned char)*p > ' ')
+            p++;
+        t->at = from;
+        t->n = (uint8_t)(p - from);
+        if (p > from && p - from < TCALL_PICK_WORD_ &&
+            (again || tcall_query_begins_(q, tcall_split_letters_(t)))) {
+            uint32_t stem = tcall_split_key_(t).stem;
+            int term = tcall_query_term_(q, stem);
+            if (term < 0) {
+                unsigned i;
+                for (i = 0; i < again; i++)
+                    tcall_query_add_(q, tcall_split_letters_(t), stem,
+                                     terms[i] | TCALL_SLOT_WEAK_);
+            } else if (!again && found < TCALL_COUNT(terms))
+                terms[found++] = (uint8_t)term;
+        }
+        while (*p == ' ')
+            p++;
+        if (*p && *p != '\n')
+            continue;
+        again = again ? 0 : found; /* the line once more, to add its words */
+        found = 0;
+        if (again)
+            p = line;
+        else
+            p += *p == '\n';
+        line = again ? line : p;
+    }
+}
+
+/* Counts one word of a tool; true when it is a key. */
+static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
+{
+    const uint8_t *weights = tcall_pick_weights_[text];
+    unsigned at = hash >> 12;
+    uint32_t slot;
+    bool hit = false;
+    while ((slot = tcall_query_find_(q, hash, &at)) != 0) {
+        bool weak = (slot & TCALL_SLOT_WEAK_) != 0;
+        unsigned term = slot & TCALL_SLOT_TERM_;
+        uint8_t *sum = (weak ? q->like : q->own) + term;
+        if (q->own[term] + q->like[term] == 0)
+            q->hit[q->hits++] = (uint8_t)term;
+        if (*sum < 100)
+            *sum = (uint8_t)(*sum + weights[weak]);
+        hit = true;
+    }
+    return hit;
+}
+
+static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned text)
+{
+    return tcall_query_hit_(q, key.stem, text) ||
+           (key.prefix && tcall_query_hit_(q, key.prefix, text));
+}
+
+enum { TCALL_PICK_TEXTS_ = 5 };
+
+static void tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
+                             unsigned text)
+{
+    const char *p = text == 0   ? tool->name
+                    : text == 1 ? tool->title
+                    : text == 2 ? tool->description
+                    : text == 3 ? tool->tags
+                                : tool->parameters;
+    tcall_split_init_(t, p, p ? strlen(p) : 0);
+}
+
+static unsigned tcall_pick_where_(unsigned text)
+{
+    return text == 0   ? TCALL_IN_NAME_
+           : text == 4 ? TCALL_IN_PARAMETERS_
+                       : TCALL_IN_TEXT_;
+}
+
+/* What is counted while a tool is read. */
+typedef struct tcall_counts_ {
+    unsigned length; /* in quarters of a word */
+    unsigned name;   /* its words */
+    unsigned hits;   /* those of them that were asked for */
+} tcall_counts_;
+
+/* Words that are too short to tell anything make no text longer. */
+static void tcall_counts_add_(tcall_counts_ *n, unsigned bytes, unsigned where)
+{
+    n->length += bytes > 2 ? tcall_pick_weights_[where][2] : 0;
+    n->name += where == TCALL_IN_NAME_;
+}
+
+/* Reads a tool: what it says is in own and like afterwards. */
+static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
+                              tcall_counts_ *n)
+{
+    tcall_split_ *t = &q->words;
+    unsigned text;
+    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+        unsigned where = tcall_pick_where_(text);
+        tcall_pick_text_(t, tool, text);
+        while (tcall_split_next_(t)) {
+            tcall_counts_add_(n, t->n, where);
+            if (tcall_query_begins_(q, tcall_split_letters_(t)) &&
+                tcall_query_word_(q, tcall_split_key_(t), where))
+                n->hits += where == TCALL_IN_NAME_;
+        }
+    }
+}
+
+/* The same from an index. Of each tool it has a head, its length and the words
+ * of its name, and two numbers for each word: 20 bits of the hash of the stem,
+ * the letters, where it stands; and the prefix. */
+static void tcall_query_index_(tcall_query_ *q, const uint32_t *p,
+                               const uint32_t *end, tcall_counts_ *n)
+{
+    n->length = *p >> 8;
+    n->name = *p & 0xFF;
+    for (p++; p < end; p += 2) {
+        unsigned letters = *p >> 2 & 0x3FF;
+        tcall_key_ key;
+        if (!tcall_query_begins_(q, letters))
+            continue;
+        key.stem = p[0];
+        key.prefix = p[1];
+        if (tcall_query_word_(q, key, *p & 3))
+            n->hits += (*p & 3) == TCALL_IN_NAME_;
+    }
+}
+
+int tcall_pick_index(tcall *tc, tcall_index *index)
+{
+    tcall_block *b = &tc->block;
+    size_t count = tc->desc.tool_count, i;
+    uint32_t *words;
+    size_t used = count + 1, low = b->low, room;
+    memset(index, 0, sizeof *index);
+    tcall_block_grow_(b, (0 - (uintptr_t)tcall_block_gap_(b)) & 3);
+    words = (uint32_t *)(void *)tcall_block_gap_(b);
+    room = tcall_block_free_(b) / 4;
+    for (i = 0; i <= count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        size_t head = used++;
+        tcall_counts_ n;
+        tcall_split_ t;
+        unsigned text;
+        if (i < room)
+            words[i] = (uint32_t)head;
+        memset(&n, 0, sizeof n);
+        for (text = 0; i < count && text < TCALL_PICK_TEXTS_; text++) {
+            unsigned where = tcall_pick_where_(text);
+            tcall_pick_text_(&t, tool, text);
+            for (; tcall_split_next_(&t); used += 2) {
+                uint32_t letters = tcall_split_letters_(&t);
+                tcall_key_ key = tcall_split_key_(&t);
+                tcall_counts_add_(&n, t.n, where);
+                if (used + 2 > room)
+                    continue;
+                words[used] =
+                    (key.stem & TCALL_SLOT_HASH_) | letters << 2 | where;
+                words[used + 1] = key.prefix;
+            }
+        }
+        if (head < room)
+            words[head] = n.length << 8 | (n.name & 0xFF);
+    }
+    if (!tcall_block_grow_(b, (used * 4 + 7) & ~(size_t)7)) {
+        b->low = low;
+        return TCALL_E_MEMORY;
+    }
+    index->words = words;
+    index->tools = count;
+    return TCALL_OK;
+}
+
+/* ---- ranking */
+
+typedef struct tcall_ranking_ {
+    tcall *tc;
+    const tcall_pick_opts *opts;
+    tcall_query_ *q;
+    tcall_record_ *records; /* of all tools, if there is room for them */
+    uint32_t started;
+    size_t tools; /* that may be picked */
+    bool late;
+} tcall_ranking_;
+
+/* Why a tool may not be picked, NULL: it may. */
+static const char *tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
+                                      const tcall_tool *tool)
+{
+    unsigned allow = o->allow ? o->allow : tc->desc.allow;
+    bool safe = tool->safe == TCALL_SAFETY_DERIVED
+                    ? tcall_needs(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFE;
+    if (!tcall_enabled(tool, allow))
+        return "permissions";
+    if (!safe && !o->allow_unsafe)
+        return "unsafe";
+    if (o->streaming && !tool->streaming)
+        return "streaming";
+    if (tool->roles && !(tool->roles & o->roles))
+        return "roles";
+    if (o->max_cost && tool->cost > o->max_cost)
+        return "cost";
+    if (o->groups && tool->groups && !(tool->groups & o->groups))
+        return "groups";
+    return NULL;
+}
+
+/* The next tool at or behind *i that may be picked. Stops when time is up. */
+static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
+{
+    const tcall_desc *d = &k->tc->desc;
+    if (k->opts->timeout_ms && d->now_ms && !k->late)
+        k->late = d->now_ms(d->user) - k->started >= k->opts->timeout_ms;
+    for (; *i < d->tool_count && !k->late; ++*i)
+        if (!tcall_pick_barred_(k->tc, k->opts, &d->tools[*i]))
+            return &d->tools[*i];
+    return NULL;
+}
+
+/* What tool i says of the terms, and in the first pass how many tools do. */
+static void tcall_ranking_record_(tcall_ranking_ *k, size_t i, tcall_record_ *r,
+                                  bool count)
+{
+    tcall_query_ *q = k->q;
+    const tcall_index *index = k->opts->index;
+    tcall_counts_ n;
+    memset(r, 0, sizeof *r);
+    memset(&n, 0, sizeof n);
+    if (index)
+        tcall_query_index_(q, index->words + index->words[i],
+                           index->words + index->words[i + 1], &n);
+    else
+        tcall_query_tool_(q, &k->tc->desc.tools[i], &n);
+    while (q->hits > 0) {
+        unsigned t = q->hit[--q->hits], level = 7;
+        unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
+        while (tcall_pick_levels_[level] > sum)
+            level--;
+        r->plane[0][t / 8] |= (uint8_t)((level & 1) << t % 8);
+        r->plane[1][t / 8] |= (uint8_t)((level >> 1 & 1) << t % 8);
+        r->plane[2][t / 8] |= (uint8_t)((level >> 2) << t % 8);
+        if (count) {
+            q->any[t]++;
+            q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
+        }
+        q->own[t] = q->like[t] = 0;
+    }
+    if (n.length >= 128)
+        n.length = 128 + (n.length - 128) / 16;
+    r->length = (uint8_t)(n.length < 255 ? n.length : 255);
+    r->name = (uint8_t)(n.name ? n.hits * 16 / n.name : 0);
+}
+
+static unsigned tcall_record_length_(const tcall_record_ *r)
+{
+    return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
+}
+
+/* The level of a term in a record; 0: the tool says nothing of it. */
+static unsigned tcall_record_level_(const tcall_record_ *r, unsigned t)
+{
+    unsigned low = r->plane[0][t / 8], middle = r->plane[1][t / 8];
+    unsigned high = r->plane[2][t / 8];
+    return (low >> t % 8 & 1) | (middle >> t % 8 & 1) << 1 |
+           (high >> t % 8 & 1) << 2;
+}
+
+/* 16 * log2(x), between powers of two by a straight line. */
+static unsigned tcall_log16_(uint32_t x)
+{
+    unsigned n = 0;
+    while (x >> n > 1)
+        n++;
+    return 16 * n + (x << 4 >> n & 15);
+}
+
+/* What a record is worth: part[0] for the whole input, the rest for its
+ * clauses. */
+static void tcall_ranking_parts_(const tcall_ranking_ *k,
+                                 const tcall_record_ *r, uint32_t *part)
+{
+    const tcall_query_ *q = k->q;
+    uint32_t average = q->lengths / (uint32_t)k->tools + 1;
+    uint32_t dull = 64 + 1024 * tcall_record_length_(r) / average;
+    unsigned t, i;
+    memset(part, 0, sizeof q->best);
+    for (t = 0; t < q->terms; t++) {
+        unsigned byte = t / 8, level, value, bits;
+        if (t % 8 == 0 &&
+            !(r->plane[0][byte] | r->plane[1][byte] | r->plane[2][byte])) {
+            t += 7;
+            continue;
+        }
+        level = tcall_record_level_(r, t);
+        if (level == 0)
+            continue;
+        value = tcall_pick_levels_[level];
+        value = q->weight[t] * 1024u * value / (16 * value + dull);
+        value = value * (32u + r->name) / 32;
+        part[0] += value;
+        if (q->clauses > 1)
+            for (i = 1, bits = q->clause[t]; bits; bits >>= 1, i++)
+                if (bits & 1)
+                    part[i] += value;
+    }
+}
+
+/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
+static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
+{
+    const tcall_query_ *q = k->q;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
+    tcall_record_ r;
+    unsigned c;
+    if (q->level == 0)
+        return 0;
+    if (k->records)
+        r = k->records[i];
+    else
+        tcall_ranking_record_(k, i, &r, false);
+    tcall_ranking_parts_(k, &r, part);
+    if (part[0] == 0)
+        return 0;
+    for (c = 0; c < q->clauses; c++)
+        if (part[c + 1]) {
+            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
+            most = share > most ? share : most;
+        }
+    score = (part[0] << 12) / q->best[0];
+    score = q->clauses > 1 ? 614 * score + 410 * most : score << 10;
+    return score * q->level;
+}
+
+/* 16 * log2 of how rare a term is among the tools: of the word itself if there
+ * is a tool that has it, else of what is like it. */
+static unsigned tcall_query_rare_(const tcall_query_ *q, unsigned term,
+                                  size_t tools)
+{
+    uint32_t with = q->exact[term] ? q->exact[term] : q->any[term];
+    unsigned rare =
+        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
+    return rare < 255 ? rare : 255;
+}
+
+/* The first two passes of the built-in scorer: how rare the words are, and the
+ * best parts. */
+static void tcall_ranking_prepare_(tcall_ranking_ *k)
+{
+    tcall_query_ *q = k->q;
+    tcall_record_ r, *at = &r;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0;
+    unsigned t, c;
+    size_t i;
+    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+        if (k->records)
+            at = &k->records[i];
+        tcall_ranking_record_(k, i, at, true);
+        q->lengths += tcall_record_length_(at) * 16;
+        k->tools++;
+    }
+    for (t = 0; t < q->terms; t++) {
+        unsigned rare = tcall_query_rare_(q, t, k->tools);
+        q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
+        all += q->weight[t];
+    }
+    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+        if (k->records)
+            at = &k->records[i];
+        else
+            tcall_ranking_record_(k, i, at, false);
+        tcall_ranking_parts_(k, at, part);
+        for (c = 0; c <= q->clauses; c++)
+            q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
+    }
+    q->level = all ? q->best[0] * 1000 / (all * 21) : 0;
+    q->level = q->level < 1000 ? q->level : 1000;
+}
+
+/* The query, and records for all tools if there is room, in the free part of
+ * the block: nothing of it is held. */
+static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
+                               const tcall_pick_opts *opts,
+                               const tcall_teller_ *teller)
+{
+    tcall_block *b = &tc->block;
+    size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
+    size_t size = (skip + sizeof(tcall_query_) + 7) & ~(size_t)7, all;
+    const char *const *synonyms = opts->synonyms;
+    memset(k, 0, sizeof *k);
+    k->tc = tc;
+    k->opts = opts;
+    all = size + tc->desc.tool_count * sizeof(tcall_record_);
+    if (opts->index && (opts->index->tools != tc->desc.tool_count))
+        return TCALL_E_USAGE;
+    if (!tcall_block_room_(b, size))
+        return TCALL_E_MEMORY;
+    k->q = (tcall_query_ *)(void *)(tcall_block_gap_(b) + skip);
+    memset(k->q, 0, sizeof *k->q);
+    if (all <= tcall_block_free_(b)) {
+        tcall_block_room_(b, all);
+        k->records = (tcall_record_ *)(void *)(k->q + 1);
+    }
+    if (opts->timeout_ms && tc->desc.now_ms)
+        k->started = tc->desc.now_ms(tc->desc.user);
+    tcall_query_read_(k->q, input, teller);
+#ifndef TOOLCALL_NO_SYNONYMS
+    if (!synonyms)
+        synonyms = tcall_synonyms;
+#endif
+    for (; synonyms && *synonyms; synonyms++)
+        tcall_query_synonyms_(k->q, *synonyms);
+    return TCALL_OK;
+}
+
+/* Puts a candidate where it belongs among the count best, of which there are
+ * at most room. Of equals the one that came first stays first. */
+static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
+                               tcall_picked p)
+{
+    int at = count;
+    while (at > 0 && picks[at - 1].rank < p.rank)
+        at--;
+    if (at >= room)
+        return count;
+    if (count < room)
+        count++;
+    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
+    picks[at] = p;
+    return count;
+}
+
+/* The mean of the score so far and of a further scorer. */
+static uint32_t tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
+                                 tcall_picked *p, const tcall_scorer *s,
+                                 unsigned *weights)
+{
+    unsigned own = s->weight ? s->weight : 1;
+    unsigned all = *weights + own < 255 ? *weights + own : 255;
+    uint32_t score;
+    if (s->score) {
+        int r = s->score(s->user, input, p->tool, p->index);
+        if (r < 0)
+            return p->rank; /* it cannot tell: the others do */
+        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
+    } else
+        score = tcall_ranking_score_(k, p->index);
+    *weights = all;
+    if (own == all)
+        return score;
+    return ((p->rank >> 8) * (all - own) + (score >> 8) * own) / all << 8;
+}
+
+static const tcall_scorer tcall_scorer_words_ = {"words", NULL, NULL, 0, 0};
+
+/* The first, or all, scorers of the options that see every tool; the cascade
+ * of those that see the best only comes after. */
+static size_t tcall_pick_scorers_(const tcall_pick_opts *o,
+                                  const tcall_scorer **s)
+{
+    *s = o->scorer_count ? o->scorers : &tcall_scorer_words_;
+    return o->scorer_count ? o->scorer_count : 1;
+}
+
+static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_str input,
+                                tcall_picked *p)
+{
+    const tcall_scorer *s;
+    size_t n = tcall_pick_scorers_(k->opts, &s);
+    unsigned weights = 0;
+    p->rank = 0;
+    for (; n > 0; n--, s++)
+        if (!s->top)
+            p->rank = tcall_score_mix_(k, input, p, s, &weights);
+    p->weights = (uint16_t)weights;
+}
+
+/* Scorers that see the best tools only, in turn. */
+static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
+                                  tcall_picked *picks, int count)
+{
+    const tcall_scorer *s;
+    size_t n = tcall_pick_scorers_(k->opts, &s);
+    for (; n > 0; n--, s++) {
+        int i, sorted = 0;
+        if (!s->top)
+            continue;
+        count = count < s->top ? count : s->top;
+        for (i = 0; i < count; i++) {
+            tcall_picked p = picks[i];
+            unsigned weights = p.weights;
+            size_t index = p.index;
+            if (!tcall_ranking_next_(k, &index))
+                return count;
+            p.rank = tcall_score_mix_(k, input, &p, s, &weights);
+            p.weights = (uint16_t)weights;
+            sorted = tcall_picks_insert_(picks, sorted, count, p);
+        }
+    }
+    return count;
+}
+
+/* The number of picks that are good enough. */
+static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
+                              int count)
+{
+    const tcall_pick_opts *o = k->opts;
+    unsigned min = o->min_score ? o->min_score : 50;
+    int max = o->max ? o->max : 3, i;
+    for (i = 0; i < count && i < max; i++) {
+        tcall_picked *p = &picks[i];
+        p->score = (uint16_t)(p->rank / TCALL_PICK_ONE_);
+        if (p->score < min ||
+            p->rank / 128 * 100 < picks[0].rank / 128 * o->relative)
+            break;
+    }
+    return i;
+}
+
+static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
+{
+    tcall_picked p;
+    memset(&p, 0, sizeof p);
+    p.tool = &k->tc->desc.tools[i];
+    p.index = (uint16_t)i;
+    p.late = k->late;
+    p.pinned = p.tool->pinned;
+    return p;
+}
+
+/* Time is up: candidates in the order of registration. */
+static int tcall_ranking_late_(tcall_ranking_ *k, tcall_picked *picks, int max)
+{
+    int count = 0;
+    size_t i;
+    k->late = false;
+    for (i = 0; count < max && i < k->tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &k->tc->desc.tools[i];
+        if (tool->pinned || tcall_pick_barred_(k->tc, k->opts, tool))
+            continue;
+        picks[count] = tcall_pick_of_(k, i);
+        picks[count++].late = true;
+    }
+    return count;
+}
+
+/* All tools that may be picked and are pinned come behind the others. */
+static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks, int count,
+                              int max)
+{
+    const tcall_desc *d = &k->tc->desc;
+    size_t i;
+    for (i = 0; i < d->tool_count && count < max; i++)
+        if (d->tools[i].pinned &&
+            !tcall_pick_barred_(k->tc, k->opts, &d->tools[i]))
+            picks[count++] = tcall_pick_of_(k, i);
+    return count;
+}
+
+static void tcall_picks_sort_(tcall_picked *picks, int count)
+{
+    int i, at;
+    for (i = 1; i < count; i++) {
+        tcall_picked p = picks[i];
+        for (at = i; at > 0 && picks[at - 1].index > p.index; at--)
+            picks[at] = picks[at - 1];
+        picks[at] = p;
+    }
+}
+
+static const tcall_pick_opts tcall_pick_default_ = {
+    0, 0, 0, 0, false, false, false, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max)
+{
+    tcall_ranking_ k;
+    const tcall_scorer *s;
+    size_t i, n;
+    int r, room = max, count = 0, most;
+    if (!opts)
+        opts = &tcall_pick_default_;
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    r = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (r < 0)
+        return r;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        room -= tc->desc.tools[i].pinned;
+    n = tcall_pick_scorers_(opts, &s);
+    most = opts->max ? opts->max : 3;
+    for (i = 0; i < n; i++) {
+        most = s[i].top > most ? s[i].top : most;
+        if (!s[i].score && k.q->terms && !k.tools)
+            tcall_ranking_prepare_(&k);
+    }
+    room = room < most ? room : most;
+    for (i = 0; room > 0 && tcall_ranking_next_(&k, &i); i++) {
+        tcall_picked p = tcall_pick_of_(&k, i);
+        if (p.pinned)
+            continue;
+        tcall_ranking_rate_(&k, input, &p);
+        count = tcall_picks_insert_(picks, count, room, p);
+    }
+    count = tcall_ranking_cascade_(&k, input, picks, count);
+    if (k.late) {
+        most = opts->max ? opts->max : 3;
+        count = tcall_ranking_late_(&k, picks, room < most ? room : most);
+    } else
+        count = tcall_ranking_cut_(&k, picks, count);
+    count = tcall_ranking_pin_(&k, picks, count, max);
+    if (opts->stable)
+        tcall_picks_sort_(picks, count);
+    return count;
+}
+
+/* ---- reports, linked only where they are called */
+
+static void tcall_tell_word_(const tcall_teller_ *to, const tcall_split_ *t,
+                             unsigned term)
+{
+    if (!tcall_record_level_(to->only, term))
+        return;
+    tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
+    tcall_write_bytes(to->w, t->at, t->n);
+}
+
+static void tcall_tell_term_(const tcall_teller_ *to, const tcall_split_ *t,
+                             unsigned term)
+{
+    const tcall_query_ *q = to->q;
+    tcall_write_open(to->w, '{');
+    tcall_write_key(to->w, "word");
+    tcall_write_str(to->w, tcall_slice_(t->at, t->n));
+    tcall_write_key(to->w, "tools");
+    tcall_write_int(to->w, q->exact[term] ? q->exact[term] : q->any[term]);
+    tcall_write_key(to->w, "weight");
+    tcall_write_fixed(
+        to->w, (long)tcall_query_rare_(q, term, to->tools) * 100 / 16, 2);
+    tcall_write_close(to->w, '}');
+}
+
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick)
+{
+    tcall_ranking_ k;
+    tcall_record_ r;
+    tcall_teller_ to;
+    int error;
+    if (pick->late || pick->pinned)
+        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
+    opts = opts ? opts : &tcall_pick_default_;
+    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (error < 0)
+        return error;
+    tcall_ranking_record_(&k, pick->index, &r, false);
+    memset(&to, 0, sizeof to);
+    to.term = tcall_tell_word_;
+    to.w = w;
+    to.only = &r;
+    to.tools = w->len;
+    tcall_ranking_init_(&k, tc, input, opts, &to);
+    return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
+}
+
+static size_t tcall_pick_bytes_(const tcall_tool *t)
+{
+    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
+           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
+               .len;
+}
+
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+{
+    size_t saved = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
+            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    while (count-- > 0)
+        saved -= tcall_pick_bytes_(picks[count].tool);
+    return saved;
+}
+
+/* The tools that were barred and why. */
+static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
+                                const tcall_pick_opts *opts)
+{
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const char *why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
+        if (!why)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, tc->desc.tools[i].name);
+        tcall_write_key(w, "why");
+        tcall_write_string(w, why);
+        tcall_write_close(w, '}');
+    }
+}
+
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count)
+{
+    const tcall_scorer *s;
+    tcall_ranking_ k;
+    tcall_teller_ to;
+    size_t n;
+    int i, error;
+    opts = opts ? opts : &tcall_pick_default_;
+    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (error < 0)
+        return error;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    for (n = tcall_pick_scorers_(opts, &s); n > 0; n--, s++)
+        tcall_write_string(w, s->name ? s->name : "words");
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_open(w, '[');
+    if (k.q->terms)
+        tcall_ranking_prepare_(&k);
+    memset(&to, 0, sizeof to);
+    to.term = tcall_tell_term_;
+    to.w = w;
+    to.q = k.q;
+    to.tools = k.tools;
+    memset(k.q->slot, 0, sizeof k.q->slot);
+    k.q->terms = 0;
+    k.q->keys = 0;
+    tcall_query_read_(k.q, input, &to);
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "picks");
+    tcall_write_open(w, '[');
+    for (i = 0; i < count; i++) {
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, picks[i].tool->name);
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, picks[i].score, 3);
+        tcall_write_key(w, "reason");
+        tcall_write_quote(w);
+        tcall_write_reason(tc, w, input, opts, &picks[i]);
+        tcall_write_unquote(w);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "excluded");
+    tcall_write_open(w, '[');
+    tcall_write_barred_(tc, w, opts);
+    tcall_write_close(w, ']');
+    n = tcall_pick_saved(tc, picks, count);
+    tcall_write_key(w, "bytes_saved");
+    tcall_write_int(w, (long)n);
+    tcall_write_key(w, "tokens_saved");
+    tcall_write_int(w, (long)(n / 4));
+    return tcall_write_close(w, '}');
+}
+
+static uint32_t tcall_root_(uint32_t x)
+{
+    uint32_t r = 0, bit = 1u << 30;
+    for (; bit; bit >>= 2) {
+        if (x >= r + bit) {
+            x -= r + bit;
+            r = (r >> 1) + bit;
+        } else
+            r >>= 1;
+    }
+    return r;
+}
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index)
+{
+    const tcall_vectors *v = (const tcall_vectors *)user;
+    const int8_t *a = v->input, *b = v->tools + index * v->size;
+    int32_t dot = 0;
+    uint32_t aa = 0, bb = 0, length;
+    size_t i;
+    (void)input;
+    (void)tool;
+    for (i = 0; i < v->size; i++) {
+        dot += a[i] * b[i];
+        aa += (uint32_t)(a[i] * a[i]);
+        bb += (uint32_t)(b[i] * b[i]);
+    }
+    length = tcall_root_(aa) * tcall_root_(bb);
+    if (dot <= 0 || length == 0)
+        return 0;
+    for (; length > 1 << 21; length >>= 1)
+        dot >>= 1;
+    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
+}
+
+#endif /* TOOLCALL_NO_PICK */
 
 /* ==========================================================================
  * >>hydrate
@@ -11425,6 +13114,28 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
     return tcall_chat_make_room(&a->chat, all / 4 + more);
 }
 
+/* The tools of this turn. Where there is no memory for picking all are sent. */
+static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
+{
+    static const tcall_pick_opts standard = {
+        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+    tcall_picked picks[TCALL_AGENT_PICKS];
+    const tcall_agent_desc *d = &a->desc;
+    int n, i;
+    if (!d->pick || d->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return;
+    n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
+                TCALL_AGENT_PICKS);
+    for (i = 0; i < n && picks[i].pinned; i++)
+        ;
+    if (n >= 0 && i == n && a->pick_count > n)
+        return; /* nothing fits: those of the turn before */
+    a->picked = n >= 0;
+    a->pick_count = (uint8_t)(n > 0 ? n : 0);
+    for (i = 0; i < n; i++)
+        a->picks[i] = picks[i].index;
+}
+
 int tcall_agent_say(tcall_agent *a, tcall_str text)
 {
     tcall_item item;
@@ -11438,6 +13149,7 @@ int tcall_agent_say(tcall_agent *a, tcall_str text)
     r = tcall_chat_add(&a->chat, &item);
     if (r < 0)
         return r;
+    tcall_agent_pick_(a, text);
     a->started = tcall_agent_now_(a);
     a->rounds = a->calls = a->tries = 0;
     a->wait_ms = 0;
@@ -11479,6 +13191,8 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.chat = &a->chat;
     ask.tools = d->tc->desc.tools;
     ask.tool_count = d->tc->desc.tool_count;
+    ask.picks = a->picked ? a->picks : NULL;
+    ask.pick_count = a->pick_count;
     ask.allow = d->tc->desc.allow;
     ask.max_tokens = d->max_tokens;
     ask.stream = d->stream;
@@ -11493,9 +13207,9 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
 static size_t tcall_agent_tools_(const tcall_agent *a)
 {
     const tcall_desc *d = &a->desc.tc->desc;
-    size_t i, n = 0;
-    for (i = 0; i < d->tool_count; i++)
-        n += tcall_enabled(&d->tools[i], d->allow);
+    size_t i, n = 0, all = a->picked ? a->pick_count : d->tool_count;
+    for (i = 0; i < all; i++)
+        n += tcall_enabled(&d->tools[a->picked ? a->picks[i] : i], d->allow);
     return n;
 }
 

@@ -818,6 +818,7 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d.path = b->path;
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
+    d.pick = tcall_pick; /* once there are more than 20 tools */
     d.stream = !o->whole;
     if (!start_transport(&d.transport, o))
         return false;
