@@ -65,6 +65,7 @@ firmware-test:
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
+	@tests/measure/bench_tools.py
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py

@@ -5,6 +5,7 @@ Flash is that of whole images, linked at -Os with the C library in them:
 
     empty   start-up code only
     core    read a JSON text, check it against its schema, run one tool
+    life    the same with every hook there is, and with checked output
     agent   the same with one provider, conversation memory and the agent loop
 
 and the agent once more with each further provider beside the first.
@@ -36,7 +37,7 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
     "RV32IMC": ("riscv64-unknown-elf", "-march=rv32imc -mabi=ilp32",
                 0x80000000, 0x80200000),
 }
-IMAGES = ["empty", "core", "agent"]
+IMAGES = ["empty", "core", "life", "agent"]
 AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
@@ -68,11 +69,16 @@ POINTERS = {
                        "tcall_gemini_write_"],
     "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
-    "desc.run_hooks": ["tcall_run_hooks"],
-    "tool.check_output": ["tcall_check_output"], "h.run": [],
+    "desc.run_hooks": ["tcall_run_hooks"], "run_hooks": ["tcall_run_hooks"],
+    "tool.check_output": ["tcall_check_output"],
+    # But tcall_retry_around: what is around a tool adds what is below it.
+    "h.run": ["tcall_rate_run", "tcall_timeout_run", "tcall_audit_run",
+              "tcall_loops_run", "tcall_cache_*", "tcall_limit_*",
+              "tcall_ledger_*"],
     "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
-    "d.approve": [], "d.now_ms": [], "d.pick": ["tcall_pick"],
+    "d.approve": [], "a.sink": [], "l.on_event": [],
+    "d.now_ms": [], "d.pick": ["tcall_pick"],
     "s.score": ["tcall_cosine"],
     "teller.term": ["tcall_tell_word_", "tcall_tell_term_"],
 }
