@@ -7699,7 +7699,7 @@ static const char *tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_needs(tool) == TCALL_READ
                     : tool->safe == TCALL_SAFE;
-    if (!tcall_allowed_(tool, allow))
+    if (!tcall_enabled(tool, allow))
         return "permissions";
     if (!safe && !o->allow_unsafe)
         return "unsafe";
@@ -8182,7 +8182,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 {
     size_t saved = 0, i;
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
             saved += tcall_pick_bytes_(&tc->desc.tools[i]);
     while (count-- > 0)
         saved -= tcall_pick_bytes_(picks[count].tool);
