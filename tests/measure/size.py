@@ -79,7 +79,7 @@ POINTERS = {
     "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
     "d.approve": [], "a.sink": [], "l.on_event": [],
-    "d.approve": [], "d.now_ms": [], "d.pick": ["tcall_pick"],
+    "d.now_ms": [], "d.pick": ["tcall_pick"],
     "s.score": ["tcall_cosine"],
     "teller.term": ["tcall_tell_word_", "tcall_tell_term_"],
 }
