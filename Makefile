@@ -3,6 +3,7 @@
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make firmware-test  the tests on emulated microcontrollers
+# make firmware-run  an agent as firmware in QEMU, with the stand-in model
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
 # make figures write size and speed into README.md
@@ -32,7 +33,9 @@ TLS     = -lmbedtls -lmbedx509 -lmbedcrypto
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e%,$(tests))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
-port       = $(patsubst %.c,$(BUILD)/%.o,$(wildcard port/*.c))
+# lwIP is for firmware: examples/firmware.
+port       = $(patsubst %.c,$(BUILD)/%.o,\
+             $(filter-out port/lwip.c,$(wildcard port/*.c)))
 sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
@@ -61,6 +64,13 @@ size: $(BUILD)/deps
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
+# Where apt has no sources of lwIP and mbedTLS there is nothing to build it of.
+firmware-run: $(main) $(BUILD)/mkcert
+	@tests/need python3 gcc-arm-none-eabi picolibc-arm-none-eabi qemu-system-arm
+	@tls=$$(tests/firmware/source mbedtls libmbedtls-dev) && \
+	lwip=$$(tests/firmware/source lwip liblwip-dev) || \
+	{ echo "firmware-run: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
+	examples/firmware/run.py "$$tls" "$$lwip"
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
@@ -101,4 +111,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
-.PHONY: all run test unit matrix firmware-test size bench figures deps format format-check install clean
+.PHONY: all run test unit matrix firmware-test firmware-run size bench figures deps format format-check install clean
