@@ -1,6 +1,12 @@
-/* The whole: an agent with one provider, over a transport that is not there. */
+/* The whole: an agent with one provider, over a transport that is not there,
+ * unless a file that includes this has others. */
 #include "fw_tool.h"
 
+#ifndef PROVIDER
+#define PROVIDER &tcall_openai
+#endif
+
+#ifndef TRANSPORT
 static int net_open(void *user, const tcall_request *req, tcall_response *res)
 {
     (void)user;
@@ -29,6 +35,13 @@ static void net_close(void *user)
     (void)user;
 }
 
+#define TRANSPORT                                                             \
+    {                                                                         \
+        .open = net_open, .write = net_write, .read = net_read,               \
+        .close = net_close                                                    \
+    }
+#endif
+
 static char block[8192];
 
 int main(void)
@@ -44,13 +57,10 @@ int main(void)
     };
     const tcall_agent_desc agent_desc = {
         .tc = &tc,
-        .provider = &tcall_openai,
+        .provider = PROVIDER,
         .model = "some-model",
         .key = "secret",
-        .transport = {.open = net_open,
-                      .write = net_write,
-                      .read = net_read,
-                      .close = net_close},
+        .transport = TRANSPORT,
     };
 
     if (tcall_init(&tc, &desc) < 0 || tcall_agent_init(&agent, &agent_desc) < 0)

@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """What toolcall.h costs on a microcontroller: flash, static RAM, stack.
 
-Flash is that of whole images, linked at -Os with the C library in them:
+Flash is that of whole images, linked at -Os with the C library in them, each
+image holding more than the one before:
 
     empty   start-up code only
-    core    read a JSON text, check it against its schema, run one tool
-    agent   the same with one provider, conversation memory and the agent loop
+    json    read a JSON text and write one
+    schema  check it against a schema
+    core    find a tool by its name, check the call, run it
+    agent   one provider, conversation memory and the agent loop
+    five    five providers
+    http    one provider, with HTTP over a stream of bytes
 
+On x86-64 it is that of the image without the C library.
 The bytes of an image are shared out among the chapters of the header by the
 place where each function or table is defined. Stack is the deepest path below
 each public function, from GCC's call graph and frame sizes.
@@ -33,8 +39,19 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
     "M4": ("arm-none-eabi", "-mcpu=cortex-m4 -mthumb", 0, 0x20000000),
     "RV32IMC": ("riscv64-unknown-elf", "-march=rv32imc -mabi=ilp32",
                 0x80000000, 0x80200000),
+    "x86-64": ("", "-m64", 0, 0),
 }
-IMAGES = ["empty", "core", "agent"]
+IMAGES = {  # and what README calls it
+    "empty": "",
+    "json": "JSON: read, write",
+    "schema": "+ schema",
+    "pick": "+ pick",
+    "core": "+ invoke",
+    "agent": "+ chat, agent, one provider",
+    "five": "the same, five providers",
+    "http": "one provider, HTTP",
+}
+STACK_AIM = 1024  # of a public function, on M4
 AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
 # What CI holds: growth beyond it fails. Lower it when an image gets smaller.
 BARS = {("core", "M4"): 32300, ("agent", "M4"): 46100}
@@ -64,7 +81,8 @@ POINTERS = {
                        "tcall_openrouter_write_"],
     "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
     "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
-    "transport.*": [], "tool.run": [],
+    "transport.*": [], "tool.run": [], "stream.*": [],
+    "good": ["is_*"],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
@@ -130,11 +148,12 @@ class Target:
         self.dir = OUT / name
 
     def tool(self, name):
-        return f"{self.prefix}-{name}"
+        return f"{self.prefix}-{name}" if self.prefix else name
 
     def gcc(self, *args):
-        return run([self.tool("gcc"), *self.isa.split(),
-                    "--specs=picolibc.specs", *map(str, args)])
+        libc = ["--specs=picolibc.specs"] if self.prefix else []
+        return run([self.tool("gcc"), *self.isa.split(), *libc,
+                    *map(str, args)])
 
     def compile(self, source, *more):
         obj = self.dir / (source.stem + ".o")
@@ -148,10 +167,13 @@ class Target:
         elf = self.dir / f"{image}.elf"
         places = dict(__flash=self.flash, __flash_size=1 << 20,
                       __ram=self.ram, __ram_size=1 << 18, __stack_size=4096)
-        self.gcc(*objects, "--crt0=minimal", "-Tpicolibc.ld",
-                 "-Wl,--gc-sections", f"-Wl,-Map={elf}.map",
-                 *(f"-Wl,--defsym={k}={v}" for k, v in places.items()),
-                 "-o", elf)
+        words = ["--crt0=minimal", "-Tpicolibc.ld",
+                 *(f"-Wl,--defsym={k}={v}" for k, v in places.items())]
+        if not self.prefix:
+            words = ["-nostdlib", "-static", "-Wl,-emain",
+                     "-Wl,--unresolved-symbols=ignore-all"]
+        self.gcc(*objects, *words, "-Wl,--gc-sections",
+                 f"-Wl,-Map={elf}.map", "-o", elf)
         return elf
 
     def sections(self, file):
@@ -165,7 +187,7 @@ class Target:
         return {line.split()[-1] for line in lines.splitlines() if line}
 
 
-FLASH = re.compile(r"\.(init|fini|text|rodata|srodata|data|sdata|tdata|"
+FLASH = re.compile(r"\.(init|fini|l?text|l?rodata|srodata|data|sdata|tdata|"
                    r"ARM\.ex|eh_frame|preinit_array|init_array|fini_array)")
 RAM = re.compile(r"\.(data|sdata|bss|sbss|tdata|tbss)|COMMON")
 
@@ -189,6 +211,8 @@ def shares(elf, header):
             symbol = symbol_of(section)
             sums[header.chapter(symbol)] += size
             symbols[header.chapter(symbol), symbol] += size
+        elif file.endswith("http.o") and "fw_" not in file:
+            sums["port/http"] += size
         elif "/fw_" in file:
             sums["the program"] += size
         else:
@@ -199,8 +223,8 @@ def shares(elf, header):
 # ------------------------------------------------------------------- stack
 
 class Stack:
-    def __init__(self, ci, public):
-        text = ci.read_text()
+    def __init__(self, objects, public):
+        text = "".join(o.with_suffix(".ci").read_text() for o in objects)
         self.public = public
         self.frame, self.calls, self.problems = {}, {}, []
         short = lambda title: title.split(":")[-1]  # without the file
@@ -228,7 +252,7 @@ class Stack:
         """What is called at FILE:LINE:COLUMN, as names of POINTERS."""
         file, number, _ = (place or "").rsplit(":", 2)
         text = (ROOT / file).read_text().splitlines()[int(number) - 1]
-        for pointer in re.findall(r"(\w+(?:->|\.)\w+)\(", text) or [text]:
+        for pointer in re.findall(r"(\w+(?:->|\.)\w+|\bgood)\(", text) or [text]:
             pointer = pointer.replace("->", ".").strip()
             rule = next((r for r in POINTERS
                          if fnmatch.fnmatch(pointer, r)), None)
@@ -302,21 +326,19 @@ def line(title, cells, width=24):
 
 
 def markdown(names, flash, ram, stack):
-    """For README.md, see figures.py."""
-    def row(title, cells):
-        return f"| {title} | " + " | ".join(f"{c:,}" for c in cells) + " |"
-    deepest = [max(stack[n].values(), default=0) for n in names]
-    rows = [
-        "| bytes, `gcc -Os`, C library included | " +
-        " | ".join(f"Cortex-{n}" if n[0] == "M" else n for n in names) + " |",
-        "|---" + "|--:" * len(names) + "|"]
-    titles = {"core": "flash: read, check and run one call",
-              "agent": "flash: the same with provider, chat and agent"}
-    rows += [row(titles[i], [flash[i, n] for n in names])
-             for i in titles if (i, names[0]) in flash]
-    rows += [row("static RAM", [ram[n] for n in names]),
-             row("stack, deepest of all functions", deepest)]
-    (OUT / "figures.md").write_text("\n".join(rows) + "\n")
+    """The footprint table of README.md, see figures.py."""
+    title = {"M0+": "Cortex-M0+", "M4": "Cortex-M4"}
+    rows = [["bytes, `gcc -Os`", *(f"{title.get(n, n)}: {what}" for n in names
+                                   for what in ("flash", "stack"))],
+            ["---"] + ["--:"] * 2 * len(names)]
+    for image, words in IMAGES.items():
+        if words and (image, names[0]) in flash:
+            rows.append([words, *(f"{table[image, n]:,}" for n in names
+                                  for table in (flash, stack))])
+    rows.append(["static RAM, of all", *(cell for n in names
+                                         for cell in (str(ram[n]), ""))])
+    (OUT / "figures.md").write_text(
+        "".join("| " + " | ".join(row) + " |\n" for row in rows))
 
 
 def main():
@@ -337,47 +359,54 @@ def main():
     targets, skipped = [], []
     for name in TARGETS:
         target = Target(name)
-        package = f"{target.prefix}"
-        found = subprocess.run(
-            [ROOT / "tests" / "need", f"gcc-{package}", f"picolibc-{package}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        packages = [f"{what}-{target.prefix}" for what in ("gcc", "picolibc")
+                    ] if target.prefix else ["gcc"]
+        found = subprocess.run([ROOT / "tests" / "need", *packages],
+                               stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
         (targets if found.returncode == 0 else skipped).append(target)
-    if not targets:
-        sys.exit("no cross compiler is installed, nothing was measured: "
-                 "apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi")
 
-    flash, ram, parts, symbols, stack = {}, {}, {}, {}, {}
+    flash, ram, parts, symbols = {}, {}, {}, {}
+    stack, functions = {}, {}  # by image and target, by function
     for t in targets:
         t.dir.mkdir(parents=True, exist_ok=True)
-        impl = t.compile(ROOT / "tests" / "impl.c", "-fcallgraph-info=su,da")
-        ram[t.name] = sum(n for s, n in t.sections(impl) if RAM.match(s))
+        calls = "-fcallgraph-info=su,da"
+        ours = [t.compile(ROOT / "tests" / "impl.c", calls),
+                t.compile(ROOT / "port" / "http.c", calls)]
+        ram[t.name] = sum(n for o in ours for s, n in t.sections(o)
+                          if RAM.match(s))
         gate(ram[t.name] == 0, f"{t.name}: {ram[t.name]} bytes of static RAM")
+        nm = run([t.tool("nm"), "-g", "--defined-only", *map(str, ours)])
+        public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
+        found = Stack(ours, public)
+        functions[t.name] = found.table()
+        gate(not found.problems, "\n".join(
+            [f"{t.name}: the stack is not bounded"] + found.problems))
         for image in IMAGES:
             if not (HERE / f"fw_{image}.c").exists():
                 continue
             program = t.compile(HERE / f"fw_{image}.c")
-            elf = t.link(image, [program] + [impl] * (image != "empty"))
+            elf = t.link(image, [program] + ours * (image != "empty"))
             flash[image, t.name] = size = flash_of(t, elf)
             parts[image, t.name], symbols[image, t.name] = shares(elf,
                                                                   header)
+            linked = t.symbols(elf)
+            stack[image, t.name] = max(
+                (n for name, n in functions[t.name].items() if name in linked),
+                default=0)
             bar = BARS.get((image, t.name))
             if bar:
                 gate(size <= bar, f"{t.name}: {image} {size} is above {bar}")
-            bad = sorted(filter(BANNED.fullmatch, t.symbols(elf)))
-            gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
-        nm = run([t.tool("nm"), "-g", "--defined-only", str(impl)])
-        public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
-        found = Stack(impl.with_suffix(".ci"), public)
-        stack[t.name] = found.table()
-        gate(not found.problems, "\n".join(
-            [f"{t.name}: the stack is not bounded"] + found.problems))
+            if t.prefix:
+                bad = sorted(filter(BANNED.fullmatch, linked))
+                gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
 
     names = [t.name for t in targets]
-    for image in IMAGES[1:]:
+    for image in ("core", "agent"):
         if (image, names[0]) not in parts:
             continue
         line(f"{image}: flash by chapter", names)
-        rows = header.names + ["jsmn", "texts, tables", "the program",
+        rows = header.names + ["texts, tables", "port/http", "the program",
                                "libc, start-up"]
         for row in rows:
             cells = [parts[image, n][row] for n in names]
@@ -393,8 +422,11 @@ def main():
         print()
 
     line("worst stack below", names, 32)
-    for name in sorted(set().union(*stack.values()), key=header.place):
-        line("  " + name, [stack[n].get(name, "-") for n in names], 32)
+    for name in sorted(set().union(*functions.values()), key=header.place):
+        line("  " + name, [functions[n].get(name, "-") for n in names], 32)
+    over = [f for f, n in functions.get("M4", {}).items() if n > STACK_AIM]
+    print(f"  above the aim of {STACK_AIM} on M4: {len(over)}\n"
+          if over else f"  none above {STACK_AIM} on M4\n")
     print()
 
     line("whole image, bytes", names)
@@ -405,7 +437,7 @@ def main():
                  ([f"  (M4: aim {AIMS[image, 'M4']}, held at {bar})"]
                   if bar else []))
     line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
-    line("  deepest stack", [max(stack[n].values(), default=0)
+    line("  deepest stack", [max(functions[n].values(), default=0)
                              for n in names])
     for t in skipped:
         print(f"{t.name} was SKIPPED: install gcc-{t.prefix} and "
