@@ -27,7 +27,7 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 # header of its own in front.
 COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
-TLS     = -lmbedtls -lmbedx509 -lmbedcrypto
+TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
@@ -49,7 +49,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 || true
-	@tests/run $(tests) tests/conformance.py
+	@tests/run $(tests) tests/conformance.py tests/requests.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))

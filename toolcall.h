@@ -120,6 +120,11 @@ extern "C" {
     X(CONNECT, "connect", "host not reached")                        \
     X(TLS, "tls", "TLS failed")                                      \
     X(CERTIFICATE, "certificate", "certificate not trusted")         \
+    X(WRONG_HOST, "certificate-of-another-host", "")                 \
+    X(EXPIRED, "certificate-expired", "")                            \
+    X(NOT_YET, "certificate-not-yet-valid", "")                      \
+    X(CLOCK, "clock-not-set", "")                                    \
+    X(ENTROPY, "no-entropy", "")                                     \
     X(TIMEOUT, "timeout", "")                                        \
     X(CLOSED, "closed", "the connection ended too early")            \
     X(PROTOCOL, "protocol", "not what the protocol allows")          \
@@ -927,7 +932,8 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_END,      /* the call has its result: text, error */
     TCALL_EVENT_TEXT,     /* text: a piece of the model's answer */
     TCALL_EVENT_REQUEST,  /* bytes: length of its body; tools: sent */
-    TCALL_EVENT_ANSWER    /* status, bytes, error; text: the provider's */
+    TCALL_EVENT_ANSWER,   /* status, bytes, error; text: the provider's */
+    TCALL_EVENT_RETRY     /* the request is sent again in ms: error, status */
 } tcall_event_kind;
 
 typedef struct tcall_event {
@@ -1366,6 +1372,7 @@ typedef struct tcall_request {
 typedef struct tcall_response {
     int status;          /* HTTP status, 0 as long as it is unknown */
     long retry_after_ms; /* from retry-after(-ms), -1 when absent */
+    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
 } tcall_response;
 
 /* The one door to the network: an exchange of one request and one answer.
@@ -1386,6 +1393,8 @@ typedef struct tcall_transport {
     void (*close)(void *user);
     /* Monotonic clock in milliseconds; wraps. May be NULL: no time limits. */
     uint32_t (*now_ms)(void *user);
+    /* Sleep so long or less. May be NULL: then tcall_agent_run spins. */
+    void (*wait)(void *user, uint32_t ms);
     void *user;
 } tcall_transport;
 
@@ -1401,7 +1410,17 @@ typedef struct tcall_agent_desc {
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
-    size_t io_size;     /* bytes for reading and writing; default 512 */
+    /* A request is sent again, never a tool run again, where nothing of an
+     * answer came (the connection failed), and after HTTP status 408, 409,
+     * 429 and 500 to 599, or as x-should-retry says. The wait before it is
+     * the server's (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, of
+     * which up to a half is left out at random. Where max_ms would pass, or
+     * the transport has no clock, the error is the end. */
+    int max_tries;        /* of one request; default 3 */
+    uint32_t max_wait_ms; /* the longest wait, longer ones are cut; default
+                             60000 */
+    uint32_t seed;        /* of what is left out; default: the clock */
+    size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
@@ -1413,18 +1432,20 @@ typedef struct tcall_agent {
     tcall_chat chat;
     tcall_answer answer; /* the last one */
     tcall_response response;
+    uint32_t wait_ms; /* tcall_agent_step has nothing to do for so long */
     /* private */
     tcall_reader *reader;
     tcall_request request;
     tcall_header headers[3];
     char *io;
     size_t sent, received, mark, call_at;
-    uint32_t started;
-    uint16_t rounds, calls;
+    uint32_t started, paused, pause, random;
+    uint16_t rounds, calls, tries;
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool again; /* the request is sent a second time */
+    bool opened; /* the transport has to be closed */
+    bool again;  /* a dead connection was replaced */
     tcall_call call;
 } tcall_agent;
 
@@ -1432,7 +1453,8 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
 /* Begins a turn with what the user says. Old turns are dropped, whole, when
  * the block is too small for all of them. */
 int tcall_agent_say(tcall_agent *a, tcall_str text);
-/* One bounded piece of work. TCALL_E_AGAIN: go on; TCALL_OK: the turn is over
+/* One bounded piece of work. TCALL_E_AGAIN: go on, after a->wait_ms
+ * milliseconds at the latest, sooner does no harm; TCALL_OK: the turn is over
  * and tcall_agent_text is the answer; else an error ended it. */
 int tcall_agent_step(tcall_agent *a);
 /* say and step until the turn is over. */
@@ -8455,9 +8477,9 @@ static const tcall_view_word_ tcall_view_words_[] = {
     {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
     {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
     {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
-    {"$ref", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"$defs", NULL, TCALL_VIEW_MAP_, 7, 0},
-    {"definitions", NULL, TCALL_VIEW_MAP_, 5, 2},
+    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
+    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
+    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
     {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
     {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
     {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
@@ -8465,14 +8487,16 @@ static const tcall_view_word_ tcall_view_words_[] = {
     {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
 };
 
-/* Deeper levels are copied as they are, and nothing strict is that deep. */
-#define TCALL_VIEW_DEPTH_ 24
+/* Deeper brackets are copied as they are. Strict modes know 10 levels of
+ * schemas below the first. */
+#define TCALL_VIEW_DEPTH_  24
+#define TCALL_VIEW_LEVELS_ 10
 
 typedef struct tcall_view_ {
     tcall_writer *w;
     uint8_t profile;
     bool unfit; /* cannot be strict */
-    uint8_t depth;
+    uint8_t depth, level; /* of brackets, of schemas */
     uint16_t optional, unions; /* seen; vendors limit their number */
     struct {
         const char *from; /* the bracket that is open */
@@ -8535,7 +8559,8 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
     if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
         type = tcall_view_get_(p, "type");
         v->unions = (uint16_t)(v->unions + (type && *type == '['));
-        v->unfit = v->unfit || tcall_view_vague_(p);
+        v->unfit =
+            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
     }
     if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
         v->depth == TCALL_VIEW_DEPTH_) {
@@ -8547,6 +8572,7 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
     v->open[v->depth].what = what;
     v->open[v->depth].nullable = nullable;
     v->depth++;
+    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
     return p + 1;
 }
 
@@ -8601,8 +8627,10 @@ static bool tcall_view_optional_(tcall_view_ *v)
 static const char *tcall_view_close_(tcall_view_ *v, const char *p)
 {
     v->depth--;
-    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_)
+    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
+        v->level--;
         tcall_view_close_schema_(v, v->open[v->depth].from);
+    }
     tcall_write_close(v->w, *p);
     if (v->open[v->depth].nullable) {
         tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
@@ -9377,8 +9405,8 @@ static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
     tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"type\":\"function\","
-                      "\"function\":{\"name\":@n,\"arguments\":@a}}",
+                      "{\"id\":@i,\"function\":{\"name\":@n,"
+                      "\"arguments\":@a}}",
                       "{\"role\":\"tool\",\"tool_name\":@n,"
                       "\"tool_call_id\":@i,\"content\":",
                       NULL);
@@ -9722,6 +9750,7 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
 
 enum {
     TCALL_A_IDLE_,  /* no turn */
+    TCALL_A_WAIT_,  /* before the request is sent again */
     TCALL_A_OPEN_,  /* write the request for counting, connect */
     TCALL_A_SEND_,  /* write it for real */
     TCALL_A_READ_,  /* read the answer */
@@ -9763,6 +9792,11 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
         a->desc.max_rounds = 8;
     if (!a->desc.max_calls)
         a->desc.max_calls = 32;
+    if (!a->desc.max_tries)
+        a->desc.max_tries = 3;
+    if (!a->desc.max_wait_ms)
+        a->desc.max_wait_ms = 60000;
+    a->random = a->desc.seed;
     if (!a->desc.path)
         a->desc.path = desc->stream && desc->provider->stream_path
                            ? desc->provider->stream_path
@@ -9806,7 +9840,8 @@ int tcall_agent_say(tcall_agent *a, tcall_str text)
     if (r < 0)
         return r;
     a->started = tcall_agent_now_(a);
-    a->rounds = a->calls = 0;
+    a->rounds = a->calls = a->tries = 0;
+    a->wait_ms = 0;
     a->cancelled = a->again = false;
     a->run = true;
     a->state = TCALL_A_OPEN_;
@@ -9899,6 +9934,7 @@ static int tcall_agent_open_(tcall_agent *a)
                   p->key_prefix, a->desc.key);
     memset(&a->response, 0, sizeof a->response);
     a->response.retry_after_ms = -1;
+    a->opened = true;
     r = a->desc.transport.open(a->desc.transport.user, req, &a->response);
     if (r < 0)
         return r;
@@ -9950,6 +9986,19 @@ static int tcall_agent_send_(tcall_agent *a)
     return TCALL_E_AGAIN;
 }
 
+/* A server may repeat the key in its complaint: as much as 8 characters of it
+ * are made unreadable. */
+static void tcall_agent_mask_(char *text, const char *key)
+{
+    for (; key && *key && *text; text++) {
+        size_t n = 0;
+        while (key[n] && text[n] == key[n])
+            n++;
+        if (n >= 8 || !key[n])
+            memset(text, '*', n);
+    }
+}
+
 /* The answer is there: what follows of it. */
 static int tcall_agent_answered_(tcall_agent *a)
 {
@@ -9957,27 +10006,28 @@ static int tcall_agent_answered_(tcall_agent *a)
     int r = tcall_reader_end(a->reader);
     int status;
     a->answer = a->reader->answer;
+    tcall_agent_mask_(a->answer.message, a->desc.key);
+    tcall_agent_mask_(a->answer.stop_text, a->desc.key);
     status = tcall_answer_error(&a->answer, a->response.status);
     if (a->response.retry_after_ms < 0)
         a->response.retry_after_ms = a->answer.wait_ms;
     if (status == TCALL_OK && a->run && a->answer.calls && a->answer.unkept)
         status = TCALL_E_MEMORY; /* nobody could send their results back */
-    a->desc.transport.close(a->desc.transport.user);
-    if (status < 0) { /* whatever the body is, it is no answer */
-        a->desc.tc->block.low = a->chat.start + a->mark;
+    if (status < 0)              /* whatever the body is, it is no answer */
         r = status;
-    }
     memset(&event, 0, sizeof event);
     event.error = r;
     event.status = a->response.status;
     event.bytes = a->received;
     event.text = tcall_str_of(a->answer.message);
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_ANSWER);
-    a->state = TCALL_A_IDLE_;
     if (r < 0)
         return r;
+    a->desc.transport.close(a->desc.transport.user);
+    a->opened = a->again = false;
+    a->state = TCALL_A_IDLE_;
     a->rounds++;
-    a->again = false;
+    a->tries = 0;
     a->call_at = 0;
     if (a->answer.calls == 0)
         return TCALL_OK;
@@ -9992,13 +10042,6 @@ static int tcall_agent_read_(tcall_agent *a)
     int r;
     if (n == 0)
         return tcall_agent_answered_(a);
-    if (n == TCALL_E_CLOSED && !a->response.status &&
-        a->response.retry_after_ms == 0 && !a->again) {
-        a->desc.transport.close(a->desc.transport.user);
-        a->again = true;
-        a->state = TCALL_A_OPEN_;
-        return TCALL_E_AGAIN;
-    }
     if (n < 0)
         return n;
     a->received += (size_t)n;
@@ -10095,6 +10138,87 @@ static int tcall_agent_next_(tcall_agent *a)
     return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
 }
 
+/* Ends the exchange, and forgets what came of an answer. */
+static void tcall_agent_leave_(tcall_agent *a)
+{
+    if (a->opened)
+        a->desc.transport.close(a->desc.transport.user);
+    a->opened = false;
+    if (a->state == TCALL_A_READ_)
+        a->desc.tc->block.low = a->chat.start + a->mark;
+}
+
+/* Whether the request failed in a way that sending it again can mend. An
+ * answer that had begun well may have been seen by somebody. */
+static bool tcall_agent_mendable_(const tcall_agent *a, int error)
+{
+    int status = a->response.status;
+    if (!status)
+        return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
+               error == TCALL_E_RESOLVE ||
+               (error == TCALL_E_TIMEOUT && a->state == TCALL_A_OPEN_);
+    if (status < 400 || a->response.should_retry)
+        return status >= 400 && a->response.should_retry > 0;
+    return status == 408 || status == 409 || status == 429 || status >= 500;
+}
+
+/* How long to wait before that. Devices that failed together should not come
+ * back together, so up to half of it is left to chance. */
+static uint32_t tcall_agent_delay_(tcall_agent *a)
+{
+    uint32_t most = a->desc.max_wait_ms, ms, x;
+    if (a->response.retry_after_ms >= 0) {
+        ms = (uint32_t)a->response.retry_after_ms;
+    } else {
+        ms = 250u << (a->tries < 5 ? a->tries - 1 : 4);
+        x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
+        x = (x ^ x >> 16) * 0x45D9F3Bu;
+        x = (x ^ x >> 16) * 0x45D9F3Bu;
+        ms += (x >> 16) * ms >> 16;
+    }
+    return ms < most ? ms : most;
+}
+
+/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
+ * error. A connection that was dead when it was reused costs no try. */
+static int tcall_agent_retry_(tcall_agent *a, int error)
+{
+    bool dead = !a->response.status && a->response.retry_after_ms == 0;
+    uint32_t ms = 0, now = tcall_agent_now_(a);
+    tcall_event event;
+    if (!a->opened || tcall_agent_over_(a) < 0 ||
+        !tcall_agent_mendable_(a, error))
+        return error;
+    if (!dead || a->again) {
+        if (++a->tries >= a->desc.max_tries)
+            return error;
+        ms = tcall_agent_delay_(a);
+    }
+    if (ms && (!a->desc.transport.now_ms ||
+               (a->desc.max_ms && now - a->started + ms >= a->desc.max_ms)))
+        return error;
+    a->again = a->again || dead;
+    tcall_agent_leave_(a);
+    memset(&event, 0, sizeof event);
+    event.error = error;
+    event.status = a->response.status;
+    event.ms = ms;
+    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_RETRY);
+    a->paused = now;
+    a->pause = a->wait_ms = ms;
+    a->state = TCALL_A_WAIT_;
+    return TCALL_E_AGAIN;
+}
+
+static int tcall_agent_wait_(tcall_agent *a)
+{
+    uint32_t spent = a->pause ? tcall_agent_now_(a) - a->paused : 0;
+    a->wait_ms = spent < a->pause ? a->pause - spent : 0;
+    if (!a->wait_ms)
+        a->state = TCALL_A_OPEN_;
+    return TCALL_E_AGAIN;
+}
+
 /* An error ends the turn. What it added to the history stays as far as it is
  * whole: calls without results are taken back, and so is a question that
  * nobody answered. */
@@ -10103,12 +10227,10 @@ static int tcall_agent_end_(tcall_agent *a, int error)
     tcall_block *b = &a->desc.tc->block;
     size_t at = 0, from = 0, last = 0;
     tcall_item item;
-    if (a->state == TCALL_A_SEND_ || a->state == TCALL_A_READ_)
-        a->desc.transport.close(a->desc.transport.user);
+    tcall_agent_leave_(a);
     if (a->call.tool)
         tcall_release(a->desc.tc, &a->call);
-    if (a->state == TCALL_A_READ_ ||
-        (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls))
+    if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
         b->low = a->chat.start + a->mark;
     memset(&a->call, 0, sizeof a->call);
     item.kind = TCALL_ITEM_TEXT;
@@ -10117,6 +10239,7 @@ static int tcall_agent_end_(tcall_agent *a, int error)
     if (item.kind == TCALL_ITEM_USER)
         b->low = a->chat.start + last;
     a->state = TCALL_A_IDLE_;
+    a->wait_ms = 0;
     return error;
 }
 
@@ -10129,11 +10252,14 @@ int tcall_agent_step(tcall_agent *a)
         r = tcall_agent_over_(a);
     if (r == TCALL_OK)
         switch (a->state) {
+        case TCALL_A_WAIT_: r = tcall_agent_wait_(a); break;
         case TCALL_A_OPEN_: r = tcall_agent_open_(a); break;
         case TCALL_A_SEND_: r = tcall_agent_send_(a); break;
         case TCALL_A_READ_: r = tcall_agent_read_(a); break;
         default: r = tcall_agent_next_(a); break;
         }
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+        r = tcall_agent_retry_(a, r);
     if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
         return tcall_agent_end_(a, r);
     return r;
@@ -10141,10 +10267,11 @@ int tcall_agent_step(tcall_agent *a)
 
 static int tcall_agent_finish_(tcall_agent *a)
 {
+    const tcall_transport *t = &a->desc.transport;
     int r;
-    do
-        r = tcall_agent_step(a);
-    while (r == TCALL_E_AGAIN);
+    while ((r = tcall_agent_step(a)) == TCALL_E_AGAIN)
+        if (a->wait_ms && t->wait)
+            t->wait(t->user, a->wait_ms);
     return r;
 }
 

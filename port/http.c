@@ -349,6 +349,8 @@ static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
     h->res = res;
     res->status = 0;
     res->retry_after_ms = -1;
+    res->should_retry = 0;
+    h->date = h->retry_at = 0;
     h->phase = PROBE;
     if (!h->linked)
         h->phase = CONNECT;
@@ -413,11 +415,21 @@ int tport_http_write(tport_http *h, const char *bytes, size_t len)
 /* ---- receiving: header lines ---- */
 
 /* Fields that matter here; the order is that of the names below. */
-enum { LENGTH, CODING, ENCODING, CONNECTION, RETRY, RETRY_MS, OTHER };
+enum {
+    LENGTH,
+    CODING,
+    ENCODING,
+    CONNECTION,
+    RETRY,
+    RETRY_MS,
+    SHOULD_RETRY,
+    DATE,
+    OTHER
+};
 
 static const char *const names[] = {
-    "content-length", "transfer-encoding", "content-encoding",
-    "connection",     "retry-after",       "retry-after-ms",
+    "content-length", "transfer-encoding", "content-encoding", "connection",
+    "retry-after",    "retry-after-ms",    "x-should-retry",   "date",
 };
 
 static void text_add(tport_http *h, char c)
@@ -472,7 +484,7 @@ static int set_length(tport_http *h)
 }
 
 /* Seconds or milliseconds, perhaps with a fraction, of which only the fact
- * that there is one is kept. Anything else, dates too, is no advice. */
+ * that there is one is kept. Anything else is no advice. */
 static long wait_ms(const char *s, long unit)
 {
     const long most = 0x7fffffff;
@@ -492,10 +504,63 @@ static long wait_ms(const char *s, long unit)
     return n > most / unit ? most : n * unit;
 }
 
+/* n digits at s; anything else makes *good false. */
+static uint32_t number(const char *s, int n, bool *good)
+{
+    uint32_t v = 0;
+
+    while (n--) {
+        *good = *good && is_digit(*s);
+        v = v * 10 + (uint32_t)(*s++ - '0');
+    }
+    return v;
+}
+
+/* Seconds from 1970 to "wed, 21 oct 2015 07:28:00 gmt", the one form that
+ * RFC 9110 lets a server send; 0 for anything else. Good to the year 2099. */
+static uint32_t read_date(const char *s)
+{
+    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+    static const uint16_t before[] = {0,   31,  59,  90,  120, 151,
+                                      181, 212, 243, 273, 304, 334};
+    bool good = strlen(s) == 29 && strcmp(s + 25, " gmt") == 0;
+    uint32_t year, days, month = 0;
+
+    if (!good)
+        return 0;
+    while (month < 12 && strncmp(months + 3 * month, s + 8, 3) != 0)
+        month++;
+    year = number(s + 12, 4, &good) - 1970;
+    days = number(s + 5, 2, &good) - 1;
+    if (month == 12 || year > 129)
+        return 0;
+    days += before[month] + 365 * year + (year + 1) / 4;
+    days += month > 1 && year % 4 == 2;
+    days = days * 24 + number(s + 17, 2, &good);
+    days = days * 60 + number(s + 20, 2, &good);
+    days = days * 60 + number(s + 23, 2, &good);
+    return good ? days : 0;
+}
+
+/* What a date in Retry-After means without a clock of one's own: how long it
+ * is after the Date of the same answer. */
+static void compare_dates(tport_http *h)
+{
+    uint32_t s;
+
+    if (!h->date || !h->retry_at || h->res->retry_after_ms >= 0)
+        return;
+    s = h->retry_at > h->date ? h->retry_at - h->date : 0;
+    h->res->retry_after_ms =
+        s > 0x7fffffff / 1000 ? 0x7fffffff : (long)s * 1000;
+}
+
 static void set_retry(tport_http *h, bool in_ms)
 {
     long ms = wait_ms(h->text, in_ms ? 1 : 1000);
 
+    if (!in_ms)
+        h->retry_at = read_date(h->text);
     if (ms < 0 || (h->retry_in_ms && !in_ms))
         return;
     h->res->retry_after_ms = ms;
@@ -527,6 +592,12 @@ static int value_end(tport_http *h)
         if (whole)
             set_retry(h, h->field == RETRY_MS);
         break;
+    case SHOULD_RETRY:
+        h->res->should_retry = strcmp(h->text, "true") == 0    ? 1
+                               : strcmp(h->text, "false") == 0 ? -1
+                                                               : 0;
+        break;
+    case DATE: h->date = whole ? read_date(h->text) : 0; break;
     }
     return 0;
 }
@@ -592,6 +663,8 @@ static int restart(tport_http *h)
         return complain(h, TCALL_E_LIMIT, "too many interim answers");
     h->has_length = h->chunked = h->retry_in_ms = false;
     h->res->retry_after_ms = -1;
+    h->res->should_retry = 0;
+    h->date = h->retry_at = 0;
     h->at = STATUS;
     return 0;
 }
@@ -605,6 +678,7 @@ static int head_end(tport_http *h)
         return bad(h, "Content-Length beside Transfer-Encoding");
     if (status == 0)
         return restart(h);
+    compare_dates(h);
     if (status == 204 || status == 304 || strcmp(h->req->method, "HEAD") == 0) {
         if (status == 204 && (h->chunked || h->has_length))
             h->keep = false; /* a body may follow that must not be there */
@@ -873,8 +947,8 @@ static void door_close(void *user)
 
 tcall_transport tport_http_transport(tport_http *h)
 {
-    tcall_transport t = {door_open,  door_write, door_read,
-                         door_close, NULL,       NULL};
+    tcall_transport t = {door_open, door_write, door_read, door_close,
+                         NULL,      NULL,       NULL};
 
     t.user = h;
     return t;

@@ -80,6 +80,8 @@ typedef struct tport_http {
     uint16_t headers;  /* lines of header so far */
     size_t piece_at;   /* bytes of that piece already written */
     size_t sent;       /* bytes of the request's body accepted */
+    uint32_t date;     /* of the answer, seconds since 1970; 0: unknown */
+    uint32_t retry_at; /* Retry-After as such a date; 0: it was none */
     uint32_t left;     /* bytes of the body, or of the chunk, still to come */
     uint32_t body;     /* bytes of the body so far */
     uint32_t line;     /* bytes of the present line */

@@ -247,10 +247,16 @@ static uint32_t port_now_ms(void *user)
     return tport_posix_now_ms();
 }
 
+static void port_wait(void *user, uint32_t ms)
+{
+    (void)user;
+    tport_posix_sleep(ms);
+}
+
 tcall_transport tport_transport(tport *p)
 {
-    tcall_transport t = {port_open,  port_write,  port_read,
-                         port_close, port_now_ms, NULL};
+    tcall_transport t = {port_open,   port_write, port_read, port_close,
+                         port_now_ms, port_wait,  NULL};
 
     t.user = p;
     return t;
@@ -265,6 +271,8 @@ static int init_tls(tport *p, const tport_desc *d)
 
     memset(&t, 0, sizeof t);
     t.host = p->host;
+    t.pins = d->pins;
+    t.pin_count = d->pin_count;
     t.ca_pem = d->ca_pem;
     t.ca_file = d->ca_file;
     r = tport_tls_init(&p->tls, &t, p->stream);

@@ -31,12 +31,14 @@ typedef struct tport_desc {
      * fragment. Copied. */
     const char *url;
 
-    /* Trusted certificates: PEM text, or a file; default: the system's. */
+    /* Whom to trust, see tport_tls_desc; default: the system's CAs. */
+    const tport_pin *pins;
+    size_t pin_count;
     const char *ca_pem;
     const char *ca_file;
 
     /* Milliseconds for one exchange, from open to its last byte read;
-     * default 600000. Only the resolver of names may exceed it. */
+     * default 600000. */
     uint32_t total_ms;
 
     /* Milliseconds without a byte moving in either direction; default 300000,

@@ -9,8 +9,12 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -38,129 +42,276 @@ static int fail(tport_posix *s, int error, const char *reason)
     return error;
 }
 
-static void drop_fd(tport_posix *s)
+static uint32_t since(uint32_t then)
 {
-    if (s->fd >= 0)
-        close(s->fd);
-    s->fd = -1;
-    s->up = false;
+    return tport_posix_now_ms() - then;
 }
 
-static void drop_list(tport_posix *s)
+static void drop(int *fd)
 {
-    if (s->list)
-        freeaddrinfo(s->list);
-    s->list = s->next = NULL;
-}
-
-static int resolve(tport_posix *s)
-{
-    struct addrinfo hints;
-    char service[8];
-    /* localhost is this machine, whatever a resolver says (RFC 6761): no name
-     * means the loopback addresses. */
-    const char *host = strcasecmp(s->host, "localhost") == 0 ? NULL : s->host;
-    int e;
-
-    memset(&hints, 0, sizeof hints);
-    hints.ai_socktype = SOCK_STREAM;
-    snprintf(service, sizeof service, "%u", (unsigned)s->port);
-    /* Numbers first: no resolver is asked about them, whatever its set-up. */
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    e = getaddrinfo(host, service, &hints, &s->list);
-    if (e == EAI_NONAME) {
-        hints.ai_flags = AI_NUMERICSERV;
-        e = getaddrinfo(host, service, &hints, &s->list);
-    }
-    if (e != 0) {
-        s->list = NULL;
-        return fail(s, TCALL_E_RESOLVE, gai_strerror(e));
-    }
-    s->next = s->list;
-    return 0;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 static void set_options(int fd)
 {
-    int on = 1;
-
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    /* Head and body are written one after the other: don't hold the second
-     * back until the first is acknowledged. */
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-#ifdef SO_NOSIGPIPE
-    (void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
-#endif
 }
 
-static int connected(tport_posix *s)
+/* ---- names ---- */
+
+/* What getaddrinfo answers, the size of one write to a pipe, which arrives
+ * whole or not at all. */
+typedef struct answer {
+    int error;
+    uint8_t count;
+    tport_address addresses[TPORT_ADDRESSES];
+} answer;
+
+typedef char answer_is_one_write[sizeof(answer) <= _POSIX_PIPE_BUF ? 1 : -1];
+
+/* What the thread is given; it frees it. */
+typedef struct question {
+    int fd; /* of the pipe, to write the answer to */
+    uint16_t port;
+    char host[1]; /* and more */
+} question;
+
+/* The next of the list that is, or is not, of this family. */
+static const struct addrinfo *seek(const struct addrinfo *a, int family,
+                                   bool same)
 {
-    s->up = true;
-    drop_list(s);
+    while (a && ((a->ai_family == family) != same ||
+                 a->ai_addrlen > sizeof((tport_address *)0)->bytes))
+        a = a->ai_next;
+    return a;
+}
+
+/* The system has put the best first; other families take turns with it. */
+static void take_list(answer *to, const struct addrinfo *list)
+{
+    const struct addrinfo *turn[2];
+    int family = list->ai_family, i = 0;
+
+    turn[0] = seek(list, family, true);
+    turn[1] = seek(list, family, false);
+    while ((turn[0] || turn[1]) && to->count < TPORT_ADDRESSES) {
+        i = turn[i] ? i : !i;
+        to->addresses[to->count].len = (uint32_t)turn[i]->ai_addrlen;
+        memcpy(to->addresses[to->count++].bytes, turn[i]->ai_addr,
+               turn[i]->ai_addrlen);
+        turn[i] = seek(turn[i]->ai_next, family, i == 0);
+        i = !i;
+    }
+}
+
+/* flags: AI_NUMERICHOST asks no resolver. */
+static void look_up(answer *to, const char *host, uint16_t port, int flags)
+{
+    struct addrinfo hints, *list = NULL;
+    char service[8];
+
+    memset(to, 0, sizeof *to);
+    memset(&hints, 0, sizeof hints);
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV | flags;
+    snprintf(service, sizeof service, "%u", (unsigned)port);
+    to->error = getaddrinfo(host, service, &hints, &list);
+    if (to->error == 0) {
+        take_list(to, list);
+        freeaddrinfo(list);
+    }
+}
+
+/* Nobody may be listening any more: that is an error of write, no signal,
+ * because all signals are blocked here. */
+static void *resolver(void *user)
+{
+    question *q = (question *)user;
+    answer a;
+
+    look_up(&a, q->host, q->port, 0);
+    while (write(q->fd, &a, sizeof a) < 0 && errno == EINTR)
+        continue;
+    close(q->fd);
+    free(q);
+    return NULL;
+}
+
+static int start_thread(question *q)
+{
+    pthread_t thread;
+    sigset_t all, old;
+    int e;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    e = pthread_create(&thread, NULL, resolver, q);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (e == 0)
+        pthread_detach(thread);
+    return e;
+}
+
+static int start_resolver(tport_posix *s)
+{
+    question *q = (question *)malloc(sizeof *q + strlen(s->host));
+    int ends[2] = {-1, -1}, e = ENOMEM;
+
+    s->since = tport_posix_now_ms();
+    if (q && (e = pipe(ends) ? errno : 0) == 0) {
+        set_options(ends[0]);
+        (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+        q->fd = ends[1];
+        q->port = s->port;
+        strcpy(q->host, s->host);
+        e = start_thread(q);
+    }
+    if (e == 0) {
+        s->fd = ends[0];
+        s->want = POLLIN;
+        return TCALL_E_AGAIN;
+    }
+    free(q);
+    drop(&ends[0]);
+    drop(&ends[1]);
+    return fail(s, TCALL_E_RESOLVE, strerror(e));
+}
+
+static int take_answer(tport_posix *s, const answer *a)
+{
+    drop(&s->fd);
+    if (a->error || a->count == 0)
+        return fail(s, TCALL_E_RESOLVE,
+                    a->error ? gai_strerror(a->error) : "it has no address");
+    s->count = a->count;
+    memcpy(s->addresses, a->addresses, sizeof s->addresses);
     return 0;
 }
 
-/* Begin to connect to the address s->next. */
-static int start_one(tport_posix *s)
+static int resolve(tport_posix *s)
 {
-    const struct addrinfo *a = s->next;
+    /* localhost is this machine, whatever a resolver says (RFC 6761): no name
+     * means the loopback addresses. */
+    const char *host = strcasecmp(s->host, "localhost") == 0 ? NULL : s->host;
+    answer a;
+    ssize_t n;
 
-    s->since = tport_posix_now_ms();
-    s->fd = socket(a->ai_family, a->ai_socktype, a->ai_protocol);
-    if (s->fd < 0)
-        return fail(s, TCALL_E_CONNECT, strerror(errno));
-    set_options(s->fd);
-    if (connect(s->fd, a->ai_addr, a->ai_addrlen) == 0)
-        return connected(s);
-    if (errno != EINPROGRESS && errno != EINTR)
-        return fail(s, TCALL_E_CONNECT, strerror(errno));
-    s->want = POLLOUT;
-    return TCALL_E_AGAIN;
+    if (s->fd < 0) {
+        look_up(&a, host, s->port, AI_NUMERICHOST);
+        return a.error == EAI_NONAME ? start_resolver(s) : take_answer(s, &a);
+    }
+    n = read(s->fd, &a, sizeof a);
+    if (n == (ssize_t)sizeof a)
+        return take_answer(s, &a);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
+        since(s->since) < TPORT_RESOLVE_MS)
+        return TCALL_E_AGAIN;
+    drop(&s->fd);
+    return fail(s, TCALL_E_RESOLVE, "the resolver does not answer");
 }
 
-static int finish_one(tport_posix *s)
-{
-    struct pollfd p;
-    int e = 0;
-    socklen_t len = sizeof e;
+/* ---- connecting ---- */
 
-    p.fd = s->fd;
-    p.events = POLLOUT;
-    p.revents = 0;
-    if (poll(&p, 1, 0) <= 0) {
-        if (tport_posix_now_ms() - s->since < TPORT_CONNECT_MS)
-            return TCALL_E_AGAIN;
-        return fail(s, TCALL_E_CONNECT, "no answer to connecting");
+static void drop_tries(tport_posix *s)
+{
+    while (s->next > 0)
+        drop(&s->tries[--s->next]);
+    s->count = 0;
+}
+
+/* Begin to connect to the next address. */
+static void start_next(tport_posix *s)
+{
+    const struct sockaddr *a =
+        (const struct sockaddr *)(const void *)s->addresses[s->next].bytes;
+    int *fd = &s->tries[s->next], on = 1;
+
+    s->last = tport_posix_now_ms();
+    if (s->next == 0)
+        s->since = s->last;
+    *fd = socket(a->sa_family, SOCK_STREAM, 0);
+    if (*fd >= 0) {
+        set_options(*fd);
+        /* Head and body are written one after the other: don't hold the
+         * second back until the first is acknowledged. */
+        (void)setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+#ifdef SO_NOSIGPIPE
+        (void)setsockopt(*fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
     }
-    if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &e, &len) != 0)
-        e = errno;
-    if (e != 0)
-        return fail(s, TCALL_E_CONNECT, strerror(e));
-    return connected(s);
+    if (*fd < 0 ||
+        (connect(*fd, a, (socklen_t)s->addresses[s->next].len) != 0 &&
+         errno != EINPROGRESS && errno != EINTR)) {
+        (void)fail(s, TCALL_E_CONNECT, strerror(errno));
+        drop(fd);
+    }
+    s->next++;
+}
+
+/* How many tries are under way; 0 also when one of them got through. */
+static int look_at_tries(tport_posix *s)
+{
+    int i, alive = 0;
+
+    for (i = 0; i < s->next; i++) {
+        struct pollfd p = {s->tries[i], POLLOUT, 0};
+        socklen_t len = sizeof(int);
+        int e = 0;
+
+        if (p.fd < 0)
+            continue;
+        if (poll(&p, 1, 0) <= 0) {
+            alive++;
+            continue;
+        }
+        if (getsockopt(p.fd, SOL_SOCKET, SO_ERROR, &e, &len) != 0)
+            e = errno;
+        if (e == 0) {
+            s->fd = p.fd;
+            s->up = true;
+            s->tries[i] = -1;
+            drop_tries(s);
+            return 0;
+        }
+        (void)fail(s, TCALL_E_CONNECT, strerror(e));
+        drop(&s->tries[i]);
+    }
+    return alive;
 }
 
 static int posix_connect(void *user)
 {
     tport_posix *s = (tport_posix *)user;
-    int r;
+    int r, alive;
 
     if (s->up)
         return 0;
-    if (!s->list && (r = resolve(s)) != 0)
+    if (s->count == 0 && (r = resolve(s)) != 0)
         return r;
     for (;;) {
-        r = s->fd < 0 ? start_one(s) : finish_one(s);
-        if (r != TCALL_E_CONNECT)
-            return r;
-        drop_fd(s);
-        s->next = s->next->ai_next;
-        if (!s->next) {
-            drop_list(s);
-            return r;
+        alive = look_at_tries(s);
+        if (s->up)
+            return 0;
+        if (s->next > 0 && since(s->since) >= TPORT_CONNECT_MS) {
+            drop_tries(s);
+            return fail(s, TCALL_E_CONNECT, "no answer to connecting");
         }
+        if (s->next < s->count &&
+            (alive == 0 || since(s->last) >= TPORT_NEXT_MS))
+            start_next(s);
+        else if (alive)
+            return TCALL_E_AGAIN;
+        else
+            break;
     }
+    drop_tries(s);
+    return TCALL_E_CONNECT;
 }
+
+/* ---- bytes ---- */
 
 /* What errno means for a connection that was up. */
 static int broken(tport_posix *s, short want)
@@ -198,28 +349,54 @@ static void posix_close(void *user)
 {
     tport_posix *s = (tport_posix *)user;
 
-    drop_fd(s);
-    drop_list(s);
+    drop(&s->fd);
+    s->up = false;
+    drop_tries(s);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t left(uint32_t then, uint32_t ms)
+{
+    uint32_t spent = since(then);
+
+    return spent < ms ? ms - spent : 0;
+}
+
+/* A signal only makes this shorter: the caller's loop looks again. */
 static void posix_wait(void *user, uint32_t ms)
 {
     tport_posix *s = (tport_posix *)user;
-    struct pollfd p;
+    struct pollfd p[TPORT_ADDRESSES];
+    nfds_t n = 1;
+    int i;
 
-    if (s->fd < 0)
+    p[0].fd = s->fd;
+    p[0].events = s->want;
+    if (s->count > 0) { /* connecting; nothing is polled where fd is -1 */
+        for (n = 0; n < s->next; n++) {
+            p[n].fd = s->tries[n];
+            p[n].events = POLLOUT;
+        }
+        ms = least(ms, left(s->since, TPORT_CONNECT_MS));
+        if (s->next < s->count)
+            ms = least(ms, left(s->last, TPORT_NEXT_MS));
+    } else if (s->fd < 0) {
         return;
-    if (!s->up) {
-        /* Wake up in time to try the next address. */
-        uint32_t spent = tport_posix_now_ms() - s->since;
-        uint32_t left = spent < TPORT_CONNECT_MS ? TPORT_CONNECT_MS - spent : 0;
-        ms = ms < left ? ms : left;
+    } else if (!s->up) {
+        ms = least(ms, left(s->since, TPORT_RESOLVE_MS));
     }
-    p.fd = s->fd;
-    p.events = s->want;
-    p.revents = 0;
-    /* A signal only makes this shorter: the caller's loop looks again. */
-    (void)poll(&p, 1, ms > 0x7fffffff ? 0x7fffffff : (int)ms);
+    for (i = 0; i < (int)n; i++)
+        p[i].revents = 0;
+    (void)poll(p, n, (int)least(ms, 0x7fffffff));
+}
+
+void tport_posix_sleep(uint32_t ms)
+{
+    (void)poll(NULL, 0, (int)least(ms, 0x7fffffff));
 }
 
 static const char *posix_why(void *user)

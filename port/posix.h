@@ -5,9 +5,11 @@
  *     tport_posix_init(&socket, "localhost", 8080);
  *     tport_stream s = tport_posix_stream(&socket);
  *
- * All addresses of a name are tried in turn. Names are resolved by
- * getaddrinfo, which blocks and has its own time-out; addresses written as
- * numbers never block.
+ * Nothing here waits but wait. Addresses written as numbers, and localhost,
+ * are known at once; other names are looked up by getaddrinfo in a thread of
+ * its own, which is left to itself when it takes too long. The addresses of a
+ * name are tried as in RFC 8305: IPv6 and IPv4 in turn, the next one as soon
+ * as one fails, or is slow; the first that answers is taken.
  */
 #ifndef TPORT_POSIX_H
 #define TPORT_POSIX_H
@@ -18,33 +20,59 @@
 extern "C" {
 #endif
 
-/* Milliseconds that each address of a name gets to answer. */
+/* Milliseconds that the resolver gets, and all addresses together. */
+#ifndef TPORT_RESOLVE_MS
+#define TPORT_RESOLVE_MS 10000
+#endif
 #ifndef TPORT_CONNECT_MS
-#define TPORT_CONNECT_MS 10000
+#define TPORT_CONNECT_MS 15000
 #endif
 
-struct addrinfo;
+/* Milliseconds after which the next address is tried beside the others. */
+#ifndef TPORT_NEXT_MS
+#define TPORT_NEXT_MS 250
+#endif
+
+/* Addresses of a name that are tried; the others are ignored. */
+#ifndef TPORT_ADDRESSES
+#define TPORT_ADDRESSES 8
+#endif
+
+/* Room for a struct sockaddr_in or sockaddr_in6. */
+typedef struct tport_address {
+    uint32_t len;
+    uint32_t bytes[8];
+} tport_address;
 
 typedef struct tport_posix {
+    /* All private. */
     const char *host;
     uint16_t port;
-    int fd; /* -1: none */
-    bool up;
-    short want;            /* poll event that the last AGAIN waits for */
-    uint32_t since;        /* when the present attempt to connect began */
-    struct addrinfo *list; /* addresses, owned until connected or closed */
-    struct addrinfo *next; /* the one being tried */
+    int fd;         /* the connection, or the resolver's pipe; -1: none */
+    bool up;        /* fd is the connection */
+    short want;     /* poll event that the last AGAIN waits for */
+    uint32_t since; /* when the resolver, or the first address, was begun */
+    uint32_t last;  /* when the last address was */
+    uint8_t count;  /* addresses known */
+    uint8_t next;   /* of them were begun; each has its try below, or -1 */
+    int tries[TPORT_ADDRESSES];
+    tport_address addresses[TPORT_ADDRESSES];
     char why[128];
 } tport_posix;
 
 /* host must stay valid; nothing is done before connect. */
 void tport_posix_init(tport_posix *s, const char *host, uint16_t port);
 
-/* The stream refers to s, which must not move. */
+/* The stream refers to s, which must not move. Its connect answers
+ * TCALL_E_RESOLVE when the name has no address, or the resolver does not
+ * answer in time; TCALL_E_CONNECT when no address could be reached. */
 tport_stream tport_posix_stream(tport_posix *s);
 
 /* Monotonic milliseconds; wraps after 49 days: compare by subtracting. */
 uint32_t tport_posix_now_ms(void);
+
+/* Sleep so long, or until a signal. */
+void tport_posix_sleep(uint32_t ms);
 
 #ifdef __cplusplus
 }

@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* None of these may block, save that connect may wait for the resolver of
- * names. TCALL_E_AGAIN means that nothing could be done right now. After any
- * other error only close is called; after close, connect may start anew. */
+/* None of these may block but wait. TCALL_E_AGAIN means that nothing could be
+ * done right now. After any other error only close is called; after close,
+ * connect may start anew. */
 typedef struct tport_stream {
     /* 0: connected (also when it was already). Call again after AGAIN. */
     int (*connect)(void *user);

@@ -4,7 +4,17 @@
 #include <mbedtls/error.h>
 #include <mbedtls/net_sockets.h> /* error numbers */
 #include <mbedtls/pem.h>
+#include <mbedtls/platform.h>
+#include <mbedtls/sha256.h>
 #include <string.h>
+#if defined(MBEDTLS_PLATFORM_MEMORY) && defined(MBEDTLS_MEMORY_BUFFER_ALLOC_C)
+#include <mbedtls/memory_buffer_alloc.h>
+#define TPORT_BUFFER_ 1
+#endif
+#ifndef TPORT_INSECURE_NO_CLOCK
+#include <mbedtls/platform_time.h>
+#include <time.h>
+#endif
 
 #if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
 #include <psa/crypto.h>
@@ -42,52 +52,61 @@ static int fail_tls(tport_tls *t, int e)
     return fail(t, TCALL_E_TLS, t->host, ": TLS failed: ", text);
 }
 
-/* What mbedTLS found in a certificate, in words. */
+/* What mbedTLS found in a certificate, the gravest first. */
 static const struct {
     uint32_t flag;
+    int error;
     const char *text;
 } faults[] = {
-    {MBEDTLS_X509_BADCERT_CN_MISMATCH, "it was issued for another host"},
-    {MBEDTLS_X509_BADCERT_EXPIRED, "it has expired, or the clock is wrong"},
-    {MBEDTLS_X509_BADCERT_FUTURE, "it is not valid yet: is the clock set?"},
-    {MBEDTLS_X509_BADCERT_NOT_TRUSTED, "it is not signed by a trusted CA"},
-    {MBEDTLS_X509_BADCERT_REVOKED, "it was revoked"},
+    {MBEDTLS_X509_BADCERT_NOT_TRUSTED, TCALL_E_CERTIFICATE,
+     "it is not signed by a trusted CA"},
     {MBEDTLS_X509_BADCERT_BAD_MD | MBEDTLS_X509_BADCERT_BAD_PK |
          MBEDTLS_X509_BADCERT_BAD_KEY,
-     "its algorithm or key is too weak"},
+     TCALL_E_CERTIFICATE, "its algorithm or key is too weak"},
+    {MBEDTLS_X509_BADCERT_REVOKED, TCALL_E_CERTIFICATE, "it was revoked"},
+    {MBEDTLS_X509_BADCERT_CN_MISMATCH, TCALL_E_WRONG_HOST,
+     "it was issued for another host"},
+    {MBEDTLS_X509_BADCERT_EXPIRED, TCALL_E_EXPIRED,
+     "it has expired, or the clock is wrong"},
+    {MBEDTLS_X509_BADCERT_FUTURE, TCALL_E_NOT_YET,
+     "it is not valid yet, or the clock is wrong"},
 };
 
+/* Say all that is wrong, answer the gravest. */
 static int fail_certificate(tport_tls *t, uint32_t flags)
 {
     const char *parts[4 + 2 * (sizeof faults / sizeof *faults)];
+    int error = 0;
     size_t n = 0, i;
 
     parts[n++] = "certificate of ";
     parts[n++] = t->host;
-    parts[n++] = ": ";
     for (i = 0; i < sizeof faults / sizeof *faults; i++)
         if (flags & faults[i].flag) {
-            if (n > 3)
-                parts[n++] = "; ";
+            parts[n++] = error ? "; " : ": ";
             parts[n++] = faults[i].text;
+            error = error ? error : faults[i].error;
         }
-    if (n == 3)
-        parts[n++] = "it cannot be used";
+    if (!error)
+        parts[n++] = ": it cannot be used";
     parts[n] = NULL;
     tport_say(t->why, sizeof t->why, parts);
-    return TCALL_E_CERTIFICATE;
+    return error ? error : TCALL_E_CERTIFICATE;
 }
 
+/* mbedTLS adds a low number, of 7 bits, to a high one. */
 static bool is_memory(int e)
 {
-    return e == MBEDTLS_ERR_SSL_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_X509_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_PK_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_PEM_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_ASN1_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_MPI_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_ECP_ALLOC_FAILED ||
-           e == MBEDTLS_ERR_MD_ALLOC_FAILED;
+    int low = -(-e & 0x7f), high = e - low;
+
+    return high == MBEDTLS_ERR_SSL_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_X509_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_PK_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_PEM_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_ECP_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_MD_ALLOC_FAILED ||
+           low == MBEDTLS_ERR_ASN1_ALLOC_FAILED ||
+           low == MBEDTLS_ERR_MPI_ALLOC_FAILED;
 }
 
 /* Turn an error of mbedTLS into one of ours. */
@@ -149,6 +168,65 @@ static int below_read(void *user, unsigned char *bytes, size_t cap)
     return n;
 }
 
+/* ---- whom to trust ---- */
+
+static bool is_pin(const tport_tls *t, const mbedtls_x509_buf *der)
+{
+    tport_pin hash;
+    size_t i;
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+    int e = mbedtls_sha256(der->p, der->len, hash, 0);
+#else
+    int e = mbedtls_sha256_ret(der->p, der->len, hash, 0);
+#endif
+
+    for (i = 0; e == 0 && i < t->pin_count; i++)
+        if (memcmp(t->pins[i], hash, sizeof hash) == 0)
+            return true;
+    return false;
+}
+
+/* mbedTLS shows each certificate of the chain and what it found wrong with
+ * it, from the far end to the server's own, which has depth 0. It has checked
+ * who signed whom. Where a pin is met trust begins: what came before does not
+ * matter, what comes after must be signed. */
+static int check_one(void *user, mbedtls_x509_crt *crt, int depth,
+                     uint32_t *flags)
+{
+    tport_tls *t = (tport_tls *)user;
+
+    if (t->pin_count > 0) {
+        bool pin = is_pin(t, &crt->raw) || is_pin(t, &crt->pk_raw);
+
+        if (pin || !t->pinned)
+            *flags &= ~(uint32_t)MBEDTLS_X509_BADCERT_NOT_TRUSTED;
+        t->pinned = t->pinned || pin;
+        if (depth == 0 && !t->pinned)
+            *flags |= MBEDTLS_X509_BADCERT_NOT_TRUSTED;
+    }
+#ifdef TPORT_INSECURE_NO_CLOCK
+    *flags &=
+        ~(uint32_t)(MBEDTLS_X509_BADCERT_EXPIRED | MBEDTLS_X509_BADCERT_FUTURE);
+#endif
+    return 0;
+}
+
+/* Without the time no date can be checked: that is not the server's fault,
+ * and has another remedy. */
+static int check_clock(tport_tls *t)
+{
+#ifdef TPORT_INSECURE_NO_CLOCK
+    (void)t;
+#else
+    if (mbedtls_time(NULL) < (mbedtls_time_t)TPORT_CLOCK_FLOOR)
+        return fail(t, TCALL_E_CLOCK,
+                    "TLS: the clock is not set, so certificates cannot be "
+                    "checked: set it first",
+                    "", "");
+#endif
+    return 0;
+}
+
 /* ---- connecting ---- */
 
 static void forget_session(tport_tls *t)
@@ -168,7 +246,7 @@ static int start(tport_tls *t)
 {
     int e = mbedtls_ssl_session_reset(&t->ssl);
 
-    t->ended = t->up = false;
+    t->ended = t->up = t->pinned = false;
     t->lower_error = 0;
     t->unflushed = 0;
     t->why[0] = '\0';
@@ -204,7 +282,9 @@ static int tls_connect(void *user)
         return 0;
     if (!t->started) {
         t->why[0] = '\0';
-        r = t->lower.connect(t->lower.user);
+        r = check_clock(t);
+        if (r == 0)
+            r = t->lower.connect(t->lower.user);
         if (r == 0)
             r = start(t);
         if (r != 0)
@@ -351,10 +431,16 @@ static int load_files(tport_tls *t, const char *file)
 
 static int load_ca(tport_tls *t, const tport_tls_desc *d)
 {
-    int e = d->ca_pem ? mbedtls_x509_crt_parse(&t->ca,
-                                               (const unsigned char *)d->ca_pem,
-                                               strlen(d->ca_pem) + 1)
-                      : load_files(t, d->ca_file);
+    int e;
+
+    t->pins = d->pins;
+    t->pin_count = d->pins ? d->pin_count : 0;
+    if (t->pin_count > 0)
+        return 0;
+    e = d->ca_pem
+            ? mbedtls_x509_crt_parse(&t->ca, (const unsigned char *)d->ca_pem,
+                                     strlen(d->ca_pem) + 1)
+            : load_files(t, d->ca_file);
 
     if (is_memory(e))
         return translate(t, e);
@@ -372,13 +458,19 @@ static int seed(tport_tls *t)
 {
     int e = mbedtls_ctr_drbg_seed(&t->random, mbedtls_entropy_func, &t->entropy,
                                   (const unsigned char *)"toolcall.h", 10);
+    bool memory = is_memory(e);
 #ifdef TPORT_PSA_
     /* TLS 1.3 of mbedTLS 3 computes with it. Harmless when done already. */
-    if (e == 0 && psa_crypto_init() != PSA_SUCCESS)
-        e = -1;
+    if (e == 0) {
+        e = (int)psa_crypto_init();
+        memory = e == PSA_ERROR_INSUFFICIENT_MEMORY;
+    }
 #endif
-    return e == 0 ? 0
-                  : fail(t, TCALL_E_TLS, "TLS: there is no entropy", "", "");
+    if (e == 0)
+        return 0;
+    return memory
+               ? fail(t, TCALL_E_MEMORY, "TLS: out of memory", "", "")
+               : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "", "");
 }
 
 static void require_tls12(mbedtls_ssl_config *conf)
@@ -403,6 +495,7 @@ static int configure(tport_tls *t)
     require_tls12(conf);
     mbedtls_ssl_conf_authmode(conf, MBEDTLS_SSL_VERIFY_REQUIRED);
     mbedtls_ssl_conf_ca_chain(conf, &t->ca, NULL);
+    mbedtls_ssl_conf_verify(conf, check_one, t);
     mbedtls_ssl_conf_rng(conf, mbedtls_ctr_drbg_random, &t->random);
 #if defined(MBEDTLS_SSL_SESSION_TICKETS) && \
     defined(MBEDTLS_SSL_PROTO_TLS1_3) && MBEDTLS_VERSION_NUMBER >= 0x03060100
@@ -447,4 +540,33 @@ void tport_tls_free(tport_tls *t)
     mbedtls_ctr_drbg_free(&t->random);
     mbedtls_entropy_free(&t->entropy);
     memset(t, 0, sizeof *t);
+}
+
+/* ---- memory ---- */
+
+#ifdef TPORT_BUFFER_
+int tport_tls_memory(void *buffer, size_t size)
+{
+    mbedtls_memory_buffer_alloc_init((unsigned char *)buffer, size);
+    return 0;
+}
+#else
+int tport_tls_memory(void *buffer, size_t size)
+{
+    (void)buffer;
+    (void)size;
+    return TCALL_E_USAGE;
+}
+#endif
+
+size_t tport_tls_memory_peak(void)
+{
+#if defined(TPORT_BUFFER_) && defined(MBEDTLS_MEMORY_DEBUG)
+    size_t bytes, blocks;
+
+    mbedtls_memory_buffer_alloc_max_get(&bytes, &blocks);
+    return bytes;
+#else
+    return 0;
+#endif
 }

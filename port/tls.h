@@ -7,13 +7,20 @@
  *     r = tport_tls_init(&tls, &d, lower);
  *     tport_stream s = tport_tls_stream(&tls);
  *
- * The certificate and the name in it are always checked, and TLS 1.2 is the
- * least; nothing turns that off. Where mbedTLS is built without
- * MBEDTLS_HAVE_TIME_DATE it cannot check dates. Its 2.28 looks for addresses
- * such as 192.168.1.2 among the names only (3.5 and newer do it properly).
+ * The certificate, the name in it and its dates are always checked, and TLS
+ * 1.2 is the least; nothing at run time turns that off. mbedTLS's 2.28 looks
+ * for addresses such as 192.168.1.2 among the names only (3.5 and newer do it
+ * properly).
  *
  * mbedTLS takes memory by its own allocator: some 45 KB for a connection,
  * of which 32 KB are its two record buffers, and the CA certificates.
+ *
+ * A device that lacks what this needs says so when it is compiled, by name:
+ *
+ *     TPORT_INSECURE_NO_CLOCK    it has no clock: certificates that have
+ *                                expired are taken for good
+ *     TPORT_INSECURE_ENTROPY     mbedTLS was built with MBEDTLS_TEST_
+ *                                NULL_ENTROPY: all can be read by others
  */
 #ifndef TPORT_TLS_H
 #define TPORT_TLS_H
@@ -30,11 +37,32 @@
 extern "C" {
 #endif
 
+#if !defined(MBEDTLS_HAVE_TIME_DATE) && !defined(TPORT_INSECURE_NO_CLOCK)
+#error "mbedTLS lacks MBEDTLS_HAVE_TIME_DATE and cannot check dates"
+#endif
+#if defined(MBEDTLS_TEST_NULL_ENTROPY) && !defined(TPORT_INSECURE_ENTROPY)
+#error "mbedTLS was built with MBEDTLS_TEST_NULL_ENTROPY"
+#endif
+
+/* Seconds since 1970 before which the clock cannot have been set. When the
+ * firmware was built is better: -DTPORT_CLOCK_FLOOR=$(date +%s) */
+#ifndef TPORT_CLOCK_FLOOR
+#define TPORT_CLOCK_FLOOR 1767225600 /* 2026-01-01 */
+#endif
+
+/* SHA-256 of a certificate in DER form, or of its SubjectPublicKeyInfo, which
+ * stays the same when a certificate is renewed for the same key. */
+typedef unsigned char tport_pin[32];
+
+/* Whom to trust: pins, ca_pem, ca_file; the first that is given counts. */
 typedef struct tport_tls_desc {
-    const char *host;    /* required: sent as SNI and looked for in the
-                            certificate; must stay valid */
-    const char *ca_pem;  /* trusted certificates as PEM text: a set of one is
-                            a pin; default: those of ca_file */
+    const char *host;      /* required: sent as SNI and looked for in the
+                              certificate; must stay valid */
+    const tport_pin *pins; /* one of these must be the server's certificate,
+                              or one that it descends from and sends along;
+                              must stay valid */
+    size_t pin_count;
+    const char *ca_pem;  /* trusted certificates as PEM text */
     const char *ca_file; /* file of them; default: the system's bundle */
 } tport_tls_desc;
 
@@ -48,6 +76,9 @@ typedef struct tport_tls {
     mbedtls_x509_crt ca;
     mbedtls_entropy_context entropy;
     mbedtls_ctr_drbg_context random;
+    const tport_pin *pins;
+    size_t pin_count;
+    bool pinned;      /* the chain that is being checked holds a pin */
     bool started;     /* ssl was prepared for this connection */
     bool up;          /* the handshake is over */
     bool has_session; /* session can be offered for resumption */
@@ -59,13 +90,20 @@ typedef struct tport_tls {
 
 /* Prepare for connections to one host over lower. TCALL_E_USAGE without a
  * host, TCALL_E_CERTIFICATE when there is no CA certificate to trust,
- * TCALL_E_TLS without entropy, TCALL_E_MEMORY. Free it in any case. */
+ * TCALL_E_ENTROPY, TCALL_E_MEMORY. Free it in any case. */
 int tport_tls_init(tport_tls *t, const tport_tls_desc *d, tport_stream lower);
 
 /* The stream refers to t, which must not move. Its connect answers, before a
- * byte of a request is sent, TCALL_E_CERTIFICATE when the server is not
- * trusted, TCALL_E_TLS for other faults of TLS, and lower's errors. Its read
- * answers 0 only after the peer's close_notify. */
+ * byte of a request is sent:
+ *
+ *   TCALL_E_CLOCK        the clock is not set; nothing was connected
+ *   TCALL_E_CERTIFICATE  signed by nobody who is trusted, or too weak
+ *   TCALL_E_WRONG_HOST   it was issued for another host
+ *   TCALL_E_EXPIRED, TCALL_E_NOT_YET
+ *   TCALL_E_MEMORY, TCALL_E_TLS for other faults, and lower's errors
+ *
+ * A later connect resumes the session of an earlier one if the server allows
+ * it. Its read answers 0 only after the peer's close_notify. */
 tport_stream tport_tls_stream(tport_tls *t);
 
 /* What the last error was about; "" when there was none. */
@@ -73,6 +111,17 @@ const char *tport_tls_why(const tport_tls *t);
 
 /* Close the connection and give back all memory. */
 void tport_tls_free(tport_tls *t);
+
+/* From now on all that mbedTLS allocates, for whomever, comes from this
+ * buffer; call it before anything else of mbedTLS, once. TCALL_E_USAGE where
+ * mbedTLS was built without MBEDTLS_PLATFORM_MEMORY and
+ * MBEDTLS_MEMORY_BUFFER_ALLOC_C. */
+int tport_tls_memory(void *buffer, size_t size);
+
+/* Most bytes that were taken from it at one time, without the allocator's own
+ * (8 pointers for each block); 0 where mbedTLS was built without
+ * MBEDTLS_MEMORY_DEBUG. */
+size_t tport_tls_memory_peak(void);
 
 #ifdef __cplusplus
 }

@@ -13,8 +13,12 @@
 #include "mkcert.c"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <mbedtls/net_sockets.h>
+#include <mbedtls/sha256.h>
+#include <mbedtls/ssl_cache.h>
 #include <mbedtls/ssl_ticket.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -869,6 +873,23 @@ static void test_retry_after(void)
         {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", -1},
         {"Retry-After:\r\n", -1},
         {"", -1},
+        /* dates count from the answer's own */
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         30000},
+        {"Retry-After: Tue, 01 Mar 2016 00:00:01 GMT\r\n"
+         "Date: Sun, 28 Feb 2016 23:59:59 GMT\r\n",
+         86402000},
+        {"Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n"
+         "Date: Sun, 28 Feb 2016 23:59:59 GMT\r\n",
+         -1},
+        {"Retry-After: Sun, 28 Feb 2027 23:59:59 GMT\r\n"
+         "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
+         0},
+        {"Retry-After: Sun, 28 Xeb 2027 23:59:59 GMT\r\n"
+         "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
+         -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: 7\r\n", 7000},
     };
     static result x;
     char text[200];
@@ -903,7 +924,7 @@ static void test_http(void)
  * TLS
  */
 
-static mkcert_result local, elsewhere, expired, future;
+static mkcert_result local, elsewhere, expired, future, other_ca;
 
 static void make_certificates(void)
 {
@@ -912,6 +933,7 @@ static void make_certificates(void)
         {"other.test", "20200101000000", "20491231235959"},
         {"localhost", "20200101000000", "20200201000000"},
         {"localhost", "20480101000000", "20491231235959"},
+        {"localhost", "20200101000000", "20491231235959"},
     };
 
     about = "certificates";
@@ -919,6 +941,7 @@ static void make_certificates(void)
     CHECK_INT(mkcert(&elsewhere, &q[1]), 0);
     CHECK_INT(mkcert(&expired, &q[2]), 0);
     CHECK_INT(mkcert(&future, &q[3]), 0);
+    CHECK_INT(mkcert(&other_ca, &q[4]), 0);
 }
 
 /* A server of mbedTLS; its two functions for bytes are given. */
@@ -928,7 +951,26 @@ typedef struct server {
     mbedtls_x509_crt crt;
     mbedtls_pk_context key;
     mbedtls_ssl_ticket_context tickets;
+    int resumed; /* handshakes that were short, thanks to a ticket */
 } server;
+
+static int parse_ticket(void *user, mbedtls_ssl_session *session,
+                        unsigned char *ticket, size_t len)
+{
+    server *s = user;
+    int e = mbedtls_ssl_ticket_parse(&s->tickets, session, ticket, len);
+
+    s->resumed += e == 0;
+    return e;
+}
+
+static int write_ticket(void *user, const mbedtls_ssl_session *session,
+                        unsigned char *start, const unsigned char *end,
+                        size_t *len, uint32_t *lifetime)
+{
+    return mbedtls_ssl_ticket_write(&((server *)user)->tickets, session, start,
+                                    end, len, lifetime);
+}
 
 static int server_key(server *s, const mkcert_result *c)
 {
@@ -963,8 +1005,8 @@ static void server_init(server *s, const mkcert_result *c)
     e |= mbedtls_ssl_ticket_setup(&s->tickets, mbedtls_ctr_drbg_random,
                                   &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
                                   3600);
-    mbedtls_ssl_conf_session_tickets_cb(&s->conf, mbedtls_ssl_ticket_write,
-                                        mbedtls_ssl_ticket_parse, &s->tickets);
+    mbedtls_ssl_conf_session_tickets_cb(&s->conf, write_ticket, parse_ticket,
+                                        s);
     e |= mbedtls_ssl_setup(&s->ssl, &s->conf);
     CHECK_INT(e, 0);
 }
@@ -1201,16 +1243,16 @@ static void test_tls_trust(void)
 
     about = "wrong name";
     CHECK_INT(begin_tls(&elsewhere, "localhost", NULL, false, &s),
-              TCALL_E_CERTIFICATE);
+              TCALL_E_WRONG_HOST);
     CHECK(strstr(tport_tls_why(&tls), "localhost"));
     CHECK(strstr(tport_tls_why(&tls), "another host"));
     CHECK_INT((long)w.got_len, 0);
     end_tls();
     CHECK_INT(begin_tls(&local, "127.0.0.2", NULL, false, &s),
-              TCALL_E_CERTIFICATE);
+              TCALL_E_WRONG_HOST);
     end_tls();
     CHECK_INT(begin_tls(&local, "localhost.test", NULL, false, &s),
-              TCALL_E_CERTIFICATE);
+              TCALL_E_WRONG_HOST);
     end_tls();
 
     about = "unknown CA";
@@ -1221,12 +1263,22 @@ static void test_tls_trust(void)
 
     about = "dates";
     CHECK_INT(begin_tls(&expired, "localhost", NULL, false, &s),
-              TCALL_E_CERTIFICATE);
+              TCALL_E_EXPIRED);
     CHECK(strstr(tport_tls_why(&tls), "expired"));
     end_tls();
     CHECK_INT(begin_tls(&future, "localhost", NULL, false, &s),
-              TCALL_E_CERTIFICATE);
+              TCALL_E_NOT_YET);
     CHECK(strstr(tport_tls_why(&tls), "clock"));
+    end_tls();
+    about = "several faults: the gravest counts, all are named";
+    CHECK_INT(begin_tls(&expired, "other.test", elsewhere.ca, false, &s),
+              TCALL_E_CERTIFICATE);
+    CHECK(strstr(tport_tls_why(&tls), "trusted CA"));
+    CHECK(strstr(tport_tls_why(&tls), "another host"));
+    CHECK(strstr(tport_tls_why(&tls), "expired"));
+    end_tls();
+    CHECK_INT(begin_tls(&expired, "other.test", NULL, false, &s),
+              TCALL_E_WRONG_HOST);
     end_tls();
 
     about = "a pinned certificate";
@@ -1331,24 +1383,203 @@ static void test_tls_bytes(void)
     }
 }
 
-static void test_tls_resumption(void)
+/* ---- the clock, entropy and memory of the machine ---- */
+
+static time_t fake_time; /* 0: the real one */
+static bool no_entropy;
+
+/* What port/ and mbedTLS call in place of the C library's. */
+time_t time(time_t *to)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (fake_time)
+        now.tv_sec = fake_time;
+    if (to)
+        *to = now.tv_sec;
+    return now.tv_sec;
+}
+
+int mbedtls_platform_entropy_poll(void *user, unsigned char *to, size_t len,
+                                  size_t *filled);
+
+/* In place of mbedTLS's own. */
+int mbedtls_platform_entropy_poll(void *user, unsigned char *to, size_t len,
+                                  size_t *filled)
+{
+    FILE *f = no_entropy ? NULL : fopen("/dev/urandom", "rb");
+
+    (void)user;
+    *filled = f ? fread(to, 1, len, f) : 0;
+    if (f)
+        fclose(f);
+    return *filled == len ? 0 : -1;
+}
+
+static void test_tls_machine(void)
+{
+    static const time_t wrong[] = {1, 946684800 /* 2000 */,
+                                   TPORT_CLOCK_FLOOR - 1};
+    tport_tls_desc d = {0};
+    tport_stream s;
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(wrong); i++) {
+        about = "the clock is not set";
+        fake_time = wrong[i];
+        CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s),
+                  TCALL_E_CLOCK);
+        CHECK(strstr(tport_tls_why(&tls), "clock is not set"));
+        CHECK_INT((long)w.moved, 0); /* nothing was sent */
+        about = "then it is";
+        fake_time = 0;
+        CHECK_INT(connect_all(&s), 0);
+        CHECK(!strstr(tport_tls_why(&tls), "clock"));
+        end_tls();
+    }
+    about = "the clock is decades ahead";
+    fake_time = (time_t)2556144000; /* 2051 */
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), TCALL_E_EXPIRED);
+    fake_time = 0;
+    end_tls();
+
+    about = "no entropy";
+    no_entropy = true;
+    d.host = "localhost";
+    d.ca_pem = local.ca;
+    memset(&w, 0, sizeof w);
+    CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), TCALL_E_ENTROPY);
+    CHECK(strstr(tport_tls_why(&tls), "entropy"));
+    tport_tls_free(&tls);
+    no_entropy = false;
+}
+
+static void fingerprint(tport_pin to, const unsigned char *der, size_t len)
+{
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+    CHECK_INT(mbedtls_sha256(der, len, to, 0), 0);
+#else
+    CHECK_INT(mbedtls_sha256_ret(der, len, to, 0), 0);
+#endif
+}
+
+/* Connect with pins in place of CAs. */
+static int connect_pinned(const mkcert_result *c, const char *host,
+                          const tport_pin *pins, size_t n)
+{
+    tport_tls_desc d = {0};
+    tport_stream s;
+    int r;
+
+    memset(&w, 0, sizeof w);
+    d.host = host;
+    d.pins = pins;
+    d.pin_count = n;
+    r = tport_tls_init(&tls, &d, wire_stream(&w));
+    s = tport_tls_stream(&tls);
+    server_init(&w.srv, c);
+    r = r ? r : connect_all(&s);
+    end_tls();
+    return r;
+}
+
+static void test_tls_pins(void)
+{
+    static mkcert_result forged;
+    mbedtls_x509_crt chain;
+    tport_pin pins[5];
+    int i;
+
+    memset(pins, 0, sizeof pins);
+    mbedtls_x509_crt_init(&chain);
+    CHECK_INT(mbedtls_x509_crt_parse(&chain, (const unsigned char *)local.cert,
+                                     strlen(local.cert) + 1),
+              0);
+    fingerprint(pins[1], chain.raw.p, chain.raw.len);
+    fingerprint(pins[2], chain.pk_raw.p, chain.pk_raw.len);
+    fingerprint(pins[3], chain.next->raw.p, chain.next->raw.len);
+    fingerprint(pins[4], chain.next->pk_raw.p, chain.next->pk_raw.len);
+    mbedtls_x509_crt_free(&chain);
+    for (i = 1; i < 5; i++) {
+        about = "a pin of a certificate or key, the server's or its CA's";
+        CHECK_INT(
+            connect_pinned(&local, "localhost", (const tport_pin *)&pins[i], 1),
+            0);
+        about = "a pin does not stand for the name";
+        CHECK_INT(connect_pinned(&local, "other.test",
+                                 (const tport_pin *)&pins[i], 1),
+                  TCALL_E_WRONG_HOST);
+        about = "none of the pins";
+        CHECK_INT(
+            connect_pinned(&other_ca, "localhost", (const tport_pin *)pins, 5),
+            TCALL_E_CERTIFICATE);
+    }
+    CHECK_INT(connect_pinned(&local, "localhost", (const tport_pin *)pins, 5),
+              0);
+    CHECK_INT(connect_pinned(&local, "localhost", (const tport_pin *)pins, 1),
+              TCALL_E_CERTIFICATE);
+    about = "the pinned CA is sent along, but signed nothing";
+    forged = other_ca;
+    strcpy(strstr(forged.cert, "-----END CERTIFICATE-----\n") + 26, local.ca);
+    CHECK_INT(connect_pinned(&forged, "localhost", (const tport_pin *)pins, 5),
+              TCALL_E_CERTIFICATE);
+    about = "no pin at all is no trust";
+    CHECK(connect_pinned(&local, "localhost", (const tport_pin *)pins, 0) < 0);
+}
+
+/* Tickets, and in TLS 1.2 session ids too: what the second handshake moves,
+ * and whether the server calls it a resumption. */
+static void resume(bool tickets)
 {
     tport_stream s;
     size_t first;
     char b[8];
+    mbedtls_ssl_cache_context cache;
 
-    about = "resumption";
+    mbedtls_ssl_cache_init(&cache);
     CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    if (!tickets) {
+        mbedtls_ssl_conf_session_tickets_cb(&w.srv.conf, NULL, NULL, NULL);
+        mbedtls_ssl_conf_session_cache(
+            &w.srv.conf, &cache, mbedtls_ssl_cache_get, mbedtls_ssl_cache_set);
+#if MBEDTLS_VERSION_NUMBER >= 0x03020000
+        mbedtls_ssl_conf_max_tls_version(&w.srv.conf,
+                                         MBEDTLS_SSL_VERSION_TLS1_2);
+#endif
+        tls.has_session = false;
+        s.close(s.user);
+        CHECK_INT(connect_all(&s), 0);
+    }
     (void)stream_read(&s, b, sizeof b); /* tickets of 1.3 come late */
     first = w.moved;
+    CHECK_INT(w.srv.resumed, 0);
     s.close(s.user);
     CHECK_INT(connect_all(&s), 0);
     CHECK(w.moved < first * 3 / 4);
+    CHECK_INT(w.srv.resumed, tickets);
+    printf("test_port: %s, %s: handshake %lu bytes, resumed %lu\n",
+           mbedtls_ssl_get_version(&tls.ssl), tickets ? "ticket" : "session id",
+           (unsigned long)first, (unsigned long)w.moved);
     CHECK_INT(stream_write(&s, "again"), 0);
     serve(&w);
     serve(&w);
     CHECK_INT((long)w.got_len, 5);
+    about = "a session that the server has forgotten costs nothing";
+    mbedtls_ssl_conf_session_tickets_cb(&w.srv.conf, NULL, NULL, NULL);
+    mbedtls_ssl_conf_session_cache(&w.srv.conf, NULL, NULL, NULL);
+    s.close(s.user);
+    CHECK_INT(connect_all(&s), 0);
     end_tls();
+    mbedtls_ssl_cache_free(&cache);
+}
+
+static void test_tls_resumption(void)
+{
+    about = "resumption by ticket";
+    resume(true);
+    about = "resumption by session id";
+    resume(false);
 }
 
 /* HTTP over TLS over a wire that stutters: the layers fit. */
@@ -1388,6 +1619,8 @@ static void test_tls(void)
     test_tls_trust();
     test_tls_usage();
     test_tls_bytes();
+    test_tls_machine();
+    test_tls_pins();
     test_tls_resumption();
     test_tls_http();
 }
@@ -1620,7 +1853,7 @@ static void test_loopback_refusals(void)
     d.ca_pem = elsewhere.ca;
     d.total_ms = 3000 * slow;
     CHECK_INT(init_port("https", "localhost", number, &d), 0);
-    CHECK_INT(go(&port, &x), TCALL_E_CERTIFICATE);
+    CHECK_INT(go(&port, &x), TCALL_E_WRONG_HOST);
     CHECK(strstr(tport_error(&port), "certificate of localhost"));
     CHECK_INT(x.res.status, 0);
     tport_free(&port);
@@ -1639,6 +1872,78 @@ static void test_loopback_refusals(void)
     else /* a machine without any */
         CHECK(strstr(tport_error(&port), "no CA certificate"));
     tport_free(&port);
+    stop_server(pid);
+}
+
+/* mbedTLS in a buffer, one exchange. In a program of its own, because that is
+ * for good and has to come first; its arguments are those of run_in. */
+static int memory_main(char **argv)
+{
+    static uint64_t buffer[1 << 15];
+    static result x;
+    size_t size = (size_t)atol(argv[2]), peak;
+    tport_desc d = {0};
+    int r = tport_tls_memory(buffer, size);
+
+    d.ca_pem = argv[4];
+    if (r == 0)
+        r = init_port("https", "localhost", (uint16_t)atoi(argv[3]), &d);
+    if (r == 0)
+        r = go(&port, &x);
+    peak = tport_tls_memory_peak();
+    if (r == 0) {
+        printf("test_port: one exchange takes %lu bytes of mbedTLS's buffer\n",
+               (unsigned long)peak);
+        fflush(stdout);
+    }
+    if (r == 0 && (peak > size || peak < 20000))
+        return 254;
+    tport_free(&port);
+    return -r;
+}
+
+static int run_in(size_t size, uint16_t number)
+{
+    char bytes[20], digits[20];
+    int status;
+    pid_t pid;
+
+    sprintf(bytes, "%lu", (unsigned long)size);
+    sprintf(digits, "%u", (unsigned)number);
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        alarm(20 * slow);
+        execl("/proc/self/exe", "test_port", "memory", bytes, digits, local.ca,
+              (char *)NULL);
+        _exit(255);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status)
+               ? -WEXITSTATUS(status)
+               : -253;
+}
+
+/* Whatever the size, it works or says that it is too small. */
+static void test_memory(void)
+{
+    visit v[24];
+    uint16_t number;
+    size_t i, size = 256 * 1024;
+    pid_t pid;
+
+    about = "mbedTLS in a buffer";
+    for (i = 0; i < COUNT_OF(v); i++) {
+        v[i].answer = A1;
+        v[i].end = NOTIFY;
+    }
+    pid = start_server(&local, v, COUNT_OF(v), &number);
+#if defined(MBEDTLS_MEMORY_BUFFER_ALLOC_C) && defined(MBEDTLS_PLATFORM_MEMORY)
+    CHECK_INT(run_in(size, number), 0);
+    for (i = 0, size = 2000; i < 12; i++, size += 3000)
+        CHECK_INT(run_in(size, number), TCALL_E_MEMORY);
+#else
+    CHECK_INT(run_in(size, number), TCALL_E_USAGE);
+#endif
     stop_server(pid);
 }
 
@@ -1699,6 +2004,185 @@ static void test_loopback_plain(void)
     CHECK_INT(go(&port, &x), TCALL_E_CONNECT);
     CHECK(strstr(tport_error(&port), "localhost: "));
     tport_free(&port);
+}
+
+/* ---- names and addresses ---- */
+
+/* A resolver of our own, which takes ms to answer. */
+static const struct {
+    const char *name;
+    const char *addresses[4];
+    int error;
+    int ms;
+    int repeat; /* so many of the first address */
+} names[] = {
+    {"plain.test", {"127.0.0.1"}, 0, 0, 1},
+    {"slow.test", {"127.0.0.1"}, 0, 300, 1},
+    {"refuses.test", {"127.0.0.2", "127.0.0.1"}, 0, 0, 1},
+    {"six.test", {"::1", "127.0.0.1"}, 0, 0, 40},
+    {"stalls.test", {"127.0.0.3", "127.0.0.1"}, 0, 0, 1},
+    {"never.test", {"127.0.0.3"}, 0, 0, 1},
+    {"many.test", {"127.0.0.2"}, 0, 0, 64},
+    {"nobody.test", {NULL}, EAI_NONAME, 0, 0},
+    {"servfail.test", {NULL}, EAI_AGAIN, 0, 0},
+    {"silent.test", {NULL}, EAI_AGAIN, 4000, 0},
+};
+
+static struct addrinfo *address(const char *text, const char *service,
+                                struct addrinfo *next)
+{
+    struct room {
+        struct addrinfo a;
+        union {
+            struct sockaddr s;
+            struct sockaddr_in four;
+            struct sockaddr_in6 six;
+        } u;
+    } *r = calloc(1, sizeof *r);
+    bool six = strchr(text, ':') != NULL;
+
+    if (six) {
+        r->u.six.sin6_port = htons((uint16_t)atoi(service));
+        inet_pton(AF_INET6, text, &r->u.six.sin6_addr);
+    } else {
+        r->u.four.sin_port = htons((uint16_t)atoi(service));
+        inet_pton(AF_INET, text, &r->u.four.sin_addr);
+    }
+    r->a.ai_family = r->u.s.sa_family = six ? AF_INET6 : AF_INET;
+    r->a.ai_socktype = SOCK_STREAM;
+    r->a.ai_addr = &r->u.s;
+    r->a.ai_addrlen = six ? sizeof r->u.six : sizeof r->u.four;
+    r->a.ai_next = next;
+    return &r->a;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+    while (list) {
+        struct addrinfo *next = list->ai_next;
+        free(list);
+        list = next;
+    }
+}
+
+int getaddrinfo(const char *name, const char *service,
+                const struct addrinfo *hints, struct addrinfo **list)
+{
+    unsigned char number[16];
+    size_t i, k;
+    int n;
+
+    *list = NULL;
+    if (!name)
+        *list = address("::1", service, address("127.0.0.1", service, NULL));
+    else if (inet_pton(AF_INET, name, number) == 1 ||
+             inet_pton(AF_INET6, name, number) == 1)
+        *list = address(name, service, NULL);
+    if (*list || (hints->ai_flags & AI_NUMERICHOST))
+        return *list ? 0 : EAI_NONAME;
+    for (i = 0; i < COUNT_OF(names); i++) {
+        if (strcmp(name, names[i].name) != 0)
+            continue;
+        poll(NULL, 0, names[i].ms);
+        for (k = 4; k-- > 0;)
+            for (n = k ? 1 : names[i].repeat; names[i].addresses[k] && n--;)
+                *list = address(names[i].addresses[k], service, *list);
+        return names[i].error;
+    }
+    return EAI_NONAME;
+}
+
+/* An address whose packets lead to nothing: its queue is full. */
+static void make_stall(uint16_t number, int *fds, size_t n)
+{
+    struct sockaddr_in a;
+    size_t i;
+
+    memset(&a, 0, sizeof a);
+    a.sin_family = AF_INET;
+    a.sin_port = htons(number);
+    inet_pton(AF_INET, "127.0.0.3", &a.sin_addr);
+    for (i = 0; i < n; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM, 0);
+        if (i == 0) {
+            CHECK(bind(fds[0], (struct sockaddr *)&a, sizeof a) == 0);
+            CHECK(listen(fds[0], 0) == 0);
+            continue;
+        }
+        fcntl(fds[i], F_SETFL, O_NONBLOCK);
+        (void)!connect(fds[i], (struct sockaddr *)&a, sizeof a);
+    }
+}
+
+static void test_names(void)
+{
+    static const struct {
+        const char *host;
+        int r;
+        unsigned least, most; /* milliseconds */
+        const char *why;
+    } t[] = {
+        {"plain.test", 0, 0, 200, ""},
+        {"slow.test", 0, 300, 600, ""},
+        {"refuses.test", 0, 0, 200, ""},
+        {"six.test", 0, 0, 200, ""},
+        {"stalls.test", 0, TPORT_NEXT_MS, TPORT_NEXT_MS + 200, ""},
+        {"never.test", TCALL_E_TIMEOUT, 900, 1200, "took too long"},
+        {"many.test", TCALL_E_CONNECT, 0, 200, "refused"},
+        {"nobody.test", TCALL_E_RESOLVE, 0, 200, "nobody.test: "},
+        {"unheard.test", TCALL_E_RESOLVE, 0, 200, "unheard.test: "},
+        {"servfail.test", TCALL_E_RESOLVE, 0, 200, "servfail.test: "},
+        {"silent.test", TCALL_E_TIMEOUT, 900, 1200, "took too long"},
+        {"127.0.0.1", 0, 0, 200, ""},
+        {"localhost", 0, 0, 200, ""},
+        {"LOCALHOST", 0, 0, 200, ""},
+    };
+    static result x;
+    visit v[COUNT_OF(t)];
+    int stall[6];
+    uint16_t number;
+    size_t i;
+    pid_t pid;
+
+    for (i = 0; i < COUNT_OF(t); i++) {
+        v[i].answer = A1;
+        v[i].end = NOTIFY;
+    }
+    pid = start_server(NULL, v, COUNT_OF(v), &number);
+    make_stall(number, stall, COUNT_OF(stall));
+    for (i = 0; i < COUNT_OF(t); i++) {
+        tport_desc d = {0};
+        uint32_t began = tport_posix_now_ms(), ms;
+
+        about = t[i].host;
+        d.total_ms = 1000;
+        d.insecure_plain_http = true;
+        CHECK_INT(init_port("http", t[i].host, number, &d), 0);
+        CHECK_INT(go(&port, &x), t[i].r);
+        ms = tport_posix_now_ms() - began;
+        CHECK(ms >= t[i].least && ms < t[i].most + 100 * slow);
+        CHECK(strstr(tport_error(&port), t[i].why));
+        tport_free(&port);
+    }
+    about = "given up before the resolver has answered";
+    {
+        tport_desc d = {0};
+        tcall_response res;
+        tcall_transport transport;
+        d.nonblocking = d.insecure_plain_http = true;
+        for (i = 0; i < 20; i++) {
+            CHECK_INT(init_port("http", "slow.test", number, &d), 0);
+            transport = tport_transport(&port);
+            CHECK_INT(transport.open(transport.user, &send4, &res),
+                      TCALL_E_AGAIN);
+            transport.close(transport.user);
+            tport_free(&port);
+        }
+        poll(NULL, 0, 400); /* nobody reads what the 20 threads find out */
+    }
+    for (i = 0; i < COUNT_OF(stall); i++)
+        close(stall[i]);
+    stop_server(pid);
 }
 
 static void test_urls(void)
@@ -1788,8 +2272,10 @@ static void test_urls(void)
     tport_free(&port);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "memory") == 0)
+        return memory_main(argv);
     if (getenv("TEST_SLOW"))
         slow = (unsigned)atoi(getenv("TEST_SLOW"));
     alarm(60 * slow); /* whatever happens, not longer than that */
@@ -1801,6 +2287,8 @@ int main(void)
     test_loopback_tls();
     test_loopback_refusals();
     test_loopback_plain();
+    test_memory();
+    test_names();
     printf("test_port: %d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

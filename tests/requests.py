@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Requests that the library writes, held against what the providers publish.
+
+Every tool of ../shared/data/schemas is written for each provider, strict and
+not, with every tool choice, before and after calls with results. Then
+
+    types    one TypeScript compile holds all requests against the types of the
+             official packages, which know every member that may be there
+    openapi  OpenAI's own OpenAPI file, for Chat Completions and Responses
+    strict   the rules of strict modes, on every tool that is sent as strict
+
+The packages come by npm into build/types. Without npm, or where it cannot
+fetch them, types and openapi count as skipped, and so does all without data.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DATA = os.path.join(ROOT, "..", "shared", "data")
+PROBE = os.path.join(ROOT, "build", "probe")
+TYPES = os.path.join(ROOT, "build", "types")
+PACKAGES = ["typescript@^7", "openai", "@anthropic-ai/sdk", "ollama",
+            "@google/genai", "ajv"]
+PROVIDERS = ["openai", "responses", "anthropic", "ollama", "gemini"]
+PACK = 20  # tools in one request
+
+# What follows may be sent though the packages do not name it:
+# - Ollama's server reads ids of calls and of results, and more of a property.
+# - The package of Gemini speaks of config where the wire has its members.
+# An enum of a package is text on the wire.
+HEAD = """
+import OpenAI from "openai";
+import Anthropic from "@anthropic-ai/sdk";
+import * as Ollama from "ollama";
+import * as Gemini from "@google/genai";
+type Wire<T> = T extends string ? `${T}` : T extends (infer I)[] ? Wire<I>[]
+    : T extends object ? {[K in keyof T]: Wire<T[K]>} : T;
+type openai = OpenAI.ChatCompletionCreateParams;
+type responses = OpenAI.Responses.ResponseCreateParams;
+type anthropic = Anthropic.MessageCreateParams;
+type Property = {type?: string | string[], items?: unknown, enum?: unknown[],
+    description?: string, anyOf?: Property[], required?: string[],
+    properties?: {[key: string]: Property}};
+type ollama = Omit<Ollama.ChatRequest, "messages" | "tools"> & {
+    messages: (Omit<Ollama.Message, "tool_calls"> & {tool_call_id?: string,
+        tool_calls?: (Ollama.ToolCall & {id?: string})[]})[],
+    tools?: (Omit<Ollama.Tool, "function"> & {
+        function: Omit<Ollama.Tool["function"], "parameters"> & {
+            parameters?: Property}})[]};
+type gemini = Wire<{contents: Gemini.Content[], tools?: Gemini.Tool[],
+    toolConfig?: Gemini.ToolConfig, systemInstruction?: Gemini.Content,
+    generationConfig?: Gemini.GenerationConfig}>;
+"""
+
+AJV = """
+const Ajv = require("ajv/dist/2020"), fs = require("fs");
+const ajv = new Ajv({strict: false, validateFormats: false, logger: false});
+// "nullable" is of an older OpenAPI, and nothing that is sent is null.
+ajv.addSchema(JSON.parse(fs.readFileSync(process.argv[2]),
+    (key, v) => key === "nullable" ? undefined : v), "api");
+const check = {};
+for (const line of fs.readFileSync(0, "utf8").split("\\n")) {
+    if (!line) continue;
+    const [name, body] = JSON.parse(line);
+    const f = check[name] ??=
+        ajv.compile({$ref: "api#/components/schemas/" + name});
+    console.log(f(body) ? "ok" : JSON.stringify(f.errors.slice(0, 3)));
+}
+"""
+
+CALLS = [("call_a1", '{"x": [1, "\\u00e9"]}'), ("call_b2", "not JSON")]
+
+
+def all_tools():
+    folder = os.path.join(DATA, "schemas")
+    seen = set()
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            for t in json.load(f):
+                if (re.match(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z", t["name"]) and
+                        t["name"] not in seen):
+                    seen.add(t["name"])
+                    yield t
+
+
+def talk(names):
+    """A conversation with two calls, one of them broken, and their results."""
+    return [
+        {"role": "system", "text": "Be brief."},
+        {"role": "user", "text": "Look."},
+        {"role": "assistant", "text": "Looking.", "calls": [
+            {"id": i, "name": n, "arguments": a}
+            for n, (i, a) in zip(names, CALLS)]},
+        {"role": "tool", "call_id": "call_a1", "name": names[0], "text": "{}"},
+        {"role": "tool", "call_id": "call_b2", "name": names[1],
+         "text": "no", "is_error": True}]
+
+
+def questions(tools):
+    """Each tool twice, strict and not; options differ from pack to pack."""
+    n = 0
+    for strict in (False, True):
+        for at in range(0, len(tools), PACK):
+            pack = tools[at:at + PACK]
+            names = [t["name"] for t in pack] * 2
+            choice = ["auto", "none", "required", {"name": names[0]}][n % 4]
+            yield {
+                "tools": [dict(t, strict=strict) for t in pack],
+                "messages": talk(names) if n % 3 else talk(names)[1:2],
+                "options": {"model": "some-model", "tool_choice": choice,
+                            "parallel": n % 5 > 0, "stream": n % 7 > 3,
+                            "max_tokens": 99 if n % 2 else 0}}
+            n += 1
+
+
+def written(provider, lines):
+    p = subprocess.run([PROBE, "write", provider], check=True, text=True,
+                       encoding="utf-8", stdout=subprocess.PIPE,
+                       input="".join(json.dumps(x) + "\n" for x in lines))
+    return p.stdout.splitlines()
+
+
+# ------------------------------------------------------------------ the checks
+
+class Sum:
+    passed = failed = skipped = 0
+
+    def check(self, good, what):
+        self.passed += bool(good)
+        if not good:
+            self.failed += 1
+            if self.failed <= 20:
+                print("  - " + what[:400])
+
+    def skip(self, what, why):
+        self.skipped += 1
+        print("%s: SKIPPED, because %s" % (what, why))
+
+
+def packages():
+    """Why the packages are not there, or None."""
+    if os.path.exists(os.path.join(TYPES, "complete")):
+        return None
+    if not shutil.which("npm"):
+        return "npm is not installed"
+    os.makedirs(TYPES, exist_ok=True)
+    with open(os.path.join(TYPES, "package.json"), "w") as f:
+        f.write('{"private": true, "type": "commonjs"}')
+    try:
+        p = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
+             "--fetch-retries=1", "--fetch-timeout=20000", *PACKAGES],
+            cwd=TYPES, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=120)
+    except subprocess.TimeoutExpired:
+        return "npm did not end"
+    if p.returncode:
+        return "npm could not fetch the packages: " + p.stdout[-300:]
+    open(os.path.join(TYPES, "complete"), "w").close()
+    return None
+
+
+def check_types(total, bodies):
+    """An object literal may have no member that its type does not know."""
+    lines = HEAD.split("\n")
+    first = len(lines)
+    where = []
+    for provider in PROVIDERS:
+        for i, body in enumerate(bodies[provider]):
+            where.append("%s, request %d" % (provider, i))
+            lines.append("export const r%d: %s = %s;" % (
+                len(where), provider, body))
+    with open(os.path.join(TYPES, "requests.ts"), "w", encoding="utf-8") as f:
+        f.write("\n".join(lines))
+    p = subprocess.run(
+        ["node_modules/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck",
+         "--target", "es2022", "--module", "nodenext", "--types", "",
+         "--pretty", "false", "requests.ts"],
+        cwd=TYPES, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    faults = {}
+    for m in re.finditer(r"^requests\.ts\((\d+),\d+\): (.*(?:\n .*)*)",
+                         p.stdout, re.M):
+        faults.setdefault(int(m.group(1)) - first - 1, m.group(2))
+    odd = p.returncode and not any(0 <= k < len(where) for k in faults)
+    total.check(not odd, "tsc: " + p.stdout[:300])
+    for k, name in enumerate(where):
+        total.check(k not in faults, "%s: %s" % (name, faults.get(k)))
+    print("types: %d of %d requests fit the types of the packages" % (
+        len(where) - len(set(faults) & set(range(len(where)))), len(where)))
+
+
+def check_openapi(total, bodies):
+    api = os.path.join(DATA, "openapi", "openai.json")
+    if not os.path.exists(api):
+        return total.skip("openapi", "there is no " + api)
+    with open(os.path.join(TYPES, "check.js"), "w") as f:
+        f.write(AJV)
+    todo = [(name, body) for provider, name in
+            [("openai", "CreateChatCompletionRequest"),
+             ("responses", "CreateResponse")] for body in bodies[provider]]
+    p = subprocess.run(["node", "check.js", os.path.abspath(api)], cwd=TYPES,
+                       text=True, encoding="utf-8", stdout=subprocess.PIPE,
+                       input="".join('["%s",%s]\n' % x for x in todo))
+    said = p.stdout.splitlines()
+    total.check(len(said) == len(todo), "ajv: %d answers" % len(said))
+    for (name, _), answer in zip(todo, said):
+        total.check(answer == "ok", "%s: %s" % (name, answer))
+    print("openapi: %d of %d requests fit OpenAI's file" % (
+        said.count("ok"), len(todo)))
+
+
+FORMATS = {"date-time", "time", "date", "duration", "email", "hostname",
+           "ipv4", "ipv6", "uuid"}
+KEYS = {
+    "openai": {"type", "description", "enum", "const", "format", "properties",
+               "required", "items", "anyOf", "$ref", "$defs", "definitions",
+               "additionalProperties"},
+    "anthropic": {"type", "description", "title", "enum", "const", "format",
+                  "properties", "required", "items", "anyOf", "allOf", "$ref",
+                  "$defs", "additionalProperties"}}
+
+
+def strict_faults(s, rules, count, where="", level=0):
+    """What a strict mode would refuse of a schema; count gets the limits."""
+    if not isinstance(s, dict):
+        yield where + ": a schema that is no object"
+        return
+    for key in set(s) - KEYS[rules]:
+        yield "%s: %s" % (where, key)
+    if level > 10 and rules == "openai":
+        yield where + ": deeper than 10"
+    if not set(s) & {"type", "anyOf", "allOf", "$ref", "enum", "const"}:
+        yield where + ": a value of any kind"
+    kinds = s.get("type", [])
+    count["union"] += isinstance(kinds, list) and "type" in s
+    count["union"] += "anyOf" in s
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if "format" in s and s["format"] not in FORMATS:
+        yield "%s: format %s" % (where, s["format"])
+    if "array" in kinds and "items" not in s:
+        yield where + ": no items"
+    if "object" in kinds or "properties" in s:
+        properties = s.get("properties")
+        if s.get("additionalProperties") is not False:
+            yield where + ": not closed"
+        if properties is None:
+            yield where + ": no properties"
+        left = set(properties or ()) - set(s.get("required", ()))
+        count["optional"] += len(left)
+        count["property"] += len(properties or ())
+        if left and rules == "openai":
+            yield "%s: not required: %s" % (where, sorted(left))
+        if set(s.get("required", ())) - set(properties or ()):
+            yield where + ": required, but not there"
+    for key in ("anyOf", "allOf"):
+        for i, x in enumerate(s.get(key, ())):
+            yield from strict_faults(x, rules, count,
+                                     "%s/%s/%d" % (where, key, i), level)
+    for key in ("properties", "$defs", "definitions"):
+        for name, x in (s.get(key) or {}).items():
+            yield from strict_faults(x, rules, count,
+                                     "%s/%s" % (where, name), level + 1)
+    if "items" in s:
+        yield from strict_faults(s["items"], rules, count, where + "/[]",
+                                 level + 1)
+
+
+def check_strict(total, bodies):
+    seen = Counter()
+    for provider in ("openai", "responses", "anthropic"):
+        rules = "anthropic" if provider == "anthropic" else "openai"
+        for body in bodies[provider]:
+            count = Counter()
+            for t in json.loads(body).get("tools", ()):
+                t = t.get("function", t)
+                if not t.get("strict"):
+                    continue
+                schema = t.get("parameters", t.get("input_schema"))
+                faults = list(strict_faults(schema, rules, count))
+                if schema.get("type") != "object":
+                    faults.append("the root is no object")
+                count["tool"] += 1
+                total.check(not faults, "%s, %s: %s" % (
+                    provider, t["name"], "; ".join(faults[:3])))
+            seen[provider] += count["tool"]
+            if rules == "anthropic":
+                total.check(count["tool"] <= 20 and count["optional"] <= 24 and
+                            count["union"] <= 16, "limits: %s" % dict(count))
+        total.check(seen[provider] > 100, "%s: only %d strict tools" % (
+            provider, seen[provider]))
+    print("strict: %s tools keep to the rules" % ", ".join(
+        "%s %d" % x for x in seen.items()))
+
+
+def main():
+    total = Sum()
+    if not os.path.isdir(os.path.join(DATA, "schemas")):
+        total.skip("requests", "there is no " + DATA)
+    else:
+        lines = list(questions(list(all_tools())))
+        half = len(lines) // 2  # strict says nothing to the last two
+        bodies = {p: written(p, lines if p in PROVIDERS[:3] else lines[:half])
+                  for p in PROVIDERS}
+        check_strict(total, bodies)
+        why = packages()
+        if why:
+            total.skip("types", why)
+            total.skip("openapi", why)
+        else:
+            check_types(total, bodies)
+            check_openapi(total, bodies)
+    print("requests: %d passed, %d failed, %d skipped" % (
+        total.passed, total.failed, total.skipped))
+    return total.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
