@@ -75,7 +75,7 @@ bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
 
-figures: size bench
+figures: size firmware-run bench
 	@tests/measure/figures.py
 
 $(BUILD)/probe $(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c

@@ -17,12 +17,14 @@ The bytes of an image are shared out among the chapters of the header by the
 place where each function or table is defined. Stack is the deepest path below
 each public function, from GCC's call graph and frame sizes.
 
-Fails where a figure is above its bar, where the library has static RAM, and
-where an image holds a heap, printf, strtod or floating point in software.
+Fails where the library has static RAM, where its stack has no bound, and where
+an image holds a heap, printf, strtod or floating point in software. That no
+figure grows is for figures.py --check to see: the table in README.md is held.
 With --functions each function and table is listed.
 """
 import collections
 import fnmatch
+import functools
 import os
 import pathlib
 import re
@@ -39,7 +41,7 @@ TARGETS = {  # name: (tool prefix, instruction set, start of flash, of RAM)
     "M4": ("arm-none-eabi", "-mcpu=cortex-m4 -mthumb", 0, 0x20000000),
     "RV32IMC": ("riscv64-unknown-elf", "-march=rv32imc -mabi=ilp32",
                 0x80000000, 0x80200000),
-    "x86-64": ("", "-m64", 0, 0),
+    "x86-64": ("", "-m64 -fno-pie", 0, 0),
 }
 IMAGES = {  # and what README calls it
     "empty": "",
@@ -53,9 +55,6 @@ IMAGES = {  # and what README calls it
 }
 STACK_AIM = 1024  # of a public function, on M4
 AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
-# What CI holds: growth beyond it fails. Lower it when an image gets smaller.
-BARS = {("core", "M4"): 32300, ("agent", "M4"): 46100}
-
 BANNED = re.compile(
     r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
     r"|strto(d|f|ld)|atof|__aeabi_[dfu]?[idfu]\w*2[df]|__aeabi_[df][a-z0-9]+"
@@ -80,7 +79,7 @@ POINTERS = {
                        "tcall_gemini_write_", "tcall_deepseek_write_",
                        "tcall_openrouter_write_"],
     "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
-    "r.text": [], "t.now_ms": [], "v.check": [], "desc.*": [],
+    "r.text": [], "t.wait": [], "t.now_ms": [], "v.check": [], "desc.*": [],
     "transport.*": [], "tool.run": [], "stream.*": [],
     "good": ["is_*"],
 }
@@ -114,6 +113,7 @@ class Header:
         self.marks = [(m.start(), m.group(1)) for m in marks]
         self.names = list(dict.fromkeys(name for _, name in self.marks))
 
+    @functools.lru_cache(None)
     def place(self, symbol):
         name = re.escape(symbol)
         found = (re.search(rf"^\w[^\n;=]*\b{name}\(", self.text, re.M) or
@@ -170,7 +170,7 @@ class Target:
         words = ["--crt0=minimal", "-Tpicolibc.ld",
                  *(f"-Wl,--defsym={k}={v}" for k, v in places.items())]
         if not self.prefix:
-            words = ["-nostdlib", "-static", "-Wl,-emain",
+            words = ["-nostdlib", "-static", "-no-pie", "-Wl,-emain",
                      "-Wl,--unresolved-symbols=ignore-all"]
         self.gcc(*objects, *words, "-Wl,--gc-sections",
                  f"-Wl,-Map={elf}.map", "-o", elf)
@@ -387,16 +387,13 @@ def main():
                 continue
             program = t.compile(HERE / f"fw_{image}.c")
             elf = t.link(image, [program] + ours * (image != "empty"))
-            flash[image, t.name] = size = flash_of(t, elf)
+            flash[image, t.name] = flash_of(t, elf)
             parts[image, t.name], symbols[image, t.name] = shares(elf,
                                                                   header)
             linked = t.symbols(elf)
             stack[image, t.name] = max(
                 (n for name, n in functions[t.name].items() if name in linked),
                 default=0)
-            bar = BARS.get((image, t.name))
-            if bar:
-                gate(size <= bar, f"{t.name}: {image} {size} is above {bar}")
             if t.prefix:
                 bad = sorted(filter(BANNED.fullmatch, linked))
                 gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
@@ -432,10 +429,9 @@ def main():
     line("whole image, bytes", names)
     for image in IMAGES:
         if (image, names[0]) in flash:
-            bar = BARS.get((image, "M4"))
             line(f"  {image}", [flash[image, n] for n in names] +
-                 ([f"  (M4: aim {AIMS[image, 'M4']}, held at {bar})"]
-                  if bar else []))
+                 ([f"  (M4: aim {AIMS[image, 'M4']})"]
+                  if (image, "M4") in AIMS else []))
     line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
     line("  deepest stack", [max(functions[n].values(), default=0)
                              for n in names])
