@@ -348,7 +348,7 @@ enum {
 
 /* A set of fixes has bit i for fix i: TCALL_FIX_COMMENT is a bit. */
 enum {
-#define TCALL_X_(name, text) TCALL_FIX_##name = 1 << TCALL_FIX_I_##name##_,
+#define TCALL_X_(name, text) TCALL_FIX_##name = 1L << TCALL_FIX_I_##name##_,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
         TCALL_FIX_NONE = 0
@@ -1609,8 +1609,9 @@ typedef struct tcall_num_ {
     bool negative, zero;
 } tcall_num_;
 
-/* Exponents beyond this are no different from it. */
-#define TCALL_EXPONENT_MAX_ 1000000
+/* Exponents beyond this are no different from it; ten times it fits an int
+ * of 16 bits too. */
+#define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
 static tcall_num_ tcall_num_read_(tcall_str text)
 {
@@ -3040,7 +3041,7 @@ static bool tcall_mend_alpha_(char c)
 static bool tcall_mend_letter_(const tcall_mend_ *m)
 {
     char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    int lead = (unsigned char)c << 8 | (unsigned char)d;
+    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
     if (lead < 0x8000)
         return tcall_mend_alpha_(c) || tcall_is_digit_(c);
     return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
@@ -4938,7 +4939,7 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
             tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
             return;
         }
-        types |= 1u << (24 + type);
+        types |= (uint32_t)1 << (24 + type);
         p = tcall_text_next_(p + s.len);
     } while (several && !tcall_text_closes_(p));
     if (c->n <= c->cap)
@@ -8495,8 +8496,8 @@ static const tcall_view_word_ tcall_view_words_[] = {
 typedef struct tcall_view_ {
     tcall_writer *w;
     uint8_t profile;
-    bool unfit; /* cannot be strict */
-    uint8_t depth, level; /* of brackets, of schemas */
+    bool unfit;                /* cannot be strict */
+    uint8_t depth, level;      /* of brackets, of schemas */
     uint16_t optional, unions; /* seen; vendors limit their number */
     struct {
         const char *from; /* the bracket that is open */

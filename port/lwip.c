@@ -47,7 +47,7 @@ static void on_error(void *user, err_t error)
 {
     tport_lwip *s = (tport_lwip *)user;
 
-    s->why = error == ERR_RST  ? "the peer reset the connection"
+    s->why = error == ERR_RST    ? "the peer reset the connection"
              : error == ERR_ABRT ? "no answer from the peer"
                                  : "lwIP gave the connection up";
     s->pcb = NULL;

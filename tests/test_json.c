@@ -165,7 +165,7 @@ static void test_depth(void)
     char *text;
     size_t i;
     for (i = 0; i < 3; i++) {
-        text = repeat(opens[i], 10000, "");
+        text = repeat(opens[i], 10000 / CHECK_EVERY + 100, "");
         CHECK(scan_text(text, strlen(text)) == TCALL_E_DEPTH);
         free(text);
     }
@@ -253,7 +253,8 @@ static void test_numbers(void)
     CHECK(tcall_json_int64(value_of("{\"a\":9223372036854775808}"), 7) == 7);
     CHECK(tcall_json_int64(value_of("{\"a\":-9223372036854775809}"), 7) == 7);
     CHECK(tcall_json_int(value_of("{\"a\":2147483648}"), 7) == 7);
-    CHECK(tcall_json_int(value_of("{\"a\":-2147483648}"), 7) == INT32_MIN);
+    CHECK(tcall_json_int(value_of("{\"a\":-2147483648}"), 7) ==
+          (INT_MAX > 32767 ? INT32_MIN : 7));
     CHECK(tcall_json_int(value_of("{\"a\":5.0}"), 7) == 5);
     CHECK(tcall_json_int(value_of("{\"a\":0.5e1}"), 7) == 5);
     CHECK(tcall_json_int(value_of("{\"a\":5.5}"), 7) == 7);
@@ -345,7 +346,7 @@ static long wide_time(int n, bool loose)
 
 static void test_wide(void)
 {
-    char *text = wide(10000, false, true);
+    char *text = wide(10000 / CHECK_EVERY, false, true);
     int i;
     parse(text);
     CHECK(parse_result == TCALL_E_DUPLICATE);

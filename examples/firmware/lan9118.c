@@ -39,7 +39,7 @@ static err_t send(struct netif *netif, struct pbuf *p)
 
     (void)netif;
     if (p->next || (TX_FIFO_INF & 0xffff) < len + 16)
-        return ERR_MEM; /* TCP sends it again */
+        return ERR_MEM;     /* TCP sends it again */
     TX_DATA = 0x3000 | len; /* first and last segment */
     TX_DATA = len << 16 | len;
     for (i = 0; i < len; i += sizeof word) {

@@ -43,8 +43,8 @@ static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)cx;
     board.led = tcall_json_bool(tcall_json_get(args, "on"), false);
-    return tcall_write_text(out, board.led ? "The LED is on."
-                                           : "The LED is off.");
+    return tcall_write_text(out,
+                            board.led ? "The LED is on." : "The LED is off.");
 }
 
 static int get_temperature(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -71,10 +71,13 @@ static int set_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, on ? "The relay is on." : "The relay is off.");
 }
 
-#define ON_OFF                                                                \
-    TCALL_JSON({"type": "object",                                             \
-                "properties": {"on": {"type": "boolean"}},                    \
-                "required": ["on"], "additionalProperties": false})
+#define ON_OFF                                        \
+    TCALL_JSON({                                      \
+        "type" : "object",                            \
+        "properties" : {"on" : {"type" : "boolean"}}, \
+        "required" : ["on"],                          \
+        "additionalProperties" : false                \
+    })
 
 static const tcall_tool tools[] = {
     {
@@ -87,7 +90,7 @@ static const tcall_tool tools[] = {
     {
         .name = "get_temperature",
         .description = "Read the temperature of the plate.",
-        .parameters = TCALL_JSON({"type": "object", "properties": {}}),
+        .parameters = TCALL_JSON({"type" : "object", "properties" : {}}),
         .run = get_temperature,
         .permissions = TCALL_READ,
     },
@@ -263,7 +266,9 @@ static void on_event(void *user, const tcall_event *e)
     case TCALL_EVENT_HYDRATED:
         say("  call     ", e->call->name, " ", e->call->arguments);
         break;
-    case TCALL_EVENT_END: say("  result   ", e->text, "", (tcall_str){0}); break;
+    case TCALL_EVENT_END:
+        say("  result   ", e->text, "", (tcall_str){0});
+        break;
     default: break;
     }
 }

@@ -35,10 +35,10 @@ static void net_close(void *user)
     (void)user;
 }
 
-#define TRANSPORT                                                             \
-    {                                                                         \
-        .open = net_open, .write = net_write, .read = net_read,               \
-        .close = net_close                                                    \
+#define TRANSPORT                                               \
+    {                                                           \
+        .open = net_open, .write = net_write, .read = net_read, \
+        .close = net_close                                      \
     }
 #endif
 

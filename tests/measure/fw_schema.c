@@ -12,8 +12,8 @@ int main(void)
     static uint64_t program[64], frames[64];
     static tcall_schema compiled;
     tcall_fault faults[4];
-    tcall_check check = {frames, sizeof frames, faults, TCALL_COUNT(faults),
-                         false,  0,             0,      0};
+    tcall_check check = {
+        frames, sizeof frames, faults, TCALL_COUNT(faults), false, 0, 0, 0};
     tcall_json value;
     tcall_writer out;
 
