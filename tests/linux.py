@@ -87,7 +87,7 @@ def try_pi(kind, program, url, cert):
 
 
 def measure(program, url, cert):
-    env = dict(os.environ, OPENAI_API_KEY="none", OPENAI_BASE_URL=url,
+    env = dict(os.environ, OPENAI_API_KEY="none", OPENAI_BASE_URL=url + "/v1",
                OPENAI_MODEL="stand-in")
     cmd = [str(program), "--ca", str(cert)]
     start = []
@@ -102,7 +102,7 @@ def measure(program, url, cert):
     peak, end = 0, time.time() + 30
     while agent.poll() is None and time.time() < end:
         status = pathlib.Path(f"/proc/{agent.pid}/status").read_text()
-        if "VmHWM:" in status: # not any more when it is about to end
+        if "VmHWM:" in status:  # not any more when it is about to end
             peak = int(status.split("VmHWM:")[1].split()[0])
         time.sleep(0.001)
     agent.kill()
