@@ -120,16 +120,21 @@ extern "C" {
     X(CONNECT, "connect", "host not reached")                        \
     X(TLS, "tls", "TLS failed")                                      \
     X(CERTIFICATE, "certificate", "certificate not trusted")         \
-    X(WRONG_HOST, "certificate-of-another-host", "")                 \
-    X(EXPIRED, "certificate-expired", "")                            \
-    X(NOT_YET, "certificate-not-yet-valid", "")                      \
+    X(WRONG_HOST, "wrong-host", "")                                  \
+    X(EXPIRED, "expired", "")                                        \
+    X(NOT_YET, "not-yet-valid", "")                                  \
     X(CLOCK, "clock-not-set", "")                                    \
     X(ENTROPY, "no-entropy", "")                                     \
     X(TIMEOUT, "timeout", "")                                        \
     X(CLOSED, "closed", "the connection ended too early")            \
     X(PROTOCOL, "protocol", "not what the protocol allows")          \
     X(LIMIT, "limit", "a limit was reached")                         \
-    X(CANCELLED, "cancelled", "")
+    X(CANCELLED, "cancelled", "")                                    \
+    X(ABORTED, "aborted", "")                                        \
+    X(SERVICE, "service", "a service is missing: ")                  \
+    X(OUTPUT, "output", "the output does not fit its schema")        \
+    X(TWICE, "twice", "this call has run before: it runs only once") \
+    X(LOOP, "loop", "")
 
 enum {
 #define TCALL_X_(name, code, text) TCALL_I_##name,
@@ -756,7 +761,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 24 bytes of scratch each. */
+/* Schemas that are at work inside each other; 44 bytes of scratch each. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
@@ -793,8 +798,8 @@ typedef struct tcall_schema {
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft);
-/* The refusal in one line of plain text, with the value and its JSON Pointer:
- * unknown type at /properties/a/type: "dict" */
+/* The refusal in one line of plain text, with its offset in the schema's text
+ * and what stands there: unknown type at 27: "dict" */
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
 
 /* One thing that is wrong with a value. */
@@ -871,6 +876,91 @@ typedef enum tcall_safety {
     TCALL_UNSAFE
 } tcall_safety;
 
+/* The stages of a call, in this order. What the library does itself at a
+ * stage comes after its hooks: permissions after WILL_AUTHORIZE, approval
+ * after WILL_CHECK_CONSENT, a call that hydration refused fails after
+ * WILL_VALIDATE_INPUT, and so does output after WILL_VALIDATE_OUTPUT.
+ * X(NAME, name, when): */
+#define TCALL_STAGES(X)                                           \
+    X(WILL_BIND_SERVICES, "will_bind_services", GOING)            \
+    X(WILL_CREATE_CONTEXT, "will_create_context", GOING)          \
+    X(DID_CREATE_CONTEXT, "did_create_context", DID_GOING)        \
+    X(WILL_AUTHORIZE, "will_authorize", GOING)                    \
+    X(WILL_CHECK_CONSENT, "will_check_consent", GOING)            \
+    X(WILL_CHECK_FLAGS, "will_check_feature_flags", GOING)        \
+    X(WILL_ACQUIRE_QUOTA, "will_acquire_quota", GOING)            \
+    X(WILL_ACQUIRE_SEMAPHORE, "will_acquire_semaphore", GOING)    \
+    X(WILL_PARSE_INPUT, "will_parse_input", GOING)                \
+    X(WILL_VALIDATE_INPUT, "will_validate_input", GOING)          \
+    X(WILL_NORMALIZE_INPUT, "will_normalize_input", GOING)        \
+    X(WILL_REDACT_INPUT, "will_redact_input", GOING)              \
+    X(WILL_INJECT_SECRETS, "will_inject_secrets", GOING)          \
+    X(WILL_READ_CACHE, "will_read_cache", GOING)                  \
+    X(DID_CACHE_HIT, "did_cache_hit", DID_HIT)                    \
+    X(DID_CACHE_MISS, "did_cache_miss", DID_GOING)                \
+    X(AROUND_EXECUTE, "around_execute", GOING)                    \
+    X(WILL_EXECUTE, "will_execute", INNER)                        \
+    X(DID_EXECUTE, "did_execute", DID_INNER)                      \
+    X(ON_RETRY, "on_retry", INNER)                                \
+    X(ON_GIVE_UP, "on_give_up", INNER)                            \
+    X(WILL_WRITE_CACHE, "will_write_cache", WELL)                 \
+    X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
+    X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
+    X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(WILL_AUDIT, "will_audit", ALWAYS)                           \
+    X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
+    X(ON_METRICS, "on_metrics", ALWAYS)                           \
+    X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
+    X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
+    X(ON_ERROR, "on_error", FAILED)                               \
+    X(WILL_FINALIZE, "will_finalize", ALWAYS)
+
+typedef enum tcall_stage {
+#define TCALL_X_(NAME, name, when) TCALL_##NAME,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STAGE_COUNT
+} tcall_stage;
+
+/* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
+const char *tcall_stage_name(int stage);
+
+/* A function that is called at a stage: a row of a const table. Higher
+ * priority comes earlier, at did_... stages later; equal ones in the order of
+ * the tables, those of the registry before those of the tool.
+ *
+ * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
+ * tcall_retry_after, or an error, which fails the call. Up to the run of the
+ * tool it may answer TCALL_E_AGAIN and is called again at the next
+ * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
+ * each attempt, and returns what that returned.
+ *
+ * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
+ * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
+ * even where one fails. A hook of a release stage runs when the acquiring hook
+ * with the same user did, or when there is none with it. */
+typedef struct tcall_hook {
+    const char *name; /* for errors, history and logs */
+    uint8_t stage;    /* tcall_stage */
+    int16_t priority;
+    int (*run)(tcall_ctx *cx, void *user);
+    bool (*filter)(const tcall_ctx *cx, void *user); /* NULL: every call */
+    void *user;
+} tcall_hook;
+
+/* Something that hooks and tools ask for by name: tcall_get. */
+typedef struct tcall_service {
+    const char *name;
+    void *object;
+    struct tcall_service *next; /* private */
+} tcall_service;
+
+/* On whose behalf a call is made. */
+typedef struct tcall_session {
+    tcall_str id, request, agent, user;
+    tcall_service *services; /* private: bound with TCALL_SESSION */
+} tcall_session;
+
 /* The work. args has been checked against the schema. Write the answer for
  * the model to out: text (tcall_write_text) or JSON. Return TCALL_OK, or an
  * error: then out holds the reason in words. TCALL_E_AGAIN: not finished, call
@@ -887,10 +977,13 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields;    /* arguments as a C struct: tcall_bound */
-    size_t args_size;             /* sizeof that struct */
-    tcall_bind_fn bind;           /* tcall_bind, where fields are given */
-    void *user;                   /* for run: tcall_user */
+    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    size_t args_size;          /* sizeof that struct */
+    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
+    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
+    void *user;                         /* for run: tcall_user */
+    const tcall_hook *hooks;            /* of this tool only */
+    uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
@@ -899,6 +992,8 @@ typedef struct tcall_tool {
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
+    bool idempotent;      /* a second run of a call changes nothing more; only
+                           * such tools, and those that only read, are retried */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -926,19 +1021,26 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* checked: call->error says how it went */
     TCALL_EVENT_REPAIR,   /* the one repair was tried */
-    TCALL_EVENT_APPROVAL, /* asked; verdict */
-    TCALL_EVENT_START,    /* the tool is about to run */
+    TCALL_EVENT_APPROVAL, /* is asked for */
+    TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
     TCALL_EVENT_TEXT,     /* text: a piece of the model's answer */
     TCALL_EVENT_REQUEST,  /* bytes: length of its body; tools: sent */
     TCALL_EVENT_ANSWER,   /* status, bytes, error; text: the provider's */
-    TCALL_EVENT_RETRY     /* the request is sent again in ms: error, status */
+    TCALL_EVENT_VERDICT,  /* approval was given or denied: verdict */
+    TCALL_EVENT_PROGRESS, /* text: what is being done */
+    TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
+    TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
+                           * the request, in ms: error of the last one */
+    TCALL_EVENT_PICK,     /* tools: chosen */
+    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
+    const struct tcall_item *item;
     tcall_str text;
     int error;
     int verdict;
@@ -966,8 +1068,15 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    tcall_writer *report; /* tcall_init: one line for each fault of a table */
-    void *user;           /* for all of the above */
+    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
+    int (*run_hooks)(tcall_ctx *cx);
+    const tcall_hook *hooks; /* of every call */
+    uint16_t hook_count;
+    const tcall_service *services; /* global: an array, never written to */
+    size_t service_count;
+    tcall_session *session; /* of calls that have none of their own */
+    tcall_writer *report;   /* tcall_init: one line for each fault of a table */
+    void *user;             /* for all of the above */
 } tcall_desc;
 
 typedef struct tcall {
@@ -992,25 +1101,62 @@ unsigned tcall_needs(const tcall_tool *tool);
  * >>hydrate: from what the model sent to a call that may run
  *
  * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
- * stage, what was expected where. Nothing here runs a tool.
+ * step, what was expected where. Nothing here runs a tool.
  */
 
-typedef enum tcall_stage {
-    TCALL_STAGE_FIND,
-    TCALL_STAGE_PARSE,
-    TCALL_STAGE_VALIDATE,
-    TCALL_STAGE_BIND,
-    TCALL_STAGE_PERMIT,
-    TCALL_STAGE_APPROVE,
-    TCALL_STAGE_RUN,
-    TCALL_STAGE_RESULT
-} tcall_stage;
+typedef enum tcall_step {
+    TCALL_STEP_FIND,
+    TCALL_STEP_PARSE,
+    TCALL_STEP_VALIDATE,
+    TCALL_STEP_BIND,
+    TCALL_STEP_DONE /* it may be invoked */
+} tcall_step;
 
 /* Faults of one call that are kept; more are counted by nobody, the model
  * mends these first. */
 #ifndef TOOLCALL_MAX_FAULTS
 #define TOOLCALL_MAX_FAULTS 4
 #endif
+
+/* An earlier input or output of a call, and who replaced it. */
+typedef struct tcall_change {
+    const struct tcall_change *before;
+    const char *by;   /* name of the hook or the tool */
+    uint8_t stage;    /* tcall_stage it happened at */
+    tcall_json input; /* the arguments; of output: missing */
+    tcall_str output;
+} tcall_change;
+
+/* What tools and hooks know of the call they work for. It lies in the call. */
+struct tcall_ctx {
+    tcall *tc;
+    tcall_call *call;
+    tcall_session *session;      /* may be NULL */
+    const tcall_hook *hook;      /* at work; NULL: the tool */
+    uint8_t stage;               /* tcall_stage at hand */
+    uint16_t attempt;            /* 1 for the first run of the tool */
+    int error;                   /* TCALL_OK, or why the call failed */
+    tcall_str reason;            /* in words, may be empty */
+    const char *by;              /* name of the hook that failed, may be NULL */
+    const char *code;            /* of tcall_abort, may be NULL */
+    int status;                  /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
+    uint32_t started;            /* by desc.now_ms */
+    uint32_t finished;           /* likewise; 0 until then */
+    const tcall_change *history; /* latest first */
+    int stop;                    /* < 0: what tcall_cancel was called with */
+    /* private */
+    tcall_writer *out;
+    const tcall_writer *clean; /* out as it was */
+    tcall_service *services;
+    uint32_t deadline;
+    uint32_t hooked;            /* stages that have hooks */
+    uint32_t held;              /* acquiring hooks that are to be released */
+    uint32_t at, inner, around; /* place of the next hook */
+    int ran;                    /* how the last attempt went */
+    uint8_t state, phase, depth;
+    bool timed, asked, lacks, begun, mapped;
+};
 
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
@@ -1019,11 +1165,12 @@ struct tcall_call {
     tcall_str arguments;
     const char *provider; /* name of the wire format, may be NULL */
     int cut;              /* < 0: why the call is not whole; it will not run */
+    tcall_session *session; /* NULL: that of the registry */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
     bool approved;
-    uint8_t stage;  /* tcall_stage reached, or failed in */
+    uint8_t step;   /* tcall_step reached, or failed in */
     uint8_t faults; /* number of */
     uint16_t coercions;
     int error;       /* TCALL_OK or what went wrong */
@@ -1039,6 +1186,7 @@ struct tcall_call {
     tcall_str coerced;  /* JSON text of the coercions, an array */
     tcall_str original; /* arguments before they were repaired */
     size_t mark;        /* private: what tcall_release frees */
+    tcall_ctx cx;
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -1058,30 +1206,85 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * The straight path: permit, approve, run, result. It takes a call that
- * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read.
+ * One walk through TCALL_STAGES, with the hooks of the registry and of the
+ * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
+ * always yields a result that the model can read. All it keeps is in the call
+ * and, until tcall_release, in the block.
  */
 
-struct tcall_ctx {
-    tcall *tc;
-    tcall_call *call;
-    uint16_t attempt; /* how often run was called for this call before */
-};
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
+
+/* Takes a call through all stages and writes what the model shall read to out,
+ * a writer to a buffer: the tool's output, or {"success":false,"error":...}.
+ * Returns TCALL_OK, or why it did not run or failed; out is complete in both
+ * cases, but for TCALL_E_AGAIN (the tool or a hook wants to be called again)
+ * and TCALL_E_APPROVAL (a verdict comes later: desc.approve will be asked
+ * again, or set call->approved): out is then untouched, invoke once more. */
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
+ * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
+ * what it holds: it sees cx->stop. */
+void tcall_cancel(tcall_call *call, int error);
 
 /* For tools: the struct that tool->fields describe, what tool->user points
- * to, and a piece of output while the work goes on. */
+ * to, a piece of output while the work goes on, and what is being done. */
 const void *tcall_bound(const tcall_ctx *cx);
 void *tcall_user(const tcall_ctx *cx);
+void tcall_chunk(tcall_ctx *cx, tcall_str text);
 void tcall_progress(tcall_ctx *cx, tcall_str text);
 
-/* Runs a call if it may run and writes what the model shall read to out: the
- * tool's output, or {"success":false,"error":...}. Returns TCALL_OK, or why
- * it did not run or failed; out is complete in both cases, but for
- * TCALL_E_AGAIN (the tool wants to be called again; out is untouched) and
- * TCALL_E_APPROVAL (a verdict comes later; invoke again with call->approved
- * set to run it). */
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* What hooks return to take over, see tcall_hook; tools may too. The call is
+ * answered with text: what is left up to the run is passed over, the stages
+ * behind it are not. After a failure it mends it. */
+int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* The call fails. reason, in words, and code, a name for it (NULL: "aborted"),
+ * must outlive the call; status: of HTTP, such as 403. */
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                int status);
+/* The call fails, and may be made again in ms milliseconds. */
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+/* For hooks at TCALL_AROUND_EXECUTE: one attempt, with the hooks that are
+ * further inside around it. After TCALL_E_AGAIN the outermost is called anew,
+ * from its start. Only tools that read only or are idempotent get a second
+ * attempt; for the others it is the result of the first. */
+int tcall_next(tcall_ctx *cx);
+
+/* What runs the hooks of a stage, for tcall_desc.run_hooks: what is not named
+ * there is not linked. */
+int tcall_run_hooks(tcall_ctx *cx);
+/* Holds the output against tool->output: TCALL_E_OUTPUT. For tcall_tool. */
+int tcall_check_output(tcall_ctx *cx);
+
+/* Other arguments, as JSON text, before the tool runs: they are checked like
+ * the first ones, and approval is asked for anew. TCALL_OK or why not. */
+int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Another output. What does not fit is cut. */
+int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* The output as it stands; valid until it changes. */
+tcall_str tcall_output(const tcall_ctx *cx);
+
+/* Services, looked up by name in the call, then in its session, then in the
+ * registry. tcall_get fails the call where there is none. */
+void *tcall_get(tcall_ctx *cx, const char *name);
+void *tcall_try_get(const tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_CALL, TCALL_SESSION } tcall_scope;
+/* service is the binder's and must live as long as its scope. TCALL_E_USAGE
+ * where there is no session. */
+int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope);
+/* Takes a service of a session out again. */
+void tcall_withdraw(tcall_session *session, const tcall_service *service);
+/* Memory of the call, for tools and hooks that know its name: zeroed at first,
+ * in the block, until tcall_release. NULL where the block is too small. */
+void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* The call shall end within ms from now, unless it has to earlier. Needs
+ * desc.now_ms. */
+void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* What is left of it, at most INT32_MAX, which also means: no end. */
+int32_t tcall_time_left(const tcall_ctx *cx);
 
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
@@ -1238,33 +1441,110 @@ enum {
     TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
 };
 
-/* What a provider's word means, a tcall_stop. The table ends with "". */
-typedef struct tcall_word {
-    char text[40];
-    uint8_t means;
-} tcall_word;
+/* What a provider's words mean: these stand before each of them, with the
+ * values of tcall_stop, and NUL behind it. */
+#define TCALL_SAYS_END     "\1"
+#define TCALL_SAYS_CALLS   "\2"
+#define TCALL_SAYS_LENGTH  "\3"
+#define TCALL_SAYS_REFUSED "\4"
+#define TCALL_SAYS_FINAL   "\6"
+#define TCALL_SAYS_NOT_YET "\7"
+#define TCALL_SAYS_FAULT   "\10"
+#define TCALL_SAYS_CALL    "\11"
+#define TCALL_SAYS_OPAQUE  "\12"
+#define TCALL_SAYS_TEXT    "\13"
+#define TCALL_SAYS_PIECE   "\14"
+#define TCALL_SAYS_ALL     "\15"
+#define TCALL_SAYS_NEW     "\16"
+#define TCALL_SAYS_DONE    "\17"
+#define TCALL_SAYS_OPEN    "\20"
 
-typedef struct tcall_provider {
+/* In what a server differs from its format (tcall_provider.traits). */
+enum {
+    TCALL_TRAIT_OPAQUE = 1,      /* what is opaque has to go back */
+    TCALL_TRAIT_ASK_OPAQUE = 2,  /* and it has to be asked for */
+    TCALL_TRAIT_ANY = 4,         /* "any" is its word for "required" */
+    TCALL_TRAIT_WEAK_CHOICE = 8, /* to name a tool or none is not obeyed: then
+                                    that one is sent alone, or none is */
+    TCALL_TRAIT_NO_CHOICE = 16,  /* nor is anything else about the choice */
+    TCALL_TRAIT_NO_STRICT = 32,
+    TCALL_TRAIT_NO_PARALLEL = 64,   /* no switch for calls side by side */
+    TCALL_TRAIT_SAY_PARALLEL = 128, /* one call, unless told otherwise */
+    TCALL_TRAIT_MAX_TOKENS = 256,   /* so named, not max_completion_tokens */
+    TCALL_TRAIT_NO_USAGE = 512      /* no stream_options */
+};
+
+typedef struct tcall_provider tcall_provider;
+struct tcall_provider {
     const char *name;
-    /* Of the request, below the base URL; "{model}" stands for its name. */
+    const char *url; /* where it is; "": every user has one of his own */
+    /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
     const char *stream_path; /* NULL: the same */
     const char *key_header;  /* carries the key */
     const char *key_prefix;  /* before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value */
     const tcall_path *paths; /* where things stand in an answer */
-    const tcall_word *words; /* reasons to stop, types, and the like */
-    bool keep;               /* what is opaque must go back */
-    int (*write)(tcall_writer *w, const tcall_ask *ask);
-} tcall_provider;
+    const char *words;       /* reasons to stop, types: TCALL_SAYS_... */
+    int (*write)(const tcall_provider *p, tcall_writer *w,
+                 const tcall_ask *ask);
+    /* The id of a call as this server takes it, in 9 bytes at to or as it is;
+     * the same for the same id. NULL: any id will do. */
+    tcall_str (*id)(char *to, tcall_str id);
+    uint16_t traits;
+};
 
-extern const tcall_provider tcall_openai;    /* and compatible servers */
+extern const tcall_provider tcall_openai;    /* Chat Completions */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
 extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
-/* Like tcall_openai, with reasoning that has to be returned. */
-extern const tcall_provider tcall_deepseek, tcall_openrouter;
+
+/* Servers that speak the format of OpenAI, each with what is known of it:
+ * X(name, url, path, key header, before the key, id, traits). Each is a
+ * tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
+ * or trait serves what is not here. */
+#define TCALL_SERVERS(X)                                                     \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, 0)                                   \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", tcall_id_of_nine,                          \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)       \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL | \
+          TCALL_TRAIT_MAX_TOKENS)                                            \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",       \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                           \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",      \
+      "Bearer ", NULL, 0)                                                    \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, 0)      \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                 \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL,                                      \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                      \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                  \
+          TCALL_TRAIT_MAX_TOKENS)
+
+#define TCALL_X_(name, url, path, header, prefix, id, traits) \
+    extern const tcall_provider tcall_##name;
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+/* Nine letters and digits, all that Mistral takes: other ids are mapped to
+ * such, each always to the same. */
+tcall_str tcall_id_of_nine(char *to, tcall_str id);
+/* The provider or server of this name ("groq"), NULL: there is none. Links
+ * all of them. */
+const tcall_provider *tcall_provider_named(const char *name);
 
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
@@ -1285,12 +1565,15 @@ typedef struct tcall_answer {
     long wait_ms; /* how long to wait, -1: unknown */
 } tcall_answer;
 
-/* Reads one answer. Only answer is for others to look at. */
+/* Reads one answer. Only answer is for others to look at, and call may be set:
+ * it gets each call as it comes. Its first piece has name and id, for most
+ * providers; text is what came of the arguments, checked by nobody. */
 typedef struct tcall_reader {
     tcall_answer answer;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
+    void (*call)(void *user, const tcall_item *piece); /* set after init */
     void *user;
     size_t start;    /* where the items of this answer begin */
     size_t pending;  /* elements from here on are not settled yet */
@@ -1323,6 +1606,12 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
  * (r->answer tells more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set, they must get an error result. */
 int tcall_reader_end(tcall_reader *r);
+/* Small local models may write calls as text, between markers as those of
+ * <tool_call>{"name":"f","arguments":{}}</tool_call>. After tcall_reader_end
+ * this makes calls of them where the provider gave none, and ends the text
+ * where they begin; unterminated ones have item.error set and must not run.
+ * TCALL_OK, or an error as tcall_reader_end. */
+int tcall_text_calls(tcall_reader *r);
 /* What is wrong with an answer, by its HTTP status (0: unknown) and by what
  * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
  * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
@@ -1398,6 +1687,8 @@ typedef struct tcall_transport {
     void *user;
 } tcall_transport;
 
+struct tcall_agent;
+
 typedef struct tcall_agent_desc {
     tcall *tc;
     const tcall_provider *provider;
@@ -1410,21 +1701,21 @@ typedef struct tcall_agent_desc {
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
-    /* A request is sent again, never a tool run again, where nothing of an
-     * answer came (the connection failed), and after HTTP status 408, 409,
-     * 429 and 500 to 599, or as x-should-retry says. The wait before it is
-     * the server's (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, of
-     * which up to a half is left out at random. Where max_ms would pass, or
-     * the transport has no clock, the error is the end. */
+    /* tcall_retry: a request that failed is sent again. NULL: it ends the
+     * turn. Gives the milliseconds to wait before, or < 0. */
+    long (*retry)(struct tcall_agent *a, int error);
     int max_tries;        /* of one request; default 3 */
     uint32_t max_wait_ms; /* the longest wait, longer ones are cut; default
                              60000 */
-    uint32_t seed;        /* of what is left out; default: the clock */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_text_calls: calls that a local model writes as text count. NULL:
+     * only those of the provider do. */
+    int (*text_calls)(tcall_reader *r);
 } tcall_agent_desc;
 
 typedef struct tcall_agent {
@@ -1467,6 +1758,13 @@ int tcall_agent_ask(tcall_agent *a, tcall_str text);
 int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
 int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
                        bool error);
+/* For desc.retry. Where sending a request again may help: nothing of an answer
+ * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
+ * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
+ * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
+ * < 0 when max_tries are used up, max_ms would pass, or the transport has no
+ * clock to wait by. No tool runs again because of it. */
+long tcall_retry(tcall_agent *a, int error);
 /* The model's last text. */
 tcall_str tcall_agent_text(const tcall_agent *a);
 /* Ends the turn at the next step. */
@@ -3918,16 +4216,17 @@ static char *tcall_block_gap_(const tcall_block *b)
 /* ==========================================================================
  * >>schema
  *
- * The program is the schema's outline in preorder: one node for each schema,
- * keyword and list, with its span, so that stepping over what is not wanted
- * is one addition. A schema's node carries its `type` as a bit mask, which
- * makes most properties a single node. A node holds the offset of its text;
- * names, bounds and enums are compared there, where they stand.
+ * The program is the schema's outline in preorder: one node for each schema
+ * and one for each keyword, nothing for lists and maps. The node of a schema
+ * says what it is for (one of properties, one of anyOf, items ...) and how many
+ * nodes are within, so that stepping over it is one addition. Names, bounds and
+ * enums are compared where they stand, in the text.
  *
- * Checking walks the outline with a stack of small frames, one per schema
- * that is at work on a value. A keyword that applies schemas pushes a frame
- * and is asked again when the answer is there. Quiet frames (in anyOf, not,
- * if ...) stop at the first fault and report none.
+ * Checking is one loop over a stack of small frames, one per schema that is at
+ * work on a value. Each turn looks at the next node of the top frame: an
+ * assertion is decided at once, a schema is applied to the next value that it
+ * is for, which may push a frame; what that says is counted or is a fault.
+ * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
  */
 
 /* Keywords that no tool definition was seen to use can be left out; schemas
@@ -3938,180 +4237,151 @@ static char *tcall_block_gap_(const tcall_block *b)
 #define TCALL_RARE_ 1
 #endif
 
-/* X(op, keyword, kind of value, drafts that know it; 32: rare). The order is
- * relied upon: first what is a schema itself, applied to the same value, then
- * to another; lists and maps of schemas for other values, then for the same;
- * then the rest, lengths in pairs. */
+/* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
+ * with). s: a schema; *: anything. The order is relied upon:
+ * what applies schemas to the same value, what is only kept, what applies
+ * them to members and to elements; then what applies none. */
 #define TCALL_KEYWORDS_(X)                               \
-    X(SCHEMA, "false", REFUSED, 0)                       \
-    X(NOT, "not", SCHEMA, 31)                            \
-    X(IF, "if", SCHEMA, 7 | 32)                          \
-    X(THEN, "then", SCHEMA, 7 | 32)                      \
-    X(ELSE, "else", SCHEMA, 7 | 32)                      \
-    X(REST, "items", SCHEMA, 31)                         \
-    X(EXTRA, "additionalItems", SCHEMA, 30 | 32)         \
-    X(ADDITIONAL, "additionalProperties", SCHEMA, 31)    \
-    X(NAMES, "propertyNames", SCHEMA, 15)                \
-    X(CONTAINS, "contains", SCHEMA, 15 | 32)             \
-    X(PREFIX, "prefixItems", LIST, 1 | 32)               \
-    X(PROPERTIES, "properties", MAP, 31)                 \
-    X(PATTERNS, "patternProperties", MAP, 31 | 32)       \
-    X(DEFS, "$defs", MAP, 31)                            \
-    X(DEFINITIONS, "definitions", MAP, 31)               \
-    X(DEPENDENCIES, "dependencies", MAP, 31 | 32)        \
-    X(DEPSCHEMAS, "dependentSchemas", MAP, 3 | 32)       \
-    X(DEPREQUIRED, "dependentRequired", MAP, 3 | 32)     \
-    X(ALLOF, "allOf", LIST, 31)                          \
-    X(ANYOF, "anyOf", LIST, 31)                          \
-    X(ONEOF, "oneOf", LIST, 31)                          \
-    X(PATTERN, "pattern", PATTERN, 31)                   \
-    X(REF, "$ref", REF, 31)                              \
-    X(CONST, "const", ANY, 15)                           \
-    X(ENUM, "enum", ARRAY, 31)                           \
-    X(MULTIPLE, "multipleOf", NUMBER, 31 | 32)           \
-    X(MINIMUM, "minimum", NUMBER, 31)                    \
-    X(MAXIMUM, "maximum", NUMBER, 31)                    \
-    X(ABOVE, "exclusiveMinimum", NUMBER, 31)             \
-    X(BELOW, "exclusiveMaximum", NUMBER, 31)             \
-    X(MINLENGTH, "minLength", COUNT, 31)                 \
-    X(MAXLENGTH, "maxLength", COUNT, 31)                 \
-    X(MINITEMS, "minItems", COUNT, 31)                   \
-    X(MAXITEMS, "maxItems", COUNT, 31)                   \
-    X(MINPROPS, "minProperties", COUNT, 31)              \
-    X(MAXPROPS, "maxProperties", COUNT, 31)              \
-    X(MINCONTAINS, "minContains", COUNT, 3 | 32)         \
-    X(MAXCONTAINS, "maxContains", COUNT, 3 | 32)         \
-    X(UNIQUE, "uniqueItems", BOOL, 31 | 32)              \
-    X(REQUIRED, "required", NAMES, 31)                   \
-    X(TYPE, "type", TYPE, 31)                            \
-    X(DRAFT, "$schema", DRAFT, 31)                       \
-    X(ID, "$id", ID, 31)                                 \
-    X(ID4, "id", ID, 31)                                 \
-    X(DYNAMIC, "$dynamicRef", REFUSED, 31)               \
-    X(RECURSIVE, "$recursiveRef", REFUSED, 31)           \
-    X(UNEVALUATED, "unevaluatedProperties", REFUSED, 31) \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", REFUSED, 31)
+    X(ANYOF, "anyOf", 0x5F988D, '[')                     \
+    X(ONEOF, "oneOf", 0x957F34, '[')                     \
+    X(IF, "if", 0x39386E, 's')                           \
+    X(ALLOF, "allOf", 0xBF6211, '[')                     \
+    X(NOT, "not", 0x29B19C, 's')                         \
+    X(DEPEND, "dependencies", 0x653D9D, '{')             \
+    X(THEN, "then", 0xE522E9, 's')                       \
+    X(ELSE, "else", 0xBDBF5B, 's')                       \
+    X(DEFS, "$defs", 0x94EE77, '{')                      \
+    X(PROPERTIES, "properties", 0x11DE6C, '{')           \
+    X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
+    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
+    X(NAMES, "propertyNames", 0x22B1E1, 's')             \
+    X(PREFIX, "prefixItems", 0x328C49, '[')              \
+    X(REST, "items", 0x3A7933, 's')                      \
+    X(EXTRA, "additionalItems", 0x7A4724, 's')           \
+    X(CONTAINS, "contains", 0x6CCAF1, 's')               \
+    X(PATTERN, "pattern", 0x873D01, '"')                 \
+    X(KEY, "", 0, '"')                                   \
+    X(REF, "$ref", 0x94C365, '"')                        \
+    X(CONST, "const", 0x664FD1, '*')                     \
+    X(ENUM, "enum", 0x816CB0, '[')                       \
+    X(REQUIRED, "required", 0x848C86, '[')               \
+    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')             \
+    X(MINIMUM, "minimum", 0x938122, '0')                 \
+    X(MAXIMUM, "maximum", 0x5BF2F6, '0')                 \
+    X(ABOVE, "exclusiveMinimum", 0x720625, '0')          \
+    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0')          \
+    X(MINLENGTH, "minLength", 0xB0443B, '0')             \
+    X(MAXLENGTH, "maxLength", 0xD23308, '0')             \
+    X(MINITEMS, "minItems", 0x13F0FB, '0')               \
+    X(MAXITEMS, "maxItems", 0xFCFB37, '0')               \
+    X(MINPROPS, "minProperties", 0x5F8287, '0')          \
+    X(MAXPROPS, "maxProperties", 0x93E8C8, '0')          \
+    X(MINCONTAINS, "minContains", 0xBC1B2E, '0')         \
+    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0')         \
+    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't')              \
+    X(TYPE, "type", 0x5127F1, '*')                       \
+    X(DRAFT, "$schema", 0x1083C5, '"')                   \
+    X(ID, "$id", 0x124D65, '*')                          \
+    X(REFUSED, "$dynamicRef", 0xB21B47, '*')
 
 enum {
-#define TCALL_X_(op, name, kind, drafts) TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape) TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        TCALL_K_COUNT_,
-    TCALL_K_LISTED_ = TCALL_K_COUNT_, /* names that another name requires */
-    TCALL_K_ATOM_,                    /* the steps of a pattern */
-    TCALL_K_SPLIT_,
+        TCALL_K_ATOM_, /* the steps of a pattern */
+    TCALL_K_FORK_,
     TCALL_K_JUMP_,
     TCALL_K_ASSERT_,
-    TCALL_K_MATCH_
+    TCALL_K_NULL_ /* the types, in their order, integer last */
 };
 
-/* What a keyword's value has to be. */
-enum {
-    TCALL_V_ANY_,
-    TCALL_V_SCHEMA_,
-    TCALL_V_NAMES_,
-    TCALL_V_TYPE_,
-    TCALL_V_DRAFT_,
-    TCALL_V_ID_,
-    TCALL_V_REFUSED_,
-    TCALL_V_LIST_, /* from here on: what starts with the same character */
-    TCALL_V_ARRAY_,
-    TCALL_V_MAP_,
-    TCALL_V_PATTERN_,
-    TCALL_V_REF_,
-    TCALL_V_NUMBER_,
-    TCALL_V_COUNT_,
-    TCALL_V_BOOL_
-};
+/* The rare ones. */
+#define TCALL_BIT_(op) ((uint64_t)1 << TCALL_K_##op##_)
+#define TCALL_RARE_OPS_                                                \
+    (TCALL_BIT_(DEPEND) | TCALL_BIT_(IF) | TCALL_BIT_(THEN) |          \
+     TCALL_BIT_(ELSE) | TCALL_BIT_(PATTERNS) | TCALL_BIT_(PREFIX) |    \
+     TCALL_BIT_(EXTRA) | TCALL_BIT_(CONTAINS) | TCALL_BIT_(MULTIPLE) | \
+     TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
 
-/* Its columns: all names in one string; kind and drafts. */
-static const char tcall_keyword_names_[] =
-#define TCALL_X_(op, name, kind, drafts) name "\0"
-    TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-    ;
-static const uint8_t tcall_keywords_[][2] = {
-#define TCALL_X_(op, name, kind, drafts) {TCALL_V_##kind##_, drafts},
+static const char tcall_shapes_[] = {
+#define TCALL_X_(op, name, hash, shape) shape,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-static const char tcall_type_names_[] =
-    "null\0boolean\0number\0string\0array\0object\0integer\0";
+/* The words of a schema: hash and op. */
+static const uint32_t tcall_words_[] = {
+#define TCALL_X_(op, name, hash, shape) (uint32_t) hash << 8 | TCALL_K_##op##_,
+    TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(op, hash) (uint32_t) hash << 8 | (op)
+        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20), /* definitions */
+    TCALL_X_(TCALL_K_DEPEND_, 0xB4B403),   /* dependentSchemas */
+    TCALL_X_(TCALL_K_DEPEND_, 0x86D897),   /* dependentRequired */
+    TCALL_X_(TCALL_K_ID_, 0x37386A),       /* id */
+    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3),  /* $recursiveRef */
+    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9),  /* unevaluatedProperties */
+    TCALL_X_(TCALL_K_REFUSED_, 0x39C254),  /* unevaluatedItems */
+    TCALL_X_(TCALL_K_NULL_, 0x77074B),
+    TCALL_X_(TCALL_K_NULL_ + 1, 0x65F46E), /* boolean */
+    TCALL_X_(TCALL_K_NULL_ + 2, 0x1BD670), /* number */
+    TCALL_X_(TCALL_K_NULL_ + 3, 0x17C165), /* string */
+    TCALL_X_(TCALL_K_NULL_ + 4, 0x8A58AD), /* array */
+    TCALL_X_(TCALL_K_NULL_ + 5, 0xB8C60C), /* object */
+    TCALL_X_(TCALL_K_NULL_ + 6, 0xBFD2C4)  /* integer */
+#undef TCALL_X_
+};
 
-/* In arg of a node that has a span: the span; of a property whether it is
- * required, and the length of its name when that is short and plain; of a
- * schema its types, one bit each in the order of tcall_type, integer last.
- * Bit 31 is for finding circles. */
-#define TCALL_SPAN_     0x7FFFFu
-#define TCALL_REQUIRED_ 0x80000u
-#define TCALL_LENGTH_   20
-#define TCALL_TYPES_    0x7F000000u
-#define TCALL_ANY_      0x3F000000u
-#define TCALL_INTEGER_  0x40u
-#define TCALL_NEVER_    0xFFFFFFFFu
+/* In arg of a node that has a span: the span; the length of its name when that
+ * is short and plain; its types, one bit each in the order of tcall_type,
+ * integer last. */
+#define TCALL_SPAN_      0xFFFFFu
+#define TCALL_LENGTH_    20
+#define TCALL_TYPES_ANY_ 0x7F000000u
+#define TCALL_MARKED_    0x80000000u
+#define TCALL_TYPES_     24
+#define TCALL_ANY_       0x3F000000u
+#define TCALL_INTEGER_   0x40u
+#define TCALL_NEVER_     0xFFFFFFFFu
 
-/* Instead of a bound: it stands in the text; it is the sibling's. */
-#define TCALL_FAR_     0x7FFFFFFF
-#define TCALL_SIBLING_ 0x7FFFFFFE
+/* The op that a word means, -1: none. */
+static int tcall_word_(tcall_str word)
+{
+    uint32_t hash = tcall_hash_(word) >> 8;
+    size_t i = sizeof tcall_words_ / sizeof *tcall_words_;
+    while (i--)
+        if (tcall_words_[i] >> 8 == hash)
+            return (int)(tcall_words_[i] & 0xFF);
+    return -1;
+}
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
     return (int)(node->word & 0xFF);
 }
 
-/* What it stands for in the schema's text. */
+/* What it stands for in the schema's text: the name in front of a member of a
+ * map, else the value. */
 static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
 {
     return s->text + (s->program[node].word >> 8);
 }
 
-static bool tcall_node_is_schema_(int op)
-{
-    return op <= TCALL_K_CONTAINS_;
-}
-
-static bool tcall_node_is_list_(int op)
-{
-    return op == TCALL_K_PREFIX_ ||
-           (op >= TCALL_K_ALLOF_ && op <= TCALL_K_ONEOF_);
-}
-
 /* The node behind this one and all that belongs to it. */
 static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
 {
-    bool spans = tcall_node_op_(&program[i]) <= TCALL_K_PATTERN_;
+    bool spans = tcall_node_op_(&program[i]) <= TCALL_K_KEY_;
     return i + (spans ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
-/* The child with this op, 0: none. (No child can be node 0.) */
+/* The first child with this op, 0: none. (No child can be node 0.) */
 static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
-                                  int op)
+                                  uint32_t end, int op)
 {
-    uint32_t end = tcall_node_after_(program, i);
     for (i++; i < end; i = tcall_node_after_(program, i))
         if (tcall_node_op_(&program[i]) == op)
             return i;
     return 0;
-}
-
-/* The n-th of strings that stand in a row, each ended by NUL. */
-static const char *tcall_word_(const char *p, int n)
-{
-    while (n-- > 0)
-        p += strlen(p) + 1;
-    return p;
-}
-
-/* Its position, -1 when it is not among them: p ends with an empty one. */
-static int tcall_word_index_(const char *p, tcall_str word)
-{
-    int i;
-    size_t len;
-    for (i = 0; len = strlen(p), len; i++, p += len + 1)
-        if (len == word.len && memcmp(p, word.ptr, len) == 0)
-            return i;
-    return -1;
 }
 
 /* -- Walking over text that the scanner has accepted ---------------------- */
@@ -4135,48 +4405,93 @@ static bool tcall_text_closes_(const char *p)
     return *p == ']' || *p == '}';
 }
 
-static const char *tcall_text_skip_string_(const char *p)
-{
-    for (p++; *p != '"'; p++)
-        if (*p == '\\')
-            p++;
-    return p + 1;
-}
-
 /* Behind the value that starts at p. */
 static const char *tcall_text_skip_(const char *p)
 {
     int depth = 0;
     do {
         if (*p == '"') {
-            p = tcall_text_skip_string_(p);
+            for (p++; *p != '"'; p++)
+                p += *p == '\\';
         } else if (*p == '{' || *p == '[') {
             depth++;
-            p++;
         } else if (tcall_text_closes_(p)) {
             depth--;
-            p++;
-        } else if (depth) {
-            p++;
-        } else {
-            while (*p != ',' && !tcall_text_closes_(p) && !tcall_is_space_(*p))
+        } else if (!depth) {
+            if (*p == 't' || *p == 'f' || *p == 'n')
+                return p + (*p == 'f' ? 5 : 4);
+            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
+                   !tcall_is_space_(p[1]))
                 p++;
         }
-    } while (depth > 0);
+        p++;
+    } while (depth);
     return p;
 }
 
 /* From a member's key to its value. */
 static const char *tcall_text_value_(const char *key)
 {
-    return tcall_text_space_(tcall_text_space_(tcall_text_skip_string_(key)) +
-                             1);
+    return tcall_text_space_(tcall_text_space_(tcall_text_skip_(key)) + 1);
 }
 
 static tcall_str tcall_text_verbatim_(const char *p)
 {
     return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
 }
+
+/* The string at p without its quotes, escapes as they stand. */
+static tcall_str tcall_text_inner_(const char *p)
+{
+    tcall_str s = tcall_text_verbatim_(p);
+    return tcall_slice_(p + 1, s.len - 2);
+}
+
+/* Is the string that starts at the quote p equal to s? */
+static bool tcall_text_same_(const char *p, tcall_str s)
+{
+    const char *q = s.ptr, *end = q + s.len;
+    for (p++; *p != '"';) {
+        char out[4];
+        const char *from = p++;
+        size_t n = 1;
+        if (*from == '\\') {
+            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
+                        tcall_hex_(p[2]) < 12;
+            p += *p != 'u' ? 1 : pair ? 11 : 5;
+            n = tcall_decode_(out, from, p);
+            from = out;
+        }
+        for (; n; n--)
+            if (q == end || *q++ != *from++)
+                return false;
+    }
+    return q == end;
+}
+
+/* The member of the object at p: its key, NULL: none. */
+static const char *tcall_text_member_(const char *p, tcall_str name)
+{
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(tcall_text_value_(p))))
+        if (tcall_text_same_(p, name))
+            return p;
+    return NULL;
+}
+
+/* -- Patterns ------------------------------------------------------------- */
+
+/* One node for an atom with its count, one for a fork, a jump and an assertion.
+ * While matching, each has a byte that says whether it is active; an atom that
+ * repeats has one for each count. So a character costs time proportional to the
+ * size of the pattern, whatever the pattern is, and nothing ever backs up. */
+#ifndef TOOLCALL_NO_PATTERN
+
+#define TCALL_COUNT_MAX_ 1000
+#define TCALL_UNBOUNDED_ 0x7FFF
+
+/* What an escape was, when it was not one character. */
+enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
 
 static int32_t tcall_utf8_next_(const char **at)
 {
@@ -4188,207 +4503,104 @@ static int32_t tcall_utf8_next_(const char **at)
     return cp;
 }
 
-/* The next character of a string in JSON text, -1 at its closing quote. */
-static int32_t tcall_text_char_(const char **at)
+/* \d, \w, \s and what ends a line, as ranges. */
+static const uint16_t tcall_re_sets_[] = {
+    '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
+    '_',    'a',    'z',    0,      9,      13,     ' ',    ' ',
+    0xA0,   0xA0,   0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
+    0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF,
+    0,      '\n',   '\n',   '\r',   '\r',   0x2028, 0x2029, 0};
+
+static bool tcall_re_in_(int set, int32_t c)
 {
-    const char *p = *at, *q;
-    char out[4];
-    int len = 2;
-    if (*p == '"')
+    const uint16_t *p = tcall_re_sets_;
+    while (set)
+        set -= !*p++;
+    for (; *p; p += 2)
+        if (c >= p[0] && c <= p[1])
+            return true;
+    return false;
+}
+
+/* The next character of a pattern, -1 at its end. Of the escapes of JSON it has
+ * only those that stand for themselves. */
+static int32_t tcall_re_char_(const char **at)
+{
+    if (**at == '"')
         return -1;
-    if (*p != '\\')
-        return tcall_utf8_next_(at);
-    if (p[1] == 'u') {
-        int high = tcall_hex_(p[3]);
-        bool pair = tcall_hex_(p[2]) == 13 && high >= 8 && high < 12;
-        len = pair ? 12 : 6;
-    }
-    tcall_decode_(out, p, p + len);
-    *at = p + len;
-    q = out;
-    return tcall_utf8_next_(&q);
+    *at += **at == '\\';
+    return tcall_utf8_next_(at);
 }
 
-/* Is the string that starts at the quote p equal to s? */
-static bool tcall_text_same_(const char *p, tcall_str s)
+/* The same, without moving on. */
+static int32_t tcall_re_peek_(const char *p)
 {
-    const char *q = s.ptr, *end = q + s.len;
-    int32_t c;
-    for (p++; q < end && *p == *q; p++, q++)
-        if (*p == '"' || *p == '\\')
-            break;
-    if (*p != '\\')
-        return *p == '"' && q == end;
-    while (c = tcall_text_char_(&p), c >= 0)
-        if (q >= end || tcall_utf8_next_(&q) != c)
-            return false;
-    return q == end;
-}
-
-/* The member of a map whose key is name, 0: none. The search begins behind
- * hint (a member, or the map itself): names tend to come in order. */
-static uint32_t tcall_node_member_(const tcall_schema *s, uint32_t map,
-                                   uint32_t hint, tcall_str name,
-                                   int32_t *steps)
-{
-    const tcall_node_ *program = s->program;
-    uint32_t end = tcall_node_after_(program, map), first = map + 1, i, stop;
-    i = hint == map ? first : tcall_node_after_(program, hint);
-    if (i >= end)
-        i = first;
-    if (i >= end)
-        return 0;
-    stop = i;
-    do {
-        const char *p = tcall_node_at_(s, i);
-        uint32_t len = program[i].arg >> TCALL_LENGTH_ & 15;
-        if (tcall_node_op_(&program[i]) == TCALL_K_SCHEMA_ &&
-            (len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
-                 : tcall_text_same_(p, name)))
-            return i;
-        *steps -= 1;
-        i = tcall_node_after_(program, i);
-        if (i >= end)
-            i = first;
-    } while (i != stop);
-    return 0;
-}
-
-/* -- Patterns ------------------------------------------------------------- */
-
-/* One node for an atom with its quantifier, one for a fork, a jump and an
- * assertion. While matching, each has a byte that says whether it is active;
- * an atom that repeats has one for each count, and a match shifts them. So a
- * character costs time proportional to the size of the pattern, whatever the
- * pattern is, and nothing ever backs up. */
-#ifndef TOOLCALL_NO_PATTERN
-
-#define TCALL_COUNT_MAX_ 1000
-#define TCALL_UNBOUNDED_ 0x7FFF
-
-/* What an escape was, when it was not one character. */
-enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
-
-static bool tcall_re_word_(int32_t c)
-{
-    return c == '_' || (c >= '0' && c <= '9') ||
-           ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static bool tcall_re_line_(int32_t c)
-{
-    return c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029;
-}
-
-static bool tcall_re_space_(int32_t c)
-{
-    return (c >= 9 && c <= 13) || c == ' ' || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || tcall_re_line_(c) || c == 0x202F ||
-           c == 0x205F || c == 0x3000 || c == 0xFEFF;
-}
-
-static int32_t tcall_re_hex_(const char **at, int digits)
-{
-    int32_t v = 0;
-    for (; digits; digits--) {
-        int32_t c = tcall_text_char_(at);
-        int h = c > 0 && c < 0x80 ? tcall_hex_((char)c) : -1;
-        if (h < 0)
-            return TCALL_C_BAD_;
-        v = v << 4 | h;
-    }
-    return v;
+    return tcall_re_char_(&p);
 }
 
 /* Behind the backslash: the character it means, or for a class whether ch is
  * in it, or TCALL_C_BAD_. */
 static int32_t tcall_re_escape_(const char **at, int32_t ch)
 {
-    static const char controls[] = "tnvfr";
-    int32_t c = tcall_text_char_(at);
-    const char *p;
-    bool in;
-    if (c < 0 || c >= 0x80 || (c != '_' && !tcall_re_word_(c)))
-        return c;
-    switch (c | 0x20) {
-    case 'd': in = ch >= '0' && ch <= '9'; break;
-    case 'w': in = tcall_re_word_(ch); break;
-    case 's': in = tcall_re_space_(ch); break;
-    default:
-        p = strchr(controls, (char)c);
-        if (p)
-            return (int32_t)(9 + (p - controls));
-        if (c == 'x')
-            return tcall_re_hex_(at, 2);
-        if (c == 'u') {
-            c = tcall_re_hex_(at, 4);
-            return c >= 0xD800 && c <= 0xDFFF ? (int32_t)TCALL_C_BAD_ : c;
-        }
-        p = *at;
-        c = c == '0' ? tcall_text_char_(&p) : '0';
-        return c >= '0' && c <= '9' ? TCALL_C_BAD_ : 0;
+    int32_t c = tcall_re_char_(at), v = 0;
+    int set = (c | 0x20) == 'd' ? 0 : (c | 0x20) == 'w' ? 1 : 2, digits;
+    if (c >= 0x80 || !tcall_re_in_(1, c))
+        return c; /* or the end, which is as bad */
+    if (set < 2 || (c | 0x20) == 's')
+        return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
+    if (c != 'x' && c != 'u')
+        return strchr("fnrt", (char)c) ? tcall_unescape_((char)c)
+                                       : (int32_t)TCALL_C_BAD_;
+    for (digits = c == 'x' ? 2 : 4; digits; digits--) {
+        int h = tcall_hex_((char)tcall_re_char_(at));
+        if (h < 0)
+            return TCALL_C_BAD_;
+        v = v << 4 | h;
     }
-    return in == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
+    return v >> 11 == 0x1B ? (int32_t)TCALL_C_BAD_ : v;
 }
 
 /* A member of a [...]: as tcall_re_escape_. */
 static int32_t tcall_re_member_(const char **at, int32_t ch)
 {
-    int32_t c = tcall_text_char_(at);
-    const char *p = *at;
-    if (c != '\\')
-        return c;
-    if (tcall_text_char_(&p) != 'b')
-        return tcall_re_escape_(at, ch);
-    *at = p;
-    return '\b';
+    int32_t c = tcall_re_char_(at);
+    return c == '\\' ? tcall_re_escape_(at, ch) : c;
 }
 
 /* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
 static int tcall_re_class_(const char **at, int32_t ch)
 {
-    const char *p = *at;
-    bool negated = tcall_text_char_(&p) == '^', in = false;
-    int32_t low, high;
+    bool negated = tcall_re_peek_(*at) == '^', in = false;
     if (negated)
-        *at = p;
-    for (;;) {
-        p = *at;
-        if (tcall_text_char_(&p) == ']')
-            break;
-        low = high = tcall_re_member_(at, ch);
-        p = *at;
-        if (low >= 0 && tcall_text_char_(&p) == '-') {
-            const char *q = p;
-            if (tcall_text_char_(&q) != ']') {
-                *at = p;
-                high = tcall_re_member_(at, ch);
-                if (high < TCALL_C_BAD_ || high < low)
-                    return -1; /* [a-\d] or [z-a] */
-            }
+        tcall_re_char_(at);
+    while (tcall_re_peek_(*at) != ']') {
+        int32_t low = tcall_re_member_(at, ch), high = low;
+        if (low >= 0 && **at == '-' && (*at)[1] != ']') {
+            ++*at;
+            high = tcall_re_member_(at, ch);
+            if (high < low)
+                return -1; /* [a-\d] or [z-a] */
         }
         if (low == TCALL_C_BAD_)
             return -1;
         in |= low == TCALL_C_IN_ || (low <= ch && ch <= high);
     }
-    *at = p;
+    ++*at;
     return in != negated;
 }
 
 /* Steps over an atom: 1 when ch matches it, 0 when not, -1: malformed. */
 static int tcall_re_atom_(const char **at, int32_t ch)
 {
-    int32_t c = tcall_text_char_(at);
+    int32_t c = tcall_re_char_(at);
     if (c == '.')
-        return !tcall_re_line_(ch);
+        return !tcall_re_in_(3, ch);
     if (c == '[')
         return tcall_re_class_(at, ch);
     if (c == '\\') {
         c = tcall_re_escape_(at, ch);
-        if (c == TCALL_C_BAD_)
-            return -1;
         if (c < 0)
-            return c == TCALL_C_IN_;
+            return c == TCALL_C_BAD_ ? -1 : c == TCALL_C_IN_;
     }
     return c == ch;
 }
@@ -4409,164 +4621,100 @@ static int tcall_re_number_(const char **at)
 static bool tcall_re_quantifier_(const char **at, int *min, int *max)
 {
     const char *p = *at;
-    int32_t c = tcall_text_char_(&p);
     *min = *max = 1;
-    if (c == '{') {
-        *min = *max = tcall_re_number_(&p);
-        if (*p == ',') {
-            p++;
-            *max = *p == '}' ? TCALL_UNBOUNDED_ : tcall_re_number_(&p);
-        }
-        if (*p != '}' || *min < 0 || *max < *min || *min > TCALL_COUNT_MAX_ ||
-            (*max > TCALL_COUNT_MAX_ && *max != TCALL_UNBOUNDED_))
-            return false;
+    if (*p == '{') {
         p++;
-    } else if (c == '*' || c == '+' || c == '?') {
-        *min = c == '+';
-        *max = c == '?' ? 1 : TCALL_UNBOUNDED_;
+        *min = *max = tcall_re_number_(&p);
+        if (*p == ',')
+            *max = *++p == '}' ? TCALL_UNBOUNDED_ : tcall_re_number_(&p);
+        if (*p != '}' || *min < 0 || *max < *min || *min > TCALL_COUNT_MAX_ ||
+            *max == TCALL_COUNT_MAX_ + 1)
+            return false;
+    } else if (*p == '*' || *p == '+' || *p == '?') {
+        *min = *p == '+';
+        *max = *p == '?' ? 1 : TCALL_UNBOUNDED_;
     } else {
         return true;
     }
-    *at = p + (*p == '?');
+    *at = p + 1 + (p[1] == '?');
     return true;
 }
 
-/* From inside a group to the ')' or quote that ends it, or with bar to the
- * '|' before that. */
-static const char *tcall_re_end_(const char *p, bool bar)
+/* In arg of an atom: its cells, one for each count below its maximum, and no
+ * more than one when that is open above its minimum; the minimum; whether it is
+ * open. */
+static int tcall_re_width_(const tcall_node_ *n)
 {
-    int depth = 0;
-    for (;;) {
-        const char *at = p;
-        int32_t c = tcall_text_char_(&p);
-        if (c < 0 || (depth == 0 && (c == ')' || (bar && c == '|'))))
-            return at;
-        depth += (c == '(') - (c == ')');
-        if (c == '\\')
-            tcall_text_char_(&p);
-        for (; c == '[' || c == -2;) {
-            int32_t in = tcall_text_char_(&p);
-            if (in == '\\')
-                tcall_text_char_(&p);
-            if (in < 0 || in == ']')
-                break;
-        }
-    }
+    return tcall_node_op_(n) == TCALL_K_ATOM_ ? (int)(n->arg & 0xFFF) : 1;
 }
 
-/* The cells of an atom: one for each count below its maximum, and no more
- * than one when that is open above its minimum. */
-static uint32_t tcall_re_width_(const tcall_node_ *n)
+/* Follows all that takes no character. */
+static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
+                             uint8_t *cells, int32_t before, int32_t next)
 {
-    uint32_t min = n->arg >> 16, max = n->arg & 0xFFFF;
-    if (tcall_node_op_(n) != TCALL_K_ATOM_)
-        return 1;
-    if (max == TCALL_UNBOUNDED_)
-        return min ? min : 1;
-    return max;
-}
-
-typedef struct tcall_re_ {
-    const char *text;
-    const tcall_node_ *first, *last; /* last is the match */
-    uint8_t *cells;
-    int32_t before, next; /* characters around the position, -1: none */
-} tcall_re_;
-
-/* Follows all that takes no character. True when the end was reached. */
-static bool tcall_re_spread_(const tcall_re_ *re)
-{
-    bool again = true, word;
-    while (again) {
-        const tcall_node_ *n;
-        uint8_t *c = re->cells, *to;
+    const tcall_node_ *n;
+    bool again;
+    do {
+        uint8_t *c = cells, *to;
         again = false;
-        for (n = re->first; n < re->last; c += tcall_re_width_(n), n++) {
-            if (!*c)
-                continue;
-            switch (tcall_node_op_(n)) {
-            case TCALL_K_ATOM_:
-                if (n->arg >> 16 == 0)
-                    c[tcall_re_width_(n)] = 1;
-                break;
-            case TCALL_K_ASSERT_:
-                word = tcall_re_word_(re->before) != tcall_re_word_(re->next);
-                if (n->arg == '^'   ? re->before < 0
-                    : n->arg == '$' ? re->next < 0
-                                    : word == (n->arg == 'b'))
-                    c[1] = 1;
-                break;
-            case TCALL_K_SPLIT_: c[1] = 1; /* fall through */
-            default:
-                to = &re->cells[n->arg];
-                if (!*to && to < c)
-                    again = true;
+        for (n = first; n < last; c += tcall_re_width_(n), n++) {
+            int op = tcall_node_op_(n), k = 0, width = tcall_re_width_(n);
+            if (op == TCALL_K_ATOM_)
+                k = (int)(n->arg >> 12 & 0xFFF);
+            for (; k < width; k++) {
+                if (!c[k])
+                    continue;
+                if (op == TCALL_K_ASSERT_ &&
+                    (n->arg == '^' ? before : next) >= 0)
+                    continue;
+                if (op != TCALL_K_JUMP_)
+                    c[width] = 1;
+                if (op < TCALL_K_FORK_ || op > TCALL_K_JUMP_ || !n->arg)
+                    continue;
+                to = cells + n->arg;
+                again |= !*to && to < c;
                 *to = 1;
             }
         }
-        if (*c)
-            return true;
-    }
-    return false;
+    } while (again);
 }
 
-/* Takes one character. False when nothing is active any more. */
-static bool tcall_re_step_(const tcall_re_ *re)
+/* Takes one character, from the last node to the first. */
+static void tcall_re_step_(const char *text, const tcall_node_ *first,
+                           const tcall_node_ *n, uint8_t *c, int32_t ch)
 {
-    const tcall_node_ *n;
-    uint8_t *c = re->cells, carry = 0;
-    bool alive = false;
-    for (n = re->first; n < re->last; n++) {
-        uint32_t width = tcall_re_width_(n), min = n->arg >> 16;
-        const char *at = re->text + (n->word >> 8);
-        uint8_t out = 0, stay = 0;
-        if (tcall_node_op_(n) == TCALL_K_ATOM_ && memchr(c, 1, width) &&
-            tcall_re_atom_(&at, re->next) > 0) {
-            uint32_t from = min ? min - 1 : 0;
-            out = memchr(c + from, 1, width - from) != NULL;
-            stay = c[width - 1] && (n->arg & 0xFFFF) == TCALL_UNBOUNDED_;
-            memmove(c + 1, c, width - 1);
-            c[0] = 0;
-            c[width - 1] |= stay;
-            alive = true;
-        } else {
-            memset(c, 0, width);
+    while (n-- > first) {
+        int width = tcall_re_width_(n), k;
+        c -= width;
+        for (k = width; k--;) {
+            const char *at = text + (n->word >> 8);
+            bool hit = c[k] && tcall_node_op_(n) == TCALL_K_ATOM_ &&
+                       tcall_re_atom_(&at, ch) > 0;
+            c[k] = hit && k == width - 1 && n->arg >> 24;
+            c[k + 1] |= hit;
         }
-        c[0] |= carry;
-        carry = out;
-        c += width;
     }
-    *c = carry;
-    return alive;
 }
 
 /* Does the pattern occur in str? cells: scratch. */
 static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
                              tcall_str str, uint8_t *cells, int32_t *steps)
 {
+    const tcall_node_ *first = s->program + pattern + 1;
+    const tcall_node_ *last =
+        s->program + tcall_node_after_(s->program, pattern) - 1;
     const char *p = str.ptr, *end = p + str.len;
-    uint32_t size;
-    tcall_re_ re;
-    bool anchored;
-    re.text = s->text;
-    re.first = s->program + pattern + 1;
-    re.last = s->program + tcall_node_after_(s->program, pattern) - 1;
-    re.cells = cells;
-    re.before = -1;
-    size = re.last->arg + 1;
-    anchored =
-        tcall_node_op_(re.first) == TCALL_K_ASSERT_ && re.first->arg == '^';
-    memset(cells, 0, size);
-    for (;; re.before = re.next) {
-        re.next = p < end ? tcall_utf8_next_(&p) : -1;
+    uint32_t size = last->arg; /* the last node says how many cells there are */
+    int32_t before = -1, next;
+    memset(cells, 0, size + 1);
+    for (;; before = next) {
+        next = p < end ? tcall_utf8_next_(&p) : -1;
         *steps -= 1 + (int32_t)size / 16;
         cells[0] = 1;
-        if (tcall_re_spread_(&re))
-            return true;
-        if (re.next < 0 || *steps < 0)
-            return false;
-        if (!tcall_re_step_(&re) && anchored)
-            return false;
+        tcall_re_spread_(first, last, cells, before, next);
+        if (cells[size] || next < 0 || *steps < 0)
+            return cells[size] && *steps >= 0;
+        tcall_re_step_(s->text, first, last, cells + size, next);
     }
 }
 
@@ -4580,23 +4728,17 @@ typedef struct tcall_sc_ {
     tcall_node_ *node;
     uint32_t cap, n;
     int32_t steps;
-    tcall_draft draft;
+    int draft;
     const char *embedded; /* a subschema's own $id */
-    const char *ref;      /* some $ref */
-    uint32_t open; /* node being built; its span is the one around it yet */
+    bool refs;            /* there is a $ref */
+    bool told;            /* the root's $schema has been seen */
+    uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
-    uint8_t kind[TOOLCALL_MAX_DEPTH + 1]; /* ops of all that are open */
-    char name[128];
+    uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
+                                           * list or map, 0xFF: a schema */
 } tcall_sc_;
 
-/* The string at p, decoded; what is long is left as it is. */
-static tcall_str tcall_sc_name_(tcall_sc_ *c, const char *p)
-{
-    size_t len = tcall_text_verbatim_(p).len - 2;
-    if (len > sizeof c->name)
-        return tcall_slice_(p + 1, len);
-    return tcall_slice_(c->name, tcall_decode_(c->name, p + 1, p + 1 + len));
-}
+#define TCALL_OPEN_ 0xFF
 
 /* The first refusal stays. Gives p, so that it can be returned. */
 static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
@@ -4625,652 +4767,452 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->n++;
 }
 
-/* A node whose children follow. (When it does not fit, neither will they, and
- * open is not used any more.) */
-static void tcall_sc_open_(tcall_sc_ *c, int kind, int op, const char *at)
-{
-    c->kind[c->depth++] = (uint8_t)kind;
-    c->open = tcall_sc_emit_(c, op, at, TCALL_ANY_ | c->open);
-}
-
-/* Up to draft 7 a $ref hides its siblings, but other $refs may still lead
- * into the definitions beside it. */
-static void tcall_sc_hide_siblings_(tcall_sc_ *c, uint32_t i, uint32_t end)
-{
-    if (!tcall_node_child_(c->node, i, TCALL_K_REF_))
-        return;
-    c->node[i].arg |= TCALL_ANY_;
-    for (i++; i < end; i = tcall_node_after_(c->node, i)) {
-        int op = tcall_node_op_(&c->node[i]);
-        if (op != TCALL_K_REF_ && op != TCALL_K_DEFINITIONS_)
-            c->node[i].word +=
-                (uint32_t)((op <= TCALL_K_PATTERN_ ? TCALL_K_DEFS_
-                                                   : TCALL_K_MINCONTAINS_) -
-                           op);
-    }
-}
-
-/* Marks the properties that are required: when all that are required are
- * among them, counting tells whether an object has them. */
-static void tcall_sc_mark_required_(tcall_sc_ *c, uint32_t schema)
-{
-    tcall_node_ *program = c->node;
-    uint32_t required = tcall_node_child_(program, schema, TCALL_K_REQUIRED_);
-    uint32_t map = tcall_node_child_(program, schema, TCALL_K_PROPERTIES_);
-    uint32_t hint = map, count = 0, i;
-    const char *p;
-    if (!required || !map)
-        return;
-    p = tcall_text_next_(tcall_node_at_(c->out, required) + 1);
-    for (; *p == '"'; p = tcall_text_next_(tcall_text_skip_string_(p))) {
-        i = c->steps < 0 ? 0
-                         : tcall_node_member_(c->out, map, hint,
-                                              tcall_sc_name_(c, p), &c->steps);
-        if (i)
-            program[hint = i].arg |= TCALL_REQUIRED_;
-        count = i && count != TCALL_NEVER_ ? count + 1 : TCALL_NEVER_;
-    }
-    program[required].arg = count;
-}
-
-static void tcall_sc_close_(tcall_sc_ *c)
-{
-    uint32_t i = c->open;
-    int kind = c->kind[--c->depth];
-    if (c->n > c->cap)
-        return;
-    c->open = c->node[i].arg & TCALL_SPAN_;
-    c->node[i].arg += c->n - i - c->open;
-    if (kind == TCALL_K_SCHEMA_)
-        tcall_sc_mark_required_(c, i);
-    if (kind == TCALL_K_SCHEMA_ && c->draft >= TCALL_DRAFT_7)
-        tcall_sc_hide_siblings_(c, i, c->n);
-}
-
-/* A schema is about to start at p. */
-static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
-                                    const char *p)
-{
-    if (*p == 't' || *p == 'f') {
-        tcall_sc_emit_(c, op, at, 1 | (*p == 't' ? TCALL_ANY_ : 0));
-        return p + (*p == 't' ? 4 : 5); /* perhaps nothing is behind it */
-    }
-    if (*p != '{')
-        return tcall_sc_malformed_(c, p);
-    tcall_sc_open_(c, TCALL_K_SCHEMA_, op, at);
-    return p + 1;
-}
-
 #ifndef TOOLCALL_NO_PATTERN
+
+/* Adds to what node i is about. */
+static void tcall_sc_patch_(tcall_sc_ *c, uint32_t i, uint32_t arg)
+{
+    if (i < c->cap)
+        c->node[i].arg += arg;
+}
 
 /* Nesting of groups in a pattern. */
 #define TCALL_GROUPS_ 8
 
 /* A group that is open; its text is read once for each copy that its
- * quantifier asks for. */
+ * quantifier asks for. Each alternative begins with a fork to the next one and
+ * ends with a jump to the end of the one behind it. */
 typedef struct tcall_re_open_ {
     const char *body;
-    int min, max;     /* copies: needed, possible */
-    int copy;         /* made so far */
-    uint32_t start;   /* cell where this copy starts */
-    uint32_t forward; /* nodes that lead to its end, chained by arg */
-    uint32_t branch;  /* the fork to the next alternative */
+    int copies;     /* made so far */
+    uint32_t first; /* cell of this copy's first fork */
+    uint32_t fork;  /* node of the last alternative's */
+    uint32_t jump;  /* node of the jump before that */
 } tcall_re_open_;
 
-typedef struct tcall_re_build_ {
-    tcall_sc_ *c;
-    uint32_t cells;
-    int depth;
-    tcall_re_open_ group[TCALL_GROUPS_];
-} tcall_re_build_;
-
-#define TCALL_NOWHERE_ 0xFFFFFFFFu
-
-static const char *tcall_re_refuse_(const tcall_re_build_ *b)
+/* Compiles the pattern in the string at p. */
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
-    return tcall_sc_refuse_(b->c, b->group[0].body - 1,
-                            "not supported in a pattern");
-}
-
-static uint32_t tcall_re_emit_(tcall_re_build_ *b, int op, const char *at,
-                               uint32_t arg, uint32_t cells)
-{
-    b->cells += cells;
-    b->c->steps--;
-    if (b->cells > TOOLCALL_MAX_PATTERN || b->c->steps < 0)
-        tcall_sc_refuse_(b->c, b->group[0].body - 1, "too large a pattern");
-    return tcall_sc_emit_(b->c, op, at, arg);
-}
-
-/* A node that will lead to the end of the group's copy. */
-static void tcall_re_forward_(tcall_re_build_ *b, tcall_re_open_ *g, int op,
-                              const char *at)
-{
-    g->forward = tcall_re_emit_(b, op, at, g->forward, 1);
-}
-
-static void tcall_re_patch_(const tcall_re_build_ *b, uint32_t i)
-{
-    while (i < b->c->cap && b->c->n <= b->c->cap) {
-        uint32_t next = b->c->node[i].arg;
-        b->c->node[i].arg = b->cells;
-        i = next;
-    }
-}
-
-/* An alternative starts at p: fork when another one follows it. */
-static void tcall_re_alternative_(tcall_re_build_ *b, tcall_re_open_ *g,
-                                  const char *p)
-{
-    const char *end = tcall_re_end_(p, true);
-    g->branch = TCALL_NOWHERE_;
-    if (tcall_text_char_(&end) == '|')
-        g->branch = tcall_re_emit_(b, TCALL_K_SPLIT_, p, TCALL_NOWHERE_, 1);
-}
-
-/* The next copy of the innermost group: gives the text to go on with. */
-static const char *tcall_re_copy_(tcall_re_build_ *b)
-{
-    tcall_re_open_ *g = &b->group[b->depth - 1];
-    g->start = b->cells;
-    g->forward = TCALL_NOWHERE_;
-    b->c->steps--;
-    if (g->copy >= g->min)
-        tcall_re_forward_(b, g, TCALL_K_SPLIT_, g->body);
-    g->copy++;
-    tcall_re_alternative_(b, g, g->body);
-    return g->body;
-}
-
-/* Behind '(': enters the group, or refuses it. */
-static const char *tcall_re_group_(tcall_re_build_ *b, const char *p)
-{
-    tcall_re_open_ *g = &b->group[b->depth];
-    const char *end;
-    if (*p == '?') {
-        if (p[1] != ':')
-            return tcall_re_refuse_(b);
-        p += 2;
-    }
-    if (b->depth >= TCALL_GROUPS_)
-        return tcall_re_refuse_(b);
-    end = tcall_re_end_(p, false);
-    if (*end == '"')
-        return tcall_re_refuse_(b);
-    tcall_text_char_(&end);
-    if (!tcall_re_quantifier_(&end, &g->min, &g->max) || g->max == 0)
-        return tcall_re_refuse_(b);
-    g->body = p;
-    g->copy = 0;
-    b->depth++;
-    return tcall_re_copy_(b);
-}
-
-/* At the end of a copy of a group; p is behind its ')'. */
-static const char *tcall_re_leave_(tcall_re_build_ *b, const char *p)
-{
-    tcall_re_open_ *g = &b->group[b->depth - 1];
-    bool open = g->max == TCALL_UNBOUNDED_;
-    int copies = !open ? g->max : g->min ? g->min : 1;
-    int min, max;
-    tcall_re_patch_(b, g->forward);
-    if (open && g->copy == copies)
-        tcall_re_emit_(b, TCALL_K_SPLIT_, p, g->start, 1);
-    if (g->copy < copies && !b->c->out->reason)
-        return tcall_re_copy_(b);
-    b->depth--;
-    tcall_re_quantifier_(&p, &min, &max);
-    return p;
-}
-
-/* A character, class or escape with its quantifier; or \b, \B. */
-static const char *tcall_re_single_(tcall_re_build_ *b, const char *p)
-{
-    const char *at = p;
-    int min, max;
-    tcall_node_ atom;
-    if (tcall_text_char_(&p) == '\\') {
-        int32_t c = tcall_text_char_(&p);
-        if (c == 'b' || c == 'B') {
-            tcall_re_emit_(b, TCALL_K_ASSERT_, at, (uint32_t)c, 1);
-            return p;
+    tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
+    const char *at;
+    uint32_t start = tcall_sc_emit_(c, op, p, 0), cells = 0, close;
+    int min, max, many;
+    for (at = p + 1; *at != '"'; at++)
+        if (*at == '\\' && !strchr("\\\"/", *++at))
+            goto bad;
+    at = p;
+    g->body = p + 1;
+begin:
+    g->copies = 0;
+copy:
+    p = g->body;
+    g->first = cells++;
+    g->jump = TCALL_NEVER_;
+    g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+    while (cells <= TOOLCALL_MAX_PATTERN) {
+        const char *piece = p;
+        int32_t ch = tcall_re_char_(&p);
+        switch (ch) {
+        case '(':
+            if (*p == '?') {
+                if (p[1] != ':')
+                    goto bad;
+                p += 2;
+            }
+            if (++g == group + TCALL_GROUPS_)
+                goto bad;
+            g->body = p;
+            goto begin;
+        case '|':
+            tcall_sc_patch_(c, g->jump, cells);
+            tcall_sc_patch_(c, g->fork, cells + 1);
+            g->jump = tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
+            g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+            cells += 2;
+            break;
+        case -1:
+        case ')':
+            tcall_sc_patch_(c, g->jump, cells);
+            if ((ch < 0) != (g == group))
+                goto bad;
+            close = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+            if (ch < 0) {
+                tcall_sc_patch_(c, close, cells);
+                if (c->out->cells <= cells)
+                    c->out->cells = cells + 1;
+                tcall_sc_patch_(c, start, c->n - start);
+                return;
+            }
+            cells++;
+            if (!tcall_re_quantifier_(&p, &min, &max) || !max)
+                goto bad;
+            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
+            if (g->copies++ >= min)
+                tcall_sc_patch_(c, g->fork, cells);
+            if (g->copies < many)
+                goto copy;
+            if (max == TCALL_UNBOUNDED_)
+                tcall_sc_patch_(c, close, g->first);
+            g--;
+            break;
+        case '^':
+        case '$':
+            tcall_sc_emit_(c, TCALL_K_ASSERT_, p, (uint32_t)ch);
+            cells++;
+            break;
+        default:
+            p = piece;
+            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0 ||
+                !tcall_re_quantifier_(&p, &min, &max))
+                goto bad;
+            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
+            tcall_sc_emit_(
+                c, TCALL_K_ATOM_, piece,
+                (uint32_t)(many | min << 12 | (max == TCALL_UNBOUNDED_) << 24));
+            cells += (uint32_t)many;
         }
     }
-    p = at;
-    if (tcall_re_atom_(&p, 0) < 0)
-        return tcall_re_refuse_(b);
-    if (!tcall_re_quantifier_(&p, &min, &max))
-        return tcall_re_refuse_(b);
-    if (max == 0)
-        return p;
-    atom.word = TCALL_K_ATOM_;
-    atom.arg = (uint32_t)min << 16 | (uint32_t)max;
-    tcall_re_emit_(b, TCALL_K_ATOM_, at, atom.arg, tcall_re_width_(&atom));
-    return p;
-}
-
-/* One piece of the pattern. */
-static const char *tcall_re_piece_(tcall_re_build_ *b, const char *p)
-{
-    tcall_re_open_ *g = &b->group[b->depth - 1];
-    const char *at = p;
-    int32_t c = tcall_text_char_(&p);
-    switch (c) {
-    case '(': return tcall_re_group_(b, p);
-    case ')':
-        if (b->depth == 1)
-            return tcall_re_refuse_(b);
-        return tcall_re_leave_(b, p);
-    case '|':
-        tcall_re_forward_(b, g, TCALL_K_JUMP_, at);
-        tcall_re_patch_(b, g->branch);
-        tcall_re_alternative_(b, g, p);
-        return p;
-    case '^':
-    case '$': tcall_re_emit_(b, TCALL_K_ASSERT_, at, (uint32_t)c, 1); return p;
-    case '*':
-    case '+':
-    case '?':
-    case '{': return tcall_re_refuse_(b);
-    default: return tcall_re_single_(b, at);
-    }
-}
-
-/* Compiles the pattern in the string at p; gives the text behind it. */
-static const char *tcall_sc_pattern_(tcall_sc_ *c, const char *p)
-{
-    tcall_re_build_ b;
-    tcall_sc_open_(c, TCALL_K_PATTERN_, TCALL_K_PATTERN_, p);
-    b.c = c;
-    b.cells = 0;
-    b.depth = 1;
-    b.group[0].body = p + 1;
-    b.group[0].min = b.group[0].max = 1;
-    b.group[0].copy = 0;
-    p = tcall_re_copy_(&b);
-    while (*p != '"' && !c->out->reason)
-        p = tcall_re_piece_(&b, p);
-    tcall_re_patch_(&b, b.group[0].forward);
-    tcall_re_emit_(&b, TCALL_K_MATCH_, p, b.cells, 1);
-    if (c->out->cells < b.cells)
-        c->out->cells = b.cells;
-    tcall_sc_close_(c);
-    return p + 1;
+bad:
+    tcall_sc_refuse_(c, at, "not supported in a pattern");
 }
 
 #else
 
-static const char *tcall_sc_pattern_(tcall_sc_ *c, const char *p)
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
-    return tcall_sc_refuse_(c, p, "patterns were left out of this build");
+    (void)op;
+    tcall_sc_refuse_(c, p, "patterns were left out of this build");
 }
 
 #endif /* TOOLCALL_NO_PATTERN */
 
-/* An array of strings, which stays in the text. */
-static const char *tcall_sc_names_(tcall_sc_ *c, int op, const char *at,
-                                   const char *p)
+/* Marks the properties that are required. Where all that are required are
+ * among them the first of the names says how many: counting will do then. */
+static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
-    const char *q = p;
-    if (*q == '[')
-        for (q = tcall_text_next_(q + 1); *q == '"';)
-            q = tcall_text_next_(tcall_text_skip_string_(q));
-    if (*q != ']')
-        return tcall_sc_malformed_(c, q);
-    tcall_sc_emit_(c, op, at, TCALL_NEVER_);
-    return q + 1;
+    tcall_node_ *node = c->node;
+    uint32_t first = tcall_node_child_(node, schema, c->n, TCALL_K_REQUIRED_);
+    uint32_t i = first, k;
+    for (; i && i < c->n && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
+         i++) {
+        tcall_str name = tcall_text_verbatim_(tcall_node_at_(c->out, i));
+        for (k = schema + 1; k < c->n; k = tcall_node_after_(node, k))
+            if (tcall_node_op_(&node[k]) == TCALL_K_PROPERTIES_ &&
+                --c->steps > 0 &&
+                tcall_str_eq(tcall_text_verbatim_(tcall_node_at_(c->out, k)),
+                             name))
+                break;
+        if (k >= c->n || node[k].arg >> 31 || i - first > 126)
+            return;
+        node[k].arg |= TCALL_MARKED_;
+    }
+    if (first)
+        node[first].arg |= (i - first) << TCALL_TYPES_;
+}
+
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint32_t i = c->open, k, parent;
+    if (c->n > c->cap)
+        return;
+    parent = c->node[i].arg & TCALL_SPAN_;
+    c->node[i].arg += c->n - i - parent;
+    c->open = parent;
+    tcall_sc_require_(c, i);
+    /* up to draft 7 what stands beside a $ref does not count */
+    k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
+    if (k && c->draft >= TCALL_DRAFT_7)
+        for (k = i + 1; k < c->n; k = tcall_node_after_(c->node, k)) {
+            int op = tcall_node_op_(&c->node[k]);
+            if ((op != TCALL_K_REF_ && op != TCALL_K_DEFS_) ||
+                (c->node[i].arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
+                tcall_sc_refuse_(c, tcall_node_at_(c->out, k),
+                                 "what is beside a $ref does not count");
+        }
+}
+
+/* The length of the name at the quote p, where it is short and plain. */
+static uint32_t tcall_sc_plain_(const char *p)
+{
+    uint32_t len = 0;
+    if (*p == '"')
+        for (len = 1; len < 16 && p[len] != '"' && p[len] != '\\';)
+            len++;
+    return len && p[len] == '"' ? (len - 1) << TCALL_LENGTH_ : 0;
+}
+
+/* required: a node for each name. */
+static void tcall_sc_names_(tcall_sc_ *c, const char *p)
+{
+    for (p = tcall_text_next_(p + 1); *p == '"';
+         p = tcall_text_next_(tcall_text_skip_(p)))
+        tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
+    if (*p != ']')
+        tcall_sc_malformed_(c, p);
+}
+
+/* A schema starts at p. */
+static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
+                                    const char *p)
+{
+    bool names = TCALL_RARE_ && op == TCALL_K_DEPEND_ && *p == '[';
+    if (*p != '{' && *p != 't' && *p != 'f' && !names)
+        return tcall_sc_malformed_(c, p);
+    c->open = tcall_sc_emit_(c, op, at,
+                             (*p == 'f' ? 0 : TCALL_ANY_) |
+                                 tcall_sc_plain_(at) | c->open);
+    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_)
+        tcall_sc_pattern_(c, TCALL_K_KEY_, at);
+    if (*p == '{') {
+        c->kind[c->depth++] = TCALL_OPEN_;
+        return p + 1;
+    }
+    if (names)
+        tcall_sc_names_(c, p);
+    tcall_sc_close_(c);
+    return tcall_text_skip_(p);
 }
 
 /* One type or an array of them, into the schema's own node. */
 static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     const char *at = p;
-    bool several = *p == '[';
     uint32_t types = 0;
-    if (several)
+    if (*p == '[')
         p = tcall_text_next_(p + 1);
     do {
-        tcall_str s = tcall_text_verbatim_(p);
-        int type = -1;
-        if (*p == '"')
-            type = tcall_word_index_(tcall_type_names_,
-                                     tcall_slice_(p + 1, s.len - 2));
-        if (type < 0) {
+        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : -1;
+        if (type < TCALL_K_NULL_) {
             tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
             return;
         }
-        types |= (uint32_t)1 << (24 + type);
-        p = tcall_text_next_(p + s.len);
-    } while (several && !tcall_text_closes_(p));
-    if (c->n <= c->cap)
-        c->node[c->open].arg = (c->node[c->open].arg & ~TCALL_TYPES_) | types;
+        types |= 1u << (type - TCALL_K_NULL_);
+        p = tcall_text_next_(tcall_text_skip_(p));
+    } while (*at == '[' && *p != ']');
+    if (c->open < c->cap)
+        c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
-/* A divisor fits 31 bits, so that remainders can be doubled in 32. */
-static bool tcall_sc_divisor_(const tcall_num_ *n, uint32_t *out)
+/* The first digits as an integer; NEVER where ten times that is too much. */
+static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 {
     const char *p = n->first;
     uint32_t v = 0;
-    if (n->zero || n->negative || n->top > 308 || n->top < -308)
-        return false;
-    while (p <= n->last) {
-        if (v > 214748363)
-            return false;
+    for (; digits > 0 && !n->zero; digits--) {
+        if (v >= 42000000)
+            return TCALL_NEVER_;
         v = v * 10 + (uint32_t)tcall_num_digit_(n, &p);
     }
-    *out = v;
-    return true;
+    return v;
 }
 
-/* minimum and its like, which stay in the text, and counts, which do not. */
+/* Bounds stay in the text, their length is kept; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
 {
-    tcall_num_ n = tcall_num_read_(tcall_text_verbatim_(p));
-    uint32_t arg = TCALL_FAR_;
-    int64_t v;
-    bool ok = true, whole = tcall_num_integral_(&n);
-    bool fits = tcall_num_int64_(&n, 0, &v);
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-        ok = tcall_sc_divisor_(&n, &arg);
-    else if (whole && fits && v > -TCALL_SIBLING_ && v < TCALL_SIBLING_)
-        arg = (uint32_t)v;
-    if (tcall_keywords_[op][0] == TCALL_V_COUNT_)
-        ok = whole && (n.zero || !n.negative);
+    tcall_str text = tcall_text_verbatim_(p);
+    tcall_num_ n = tcall_num_read_(text);
+    uint32_t arg = (uint32_t)text.len;
+    bool ok = true;
+    if (op >= TCALL_K_MINLENGTH_) {
+        arg = tcall_num_digits_value_(&n, n.top + 1);
+        ok = tcall_num_integral_(&n) && (n.zero || !n.negative);
+    } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
+        ok = !n.zero && !n.negative &&
+             tcall_num_digits_value_(&n, tcall_num_digits_(&n)) !=
+                 TCALL_NEVER_ &&
+             n.top >= -308 && n.top <= 308;
+    }
     if (!ok)
         tcall_sc_refuse_(c, p, "a number that is not supported here");
     tcall_sc_emit_(c, op, p, arg);
 }
 
-/* Known dialects by the hash of what follows http(s); -1: unknown. */
+/* Known dialects by the digit before "/schema" and perhaps '#'; -1: unknown. */
 static int tcall_sc_draft_of_(const char *p)
 {
-    static const uint32_t known[] = {0x7DE77C1Au, 0xBD0613CEu, 0xCE4A9B5Fu,
-                                     0x6DF99BFEu, 0xBDC6F40Cu};
-    const char *end = tcall_text_skip_(p) - 1;
-    uint32_t hash;
-    int i;
-    if (*p != '"' || end - p < 8)
+    static const char digits[] = "29764";
+    tcall_str s = tcall_text_inner_(p);
+    const char *found;
+    s.len -= s.len && s.ptr[s.len - 1] == '#';
+    if (s.len < 33 || memcmp(s.ptr + s.len - 7, "/schema", 7) != 0)
         return -1;
-    p += p[5] == 's' ? 6 : 5;
-    end -= end[-1] == '#';
-    hash = tcall_hash_(tcall_slice_(p, (size_t)(end - p)));
-    for (i = TCALL_DRAFT_4; i >= 0 && known[i] != hash;)
-        i--;
-    return i;
+    found = strchr(digits, s.ptr[s.len - 8]);
+    return found ? (int)(found - digits) : -1;
 }
 
-/* Keywords with one value that is checked here and stays in the text. */
-static void tcall_sc_leaf_(tcall_sc_ *c, int op, int kind, const char *key,
-                           const char *p)
+/* The root's $schema counts from the beginning: start again, once. */
+static const char *tcall_sc_dialect_(tcall_sc_ *c, const char *p)
 {
-    switch (kind) {
-    case TCALL_V_NAMES_: tcall_sc_names_(c, op, p, p); break;
-    case TCALL_V_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_V_NUMBER_:
-    case TCALL_V_COUNT_: tcall_sc_number_(c, op, p); break;
-    case TCALL_V_BOOL_:
-        if (*p == 't')
-            tcall_sc_emit_(c, op, p, TCALL_SIBLING_);
-        break;
-    case TCALL_V_DRAFT_:
-        if (tcall_sc_draft_of_(p) != (int)c->draft)
-            tcall_sc_refuse_(c, p, "not the root's $schema");
-        break;
-    case TCALL_V_ID_:
-        if (c->depth > 1 && *p == '"' && p[1] != '#' &&
-            (op == TCALL_K_ID_ || c->draft == TCALL_DRAFT_4))
-            c->embedded = key;
-        break;
-    case TCALL_V_REFUSED_:
-        if (*p != 't')
-            tcall_sc_refuse_(c, key, "not supported");
-        break;
-    case TCALL_V_REF_: c->ref = key; /* fall through */
-    default: tcall_sc_emit_(c, op, p, 0);
-    }
+    int draft = tcall_sc_draft_of_(p);
+    if (draft == c->draft)
+        return tcall_text_skip_(p);
+    if (draft < 0 || c->depth > 1 || c->told)
+        return tcall_sc_refuse_(c, p, "unknown $schema");
+    c->told = true;
+    c->draft = draft;
+    c->n = 1;
+    if (c->cap)
+        c->node->arg = TCALL_ANY_;
+    return tcall_text_space_(c->text) + 1;
 }
 
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
-    static const char firsts[] = "[[{\"\"00t"; /* by kind, from LIST on */
-    char first = *p;
-    int op = tcall_word_index_(tcall_keyword_names_, tcall_sc_name_(c, key));
-    int kind;
-    if (op <= 0)
+    char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    tcall_str name = tcall_text_inner_(key);
+    int op = tcall_word_(name);
+    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
+    char shape;
+    if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
+        (rare && !TCALL_RARE_))
+        return tcall_sc_refuse_(c, key, "not supported");
+    if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
-    kind = tcall_keywords_[op][0];
-    if (!(tcall_keywords_[op][1] >> c->draft & 1))
-        return tcall_sc_refuse_(c, key, "not a keyword of this draft");
-    if (!TCALL_RARE_ && tcall_keywords_[op][1] & 32)
-        return tcall_sc_refuse_(c, key, "left out of this build");
-    if (first == '-' || tcall_is_digit_(first))
-        first = '0';
-    if (first == 'f')
-        first = 't';
-    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft) {
-        kind = TCALL_V_LIST_;
+    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft)
         op = TCALL_K_PREFIX_;
-    } else if ((op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_) && first == 't') {
-        kind = TCALL_V_BOOL_; /* draft 4: minimum or maximum is meant */
-    }
-    if (kind >= TCALL_V_LIST_ && firsts[kind - TCALL_V_LIST_] != first)
+    shape = tcall_shapes_[op];
+    if (shape != first && shape != 's' && shape != '*')
         return tcall_sc_malformed_(c, p);
-    switch (kind) {
-    case TCALL_V_SCHEMA_: return tcall_sc_schema_(c, op, p, p);
-    case TCALL_V_LIST_:
-        if (*tcall_text_space_(p + 1) == ']')
-            return tcall_sc_malformed_(c, p);
-        /* fall through */
-    case TCALL_V_MAP_: tcall_sc_open_(c, op, op, p); return p + 1;
-    case TCALL_V_PATTERN_: return tcall_sc_pattern_(c, p);
-    default: tcall_sc_leaf_(c, op, kind, key, p); return tcall_text_skip_(p);
+    if (c->n <= c->cap && tcall_node_child_(c->node, c->open, c->n, op))
+        return tcall_sc_refuse_(c, key, "a second time");
+    if (shape == 's')
+        return tcall_sc_schema_(c, op, p, p);
+    if (op <= TCALL_K_CONTAINS_) {
+        if (first == '[' && *tcall_text_space_(p + 1) == ']')
+            tcall_sc_malformed_(c, p);
+        c->kind[c->depth++] = (uint8_t)op;
+        return p + 1;
     }
-}
-
-/* One member of a map that is open; p: its value. */
-static const char *tcall_sc_entry_(tcall_sc_ *c, int map, const char *key,
-                                   const char *p)
-{
-    const char *q;
-    uint32_t i;
-    if (TCALL_RARE_ && (map == TCALL_K_DEPREQUIRED_ ||
-                        (map == TCALL_K_DEPENDENCIES_ && *p == '[')))
-        return tcall_sc_names_(c, TCALL_K_LISTED_, key, p);
-    if (TCALL_RARE_ && map == TCALL_K_PATTERNS_)
-        tcall_sc_pattern_(c, key);
-    i = c->n;
-    for (q = key + 1; *q != '"' && *q != '\\'; q++)
-        ;
-    p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, key, p);
-    if (i < c->cap && *q == '"' && q - key <= 16)
-        c->node[i].arg |= (uint32_t)(q - key - 1) << TCALL_LENGTH_;
-    return p;
+    switch (op) {
+    case TCALL_K_DRAFT_: return tcall_sc_dialect_(c, p);
+    case TCALL_K_ID_:
+        if (c->depth > 1 && *p == '"' && p[1] != '#' &&
+            (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
+            c->embedded = key;
+        break;
+    case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
+    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
+    case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
+    case TCALL_K_REF_: c->refs = true; /* fall through */
+    case TCALL_K_CONST_:
+    case TCALL_K_ENUM_: tcall_sc_emit_(c, op, p, 0); break;
+    case TCALL_K_UNIQUE_:
+        if (*p == 't')
+            tcall_sc_emit_(c, op, p, 0);
+        break;
+    default: tcall_sc_number_(c, op, p);
+    }
+    return tcall_text_skip_(p);
 }
 
 /* From one bracket or comma to the next, all the way through. */
 static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 {
-    p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, p, p);
+    p = tcall_sc_schema_(c, TCALL_K_ALLOF_, p, p);
     while (c->depth && !c->out->reason) {
         int kind = c->kind[c->depth - 1];
         const char *key = p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
-            tcall_sc_close_(c);
+            c->depth--;
+            if (kind == TCALL_OPEN_)
+                tcall_sc_close_(c);
             p++;
-        } else if (tcall_node_is_list_(kind)) {
-            p = tcall_sc_schema_(c, TCALL_K_SCHEMA_, p, p);
-        } else {
-            p = tcall_text_value_(key);
-            p = kind == TCALL_K_SCHEMA_ ? tcall_sc_take_(c, key, p)
-                                        : tcall_sc_entry_(c, kind, key, p);
+            continue;
         }
+        if (kind == TCALL_OPEN_ || tcall_shapes_[kind] == '{')
+            p = tcall_text_value_(key);
+        p = kind == TCALL_OPEN_ ? tcall_sc_take_(c, key, p)
+                                : tcall_sc_schema_(c, kind, key, p);
     }
 }
 
-/* The next name of a JSON Pointer, %XX and then ~0 and ~1 decoded, from
- * behind its '/' on. -1 when it is malformed or longer than buf. */
-static int tcall_sc_step_(const char **at, char *buf, int cap)
+/* The next name of a JSON Pointer, decoded, from behind its '/' on: its length,
+ * -1 when it is malformed or too long. */
+static int tcall_sc_step_(const char **at, char *name, int cap)
 {
     const char *p = *at;
-    bool tilde = false;
-    int32_t c;
     int n = 0;
-    while (c = tcall_text_char_(&p), c >= 0 && c != '/') {
-        if (n + 4 > cap)
-            return -1;
-        if (c == '%') {
+    for (; *p != '/' && *p != '"'; n++) {
+        char ch = *p++;
+        if (ch == '%') {
             int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
             if (low < 0)
                 return -1;
-            c = high << 4 | low;
+            ch = (char)(high << 4 | low);
             p += 2;
-            buf[n++] = (char)c;
-        } else {
-            n += (int)tcall_utf8_(buf + n, (uint32_t)c);
         }
-        if (tilde)
-            buf[--n - 1] = c == '1' ? '/' : '~';
-        tilde = !tilde && c == '~';
-        *at = p;
+        if (ch == '~')
+            ch = *p++ == '1' ? '/' : '~';
+        if (n == cap || ch == '\\' || p[-1] == '"')
+            return -1;
+        name[n] = ch;
     }
+    *at = p;
     return n;
 }
 
-/* The child of node i that the pointer's next name means, 0: none. */
-static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t i, tcall_str name)
+/* What a step leads to: the key of a member or an element; NULL: nothing. */
+static const char *tcall_sc_follow_(const char *p, tcall_str name)
 {
-    const tcall_node_ *program = c->node;
-    int op = tcall_node_op_(&program[i]);
-    uint32_t end = tcall_node_after_(program, i), n = 0;
-    size_t k;
-    if (tcall_node_is_schema_(op)) {
-        op = tcall_word_index_(tcall_keyword_names_, name);
-        if (op <= 0 || op > TCALL_K_PATTERN_)
-            return 0;
-        end = tcall_node_child_(program, i, op);
-        if (!end && op == TCALL_K_REST_)
-            end = tcall_node_child_(program, i, TCALL_K_PREFIX_);
-        return end;
-    }
-    if (!tcall_node_is_list_(op))
-        return tcall_node_member_(c->out, i, i, name, &c->steps);
-    for (k = 0; k < name.len; k++) {
-        if (!tcall_is_digit_(name.ptr[k]) || n > 99999)
-            return 0;
-        n = n * 10 + (uint32_t)(name.ptr[k] - '0');
-    }
-    for (i++; i < end && n; n--)
-        i = tcall_node_after_(program, i);
-    return i < end ? i : 0;
+    uint32_t index = 0;
+    size_t i;
+    if (*p == '{')
+        return tcall_text_member_(p, name);
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    if (*p != '[')
+        return NULL;
+    for (p = tcall_text_next_(p + 1); index-- && !tcall_text_closes_(p);)
+        p = tcall_text_next_(tcall_text_skip_(p));
+    return tcall_text_closes_(p) ? NULL : p;
 }
 
-/* Finds what a $ref means. */
+/* Finds what a $ref means: first in the text, then the node of that place. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
-    const char *at = c->text + (ref->word >> 8), *p = at + 1;
-    char name[128];
-    uint32_t i = 0;
-    int32_t ch = tcall_text_char_(&p);
-    if (ch != '#' || (*p != '"' && *p != '/')) {
+    const char *at = c->text + (ref->word >> 8), *p = at + 2;
+    const char *value = tcall_text_space_(c->text), *to = value;
+    uint32_t i;
+    if (at[1] != '#' || (*p != '"' && *p != '/')) {
         tcall_sc_refuse_(c, at, "only $refs like #/... are supported");
         return;
     }
-    for (ch = tcall_text_char_(&p); ch == '/'; ch = tcall_text_char_(&p)) {
-        int len = tcall_sc_step_(&p, name, sizeof name);
-        if (len < 0)
-            break;
-        i = tcall_sc_follow_(c, i, tcall_slice_(name, (size_t)len));
-        if (!i)
-            break;
+    while (to && *p == '/') {
+        char name[64];
+        int n = (p++, tcall_sc_step_(&p, name, sizeof name));
+        to = n < 0 ? NULL
+                   : tcall_sc_follow_(value, tcall_slice_(name, (size_t)n));
+        if (to)
+            value = *value == '{' ? tcall_text_value_(to) : to;
     }
-    if (ch >= 0 || !tcall_node_is_schema_(tcall_node_op_(&c->node[i])) ||
-        c->steps < 0)
-        tcall_sc_refuse_(c, at, "leads to no schema");
-    ref->arg = i;
-}
-
-/* Every schema must come to keywords that look at the value, without going
- * in circles. A node is grounded when all that apply to the same value are;
- * what is never grounded is part of a circle. */
-static void tcall_sc_ground_(tcall_sc_ *c)
-{
-    tcall_node_ *program = c->node;
-    uint32_t i, k, left = c->n, before;
-    int rounds = 64; /* more than one only where a $ref leads back */
-    do {
-        before = left;
-        left = 0;
-        for (i = c->n; i-- > 0;) {
-            int op = tcall_node_op_(&program[i]);
-            uint32_t end = tcall_node_after_(program, i), all = 1;
-            if (op > TCALL_K_ONEOF_ || program[i].arg >> 31)
-                continue;
-            for (k = i + 1; k < end; k = tcall_node_after_(program, k)) {
-                int child = tcall_node_op_(&program[k]);
-                if (child == TCALL_K_REF_)
-                    all &= program[program[k].arg].arg >> 31;
-                else if (child < TCALL_K_REST_ ||
-                         (child > TCALL_K_DEFINITIONS_ &&
-                          child < TCALL_K_PATTERN_))
-                    all &= program[k].arg >> 31;
-            }
-            if (op >= TCALL_K_PREFIX_ && op <= TCALL_K_DEFINITIONS_)
-                all = 1; /* the value is another one there */
-            program[i].arg |= all << 31;
-            left += !all;
-        }
-    } while (left && left < before && --rounds);
-    for (i = 0; left && i < c->n; i++)
-        if (tcall_node_op_(&program[i]) == TCALL_K_REF_ &&
-            !(program[program[i].arg].arg >> 31)) {
-            tcall_sc_refuse_(c, c->text + (program[i].word >> 8),
-                             "leads back to itself");
+    for (i = 0; to && i < c->n && --c->steps > 0; i++) {
+        const char *here = tcall_node_at_(c->out, i);
+        if (tcall_node_op_(&c->node[i]) <= TCALL_K_CONTAINS_ &&
+            (here == value || here == to)) {
+            ref->arg = i;
+            c->steps -= (int32_t)(value - c->text) / 16;
             return;
         }
-}
-
-/* The root's $schema, before anything depends on it. */
-static void tcall_sc_root_draft_(tcall_sc_ *c, const char *p)
-{
-    int draft = (int)c->draft;
-    if (*p != '{')
-        return;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
-        const char *value = tcall_text_value_(p);
-        if (tcall_text_same_(p, tcall_str_of("$schema"))) {
-            draft = tcall_sc_draft_of_(value);
-            if (draft < 0)
-                tcall_sc_refuse_(c, value, "unknown $schema");
-            c->draft = (tcall_draft)draft;
-        }
-        p = tcall_text_next_(tcall_text_skip_(value));
     }
-}
-
-/* Strict JSON, and no larger than offsets reach. */
-static int tcall_sc_scan_(tcall_schema *out, tcall_str text)
-{
-    tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, text.ptr, text.len);
-    if (tcall_scan_end(&scan) == TCALL_OK && text.len < 0xFFFFFF)
-        return TCALL_OK;
-    out->reason = scan.error ? tcall_error_text(scan.error) : "too large";
-    out->at = scan.pos;
-    return TCALL_E_SCHEMA;
+    tcall_sc_refuse_(c, at, "leads to no schema");
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_sc_ c;
-    const char *root;
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    tcall_sc_ c;
+    tcall_scan scan;
+    const char *root;
     uint32_t i;
     memset(out, 0, sizeof *out);
-    if (tcall_sc_scan_(out, text) != TCALL_OK)
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, text.ptr, text.len);
+    if (tcall_scan_end(&scan) < 0 || text.len >= 0xFFFFFF) {
+        out->reason = tcall_error_text(scan.error ? scan.error : TCALL_E_LIMIT);
         return TCALL_E_SCHEMA;
+    }
     memset(&c, 0, sizeof c);
     c.out = out;
     c.text = out->text = text.ptr;
@@ -5281,33 +5223,25 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
             c.cap = TCALL_SPAN_;
     }
     c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = draft;
+    c.draft = (int)draft;
     out->program = c.node;
     root = tcall_text_space_(text.ptr);
-    if (*root != '{' && *root != 't' && *root != 'f') {
+    tcall_sc_outline_(&c, root);
+    if (!c.n)
         out->text = NULL;
-        out->reason = "not a schema";
-        return TCALL_E_SCHEMA;
-    }
-    tcall_sc_root_draft_(&c, root);
-    if (!out->reason)
-        tcall_sc_outline_(&c, root);
-    if (c.embedded && c.ref)
+    if (c.embedded && c.refs)
         tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
     out->need = c.n * sizeof *c.node + pad;
     if (c.n > TCALL_SPAN_)
         tcall_sc_refuse_(&c, root, "too large");
-    if (out->reason)
-        return TCALL_E_SCHEMA;
-    if (c.n > c.cap)
-        return TCALL_E_MEMORY;
-    out->nodes = c.n;
-    for (i = 0; i < c.n; i++)
+    if (c.n <= c.cap)
+        out->nodes = c.n;
+    for (i = 0; i < out->nodes && !out->reason; i++)
         if (tcall_node_op_(&c.node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(&c, &c.node[i]);
-    if (c.ref && !out->reason)
-        tcall_sc_ground_(&c);
-    return out->reason ? TCALL_E_SCHEMA : (int)out->need;
+    return out->reason  ? TCALL_E_SCHEMA
+           : out->nodes ? (int)out->need
+                        : TCALL_E_MEMORY;
 }
 
 /* -- Checking ------------------------------------------------------------- */
@@ -5315,27 +5249,30 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
     uint32_t schema; /* its node */
+    uint32_t end;    /* the node behind it */
     uint32_t pc;     /* the keyword that is at work */
     uint32_t tok;    /* the value */
-    uint32_t cur;    /* of this keyword: the member, element or choice ... */
-    uint32_t edge;   /* ... and the schema that is applied to it */
-    uint8_t n;       /* of choices: how many hold, and 16 for each meant */
-    uint8_t have;    /* required properties that were met, 255 and more: 255 */
+    uint32_t cur;    /* the value that pc was applied to last, or NEVER */
+    uint32_t hint;   /* the key where the search for the next name begins */
+    uint32_t seen;   /* tokens of the members that properties named */
+    uint32_t edge;   /* the schema that decides: then, else, one of anyOf */
+    uint32_t rank;   /* how far it came; of contains: how many hold */
+    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
+    uint8_t have;    /* required properties that were met */
     uint8_t type;    /* of the value, as the schema sees it */
     uint8_t flags;
 } tcall_ev_frame_;
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,   /* stop at the first fault, report none */
-    TCALL_F_STRICT_ = 4,  /* no coercion */
-    TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
-    TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
-    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
-    TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32,   /* choices: the one that decides is at work */
-    TCALL_F_KNOWN_ = 64,  /* all members are among the properties */
-    TCALL_F_BRANCH_ = 128 /* then or else is at work */
+    TCALL_F_QUIET_ = 2,  /* stop at the first fault, report none */
+    TCALL_F_STRICT_ = 4, /* no coercion */
+    TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
+    TCALL_F_ALIKE_ = 14, /* what a schema hands down */
+    TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
+    TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
+    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
+    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
 };
 
 /* No answer yet: a frame is at work on it. */
@@ -5348,12 +5285,13 @@ typedef struct tcall_ev_ {
     const char *text; /* of the value */
     tcall_tok *tok;   /* the value's own is the first */
     tcall_ev_frame_ *frame;
-    size_t pad, size;              /* of the scratch memory */
-    uint32_t depth, deepest, most; /* frames: now, at most, that fit */
+    size_t pad, size; /* of the scratch memory */
+    uint32_t depth;   /* frames */
     int32_t steps;
     int error;
-    uint32_t fault_node, fault_tok; /* the last fault, reported or not */
-    uint32_t num_tok;               /* the token that num was read from */
+    uint32_t rank;    /* of the last fault, reported or not: its token, and
+                       * what failed was not the type */
+    uint32_t num_tok; /* the token that num was read from */
     tcall_num_ num;
 } tcall_ev_;
 
@@ -5367,7 +5305,7 @@ static unsigned tcall_ev_kind_(const tcall_ev_ *e, uint32_t tok)
     return (unsigned)e->tok[tok].type & TCALL_TYPE_;
 }
 
-static uint32_t tcall_ev_tok_after_(const tcall_ev_ *e, uint32_t tok)
+static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
 {
     return tok + (uint32_t)e->tok[tok].span;
 }
@@ -5386,8 +5324,7 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
                            uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
-    e->fault_node = node;
-    e->fault_tok = tok;
+    e->rank = 2 * tok + 1;
     if (!(flags & TCALL_F_QUIET_) && c->fault_count++ < c->fault_cap &&
         c->faults) {
         tcall_fault *f = &c->faults[c->fault_count - 1];
@@ -5396,14 +5333,6 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
         f->tok = tok;
     }
     return 0;
-}
-
-/* A keyword is not satisfied by the frame's value. */
-static int tcall_ev_fails_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                           uint32_t node)
-{
-    return tcall_ev_fault_(e, f->flags, node, f->tok,
-                           tcall_node_at_(e->s, node));
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -5419,7 +5348,7 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-static bool tcall_ev_pattern_in_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
+static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
 {
 #ifndef TOOLCALL_NO_PATTERN
     uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
@@ -5431,182 +5360,165 @@ static bool tcall_ev_pattern_in_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
     return false;
 }
 
-/* An open container on the way through two values. */
-typedef struct tcall_ev_level_ {
-    uint32_t tok;  /* of the second value */
-    uint32_t cur;  /* its next element; or the key that is likely next */
-    uint32_t left; /* its children that were not met yet */
-} tcall_ev_level_;
-
-/* Is the scalar in the schema's text equal to the token? type: what the token
- * counts as. */
-static bool tcall_ev_equal_scalar_(tcall_ev_ *e, const char *p, uint32_t b,
-                                   unsigned type)
+/* Does the node stand for this name? */
+static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
+                                   tcall_str name)
 {
-    tcall_num_ n;
-    if (type == TCALL_STRING)
-        return *p == '"' && tcall_text_same_(p, tcall_ev_of_(e, b));
-    if (type != TCALL_NUMBER)
-        return type < TCALL_ARRAY && *p == (e->text[e->tok[b].start] | 0x20);
-    if (*p != '-' && !tcall_is_digit_(*p))
-        return false;
-    n = tcall_num_read_(tcall_text_verbatim_(p));
-    return tcall_num_compare_(&n, tcall_ev_num_(e, b)) == 0;
+    const char *p = tcall_node_at_(e->s, node);
+    uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
+    return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
+               : tcall_text_same_(p, name);
 }
 
-static uint32_t tcall_ev_size_(const tcall_ev_ *e, uint32_t tok)
+/* Has the frame's schema a child with this op for the name? */
+static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                            tcall_str name)
 {
-    return (uint32_t)tcall_json_count(
-        tcall_json_cursor_(e->text, &e->tok[tok]));
+    uint32_t i;
+    for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
+        if (e->steps--,
+            tcall_node_op_(&e->program[i]) == op && tcall_ev_named_(e, i, name))
+            return true;
+    return false;
 }
 
-/* The value of the member that the string at p names, 0: none. The search
- * begins at the key *hint, which moves on behind it. */
-static uint32_t tcall_ev_find_(tcall_ev_ *e, uint32_t object, uint32_t *hint,
-                               const char *p)
+/* The value of the frame's member that its node at pc names, 0: none. The
+ * search begins at the key where the last one ended: names tend to come in
+ * order. */
+static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_tok_after_(e, object), key = *hint, stop = key;
-    if (object + 1 == end)
+    uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end)
         return 0;
     do {
-        uint32_t value = key + 1;
-        bool found = tcall_text_same_(p, tcall_ev_of_(e, key));
+        bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
         e->steps--;
-        key = tcall_ev_tok_after_(e, value);
+        value = key + 1;
+        key = tcall_ev_after_(e, value);
         if (key == end)
-            key = object + 1;
-        *hint = key;
-        if (found)
+            key = f->tok + 1;
+        if (found) {
+            f->hint = key;
             return value;
-    } while (key != stop);
+        }
+    } while (key != f->hint);
     return 0;
 }
 
-/* Is the JSON text at p equal to the token b, which counts as type? The text
- * is walked in its order; objects of the token are searched. */
-static bool tcall_ev_equal_(tcall_ev_ *e, const char *p, uint32_t b,
+/* Are the two alike, but for what is within them? type: what b counts as. */
+static bool tcall_ev_alike_(tcall_json a, tcall_json b, unsigned type)
+{
+    tcall_str s = tcall_tok_str_(a.text, a.tok);
+    tcall_str t = tcall_tok_str_(b.text, b.tok);
+    tcall_num_ n, m;
+    if ((unsigned)tcall_json_type(a) != type)
+        return false;
+    if (type == TCALL_STRING)
+        return tcall_str_eq(s, t);
+    if (type >= TCALL_ARRAY)
+        return tcall_json_count(a) == tcall_json_count(b);
+    if (type != TCALL_NUMBER)
+        return *s.ptr == (*t.ptr | 0x20);
+    n = tcall_num_read_(s);
+    m = tcall_num_read_(t);
+    return tcall_num_compare_(&n, &m) == 0;
+}
+
+/* Equal values. While they are compared, the mark of a container within the
+ * first says which token of the second is its like. */
+static bool tcall_ev_equal_(tcall_ev_ *e, tcall_json a, tcall_json b,
                             unsigned type)
 {
-    tcall_ev_level_ *level = NULL;
-    uint32_t depth = 0;
-    for (;;) {
-        if (--e->steps < 0)
-            return false;
-        if (*p == '{' || *p == '[') {
-            if (type != (*p == '{' ? TCALL_OBJECT : TCALL_ARRAY))
-                return false;
-            level = (tcall_ev_level_ *)tcall_ev_scratch_(e, (depth + 1) *
-                                                                sizeof *level);
-            if (!level)
-                return false;
-            level += depth++;
-            level->tok = b;
-            level->cur = b + 1;
-            level->left = tcall_ev_size_(e, b);
-            p++;
-        } else {
-            if (!tcall_ev_equal_scalar_(e, p, b, type))
-                return false;
-            if (!depth)
-                return true;
-            p = tcall_text_skip_(p);
+    tcall_tok *t = (tcall_tok *)(uintptr_t)a.tok, *end = t + a.tok->span;
+    bool same = tcall_ev_alike_(a, b, type);
+    for (; same && t < end; t++) {
+        tcall_json all = tcall_json_cursor_(b.text, b.tok + t->mark);
+        tcall_json x = tcall_json_first(tcall_json_cursor_(a.text, t));
+        tcall_json y = tcall_json_first(all);
+        e->steps--;
+        for (; same && x.tok; x = tcall_json_next(x), y = tcall_json_next(y)) {
+            if (x.tok->type & TCALL_MEMBER_)
+                y = tcall_json_find_(all, tcall_json_key(x));
+            same = y.tok && --e->steps >= 0 &&
+                   tcall_ev_alike_(x, y, tcall_json_type(y));
+            if (same && tcall_json_type(x) >= TCALL_ARRAY)
+                ((tcall_tok *)(uintptr_t)x.tok)->mark = (int)(y.tok - b.tok);
         }
-        for (; depth; depth--, level--, p++) {
-            p = tcall_text_next_(p);
-            if (!tcall_text_closes_(p))
-                break;
-            if (level->left)
-                return false;
-        }
-        if (!depth)
-            return true;
-        if (!level->left--)
-            return false;
-        if (*p == '"' && tcall_ev_kind_(e, level->tok) == TCALL_OBJECT) {
-            b = tcall_ev_find_(e, level->tok, &level->cur, p);
-            p = tcall_text_value_(p);
-        } else {
-            b = level->cur;
-            level->cur = tcall_ev_tok_after_(e, b);
-        }
-        if (!b)
-            return false;
-        type = tcall_ev_kind_(e, b);
     }
+    for (t = (tcall_tok *)(uintptr_t)a.tok; t < end; t++)
+        if ((t->type & TCALL_TYPE_) >= TCALL_ARRAY)
+            t->mark = TCALL_MARK_NONE_;
+    return same;
 }
 
-/* Are all the listed names members of the object? */
-static int tcall_ev_required_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                              uint32_t node, const char *p)
+/* Is the JSON text at p equal to the frame's value? */
+static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
 {
-    uint32_t hint = f->tok + 1;
-    int ok = 1;
-    for (p = tcall_text_next_(p + 1); *p == '"' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_string_(p)), e->steps--)
-        if (!tcall_ev_find_(e, f->tok, &hint, p))
-            ok = tcall_ev_fault_(e, f->flags, node, f->tok, p);
-    return ok;
+    tcall_str s;
+    tcall_json v;
+    tcall_tok *tok;
+    char *copy;
+    size_t n;
+    if (*p == '"')
+        return f->type == TCALL_STRING &&
+               tcall_text_same_(p, tcall_ev_of_(e, f->tok));
+    s = tcall_text_verbatim_(p);
+    e->steps -= (int32_t)(s.len / 16);
+    /* with no room for tokens the text is only read */
+    tcall_json_parse(&v, (char *)(uintptr_t)p, s.len, NULL, 0, &n);
+    tok = (tcall_tok *)tcall_ev_scratch_(e, n * sizeof *tok + s.len + 1);
+    if (!tok)
+        return false;
+    copy = (char *)memcpy(tok + n, p, s.len);
+    return tcall_json_parse(&v, copy, s.len, tok, n, NULL) > 0 &&
+           tcall_ev_equal_(e, v, tcall_json_cursor_(e->text, &e->tok[f->tok]),
+                           f->type);
 }
 
-/* Both are scaled so that the divisor m is an integer; then the remainder is
+static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           const char *p)
+{
+    for (p = tcall_text_next_(p + 1);
+         !tcall_text_closes_(p) && !e->error && --e->steps >= 0;
+         p = tcall_text_next_(tcall_text_skip_(p)))
+        if (tcall_ev_is_(e, f, p))
+            return true;
+    return false;
+}
+
+static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    tcall_json all = tcall_json_cursor_(e->text, &e->tok[f->tok]), a, b;
+    for (a = tcall_json_first(all); a.tok; a = tcall_json_next(a))
+        for (b = tcall_json_first(all); b.tok != a.tok; b = tcall_json_next(b))
+            if (--e->steps < 0 || tcall_ev_equal_(e, a, b, tcall_json_type(b)))
+                return false;
+    return true;
+}
+
+/* Both are scaled so that the divisor is an integer; then the remainder is
  * carried through the digits. */
-static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by,
-                               uint32_t m)
+static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
 {
     const char *p = n->first;
-    uint32_t rest = 0;
-    int left = n->top - (by->top - tcall_num_digits_(by)), i;
-    if (n->zero)
-        return true;
-    if (left < tcall_num_digits_(n))
-        return false;
-    for (; left > 0; left--) {
-        /* the digit as 10 bits of rest * 10 + digit, without a division */
-        uint32_t sum = rest, digit = (uint32_t)tcall_num_digit_(n, &p);
-        for (i = 0; i < 9; i++)
-            sum = sum >= m - rest ? sum - (m - rest) : sum + rest;
-        for (; digit; digit--)
-            sum = sum + 1 == m ? 0 : sum + 1;
-        rest = sum;
-    }
+    int digits = tcall_num_digits_(by), left = n->top - by->top + digits;
+    uint32_t m = tcall_num_digits_value_(by, digits), rest = 0;
+    if (n->zero || left < tcall_num_digits_(n))
+        return n->zero;
+    for (; left > 0; left--)
+        rest = (rest * 10 + (uint32_t)tcall_num_digit_(n, &p)) % m;
     return rest == 0;
-}
-
-/* The sign of the number minus a bound. */
-static int tcall_ev_order_(const tcall_num_ *n, int32_t bound)
-{
-    int64_t v;
-    int sign = n->negative ? -1 : 1;
-    if (bound == 0)
-        return n->zero ? 0 : sign;
-    if (!tcall_num_int64_(n, 0, &v))
-        return sign;
-    if (v != bound)
-        return v < bound ? -1 : 1;
-    return tcall_num_integral_(n) ? 0 : sign;
 }
 
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    uint32_t node = f->pc, arg = e->program[node].arg;
-    bool multiple = TCALL_RARE_ && op == TCALL_K_MULTIPLE_;
+    tcall_num_ bound = tcall_num_read_(
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
     int order;
-    if (arg == TCALL_SIBLING_ && !multiple) {
-        node = tcall_node_child_(e->program, f->schema, op - 2);
-        if (!node)
-            return true;
-        arg = e->program[node].arg;
-    }
-    if (multiple || arg == TCALL_FAR_) {
-        tcall_num_ bound =
-            tcall_num_read_(tcall_text_verbatim_(tcall_node_at_(e->s, node)));
-        if (multiple)
-            return tcall_ev_multiple_(n, &bound, arg);
-        order = tcall_num_compare_(n, &bound);
-    } else {
-        order = tcall_ev_order_(n, (int32_t)arg);
-    }
+    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+        return tcall_ev_multiple_(n, &bound);
+    order = tcall_num_compare_(n, &bound);
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -5616,98 +5528,64 @@ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                              int op)
 {
-    uint32_t n, limit = e->program[f->pc].arg;
+    uint32_t n = 0, limit = e->program[f->pc].arg;
+    tcall_str s = tcall_ev_of_(e, f->tok);
     bool most = (op - TCALL_K_MINLENGTH_) & 1;
-    if (f->type == TCALL_STRING) {
-        tcall_str s = tcall_ev_of_(e, f->tok);
+    if (f->type != TCALL_STRING) {
+        n = (uint32_t)tcall_json_count(
+            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+    } else {
         n = (uint32_t)s.len;
         if (n >= limit + most &&
             n / 4 <= limit) /* characters have up to 4 bytes */
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
-    } else {
-        n = tcall_ev_size_(e, f->tok);
     }
     return most ? n <= limit : n >= limit;
 }
 
-/* Each element is written as JSON text into scratch memory, to be compared
- * with those before it. */
-static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    uint32_t i, k, end = tcall_ev_tok_after_(e, f->tok);
-    size_t pad = e->pad;
-    bool twice = false;
-    for (i = f->tok + 1; i < end && !twice; i = tcall_ev_tok_after_(e, i)) {
-        char *text = (char *)tcall_ev_scratch_(e, 0);
-        tcall_writer w;
-        tcall_writer_init(&w, text,
-                          text ? e->size - e->pad - e->depth * sizeof *f : 0);
-        tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
-        if (!tcall_ev_scratch_(e, w.len + 1))
-            break;
-        text[w.len] = ']'; /* something has to end a number */
-        e->pad = pad + ((w.len + 4) & ~(size_t)3);
-        for (k = f->tok + 1; k < i && !twice && !e->error && e->steps >= 0;
-             k = tcall_ev_tok_after_(e, k))
-            twice = tcall_ev_equal_(e, text, k, tcall_ev_kind_(e, k));
-        e->pad = pad;
-    }
-    return !twice;
-}
-
-static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                           const char *p)
-{
-    tcall_str s = tcall_ev_of_(e, f->tok);
-    for (p = tcall_text_next_(p + 1);
-         !tcall_text_closes_(p) && !e->error && e->steps >= 0;) {
-        const char *at = p;
-        if (*p == '"' ? f->type == TCALL_STRING && tcall_text_same_(p, s)
-                      : tcall_ev_equal_(e, p, f->tok, f->type))
-            return true;
-        p = tcall_text_skip_(p);
-        e->steps -= 1 + (int32_t)(p - at) / 64;
-        p = tcall_text_next_(p);
-    }
-    return false;
-}
-
 /* A keyword that applies no schema. */
-static int tcall_ev_assert_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    const tcall_node_ *node = &e->program[f->pc];
-    const char *at = e->s->text + (node->word >> 8);
+    const char *at = tcall_node_at_(e->s, f->pc);
+    uint32_t count;
+    unsigned type = f->type;
     bool ok = true;
     switch (op) {
     case TCALL_K_PATTERN_:
-        if (f->type == TCALL_STRING)
-            ok = tcall_ev_pattern_in_(e, f->pc, tcall_ev_of_(e, f->tok));
+        if (type == TCALL_STRING)
+            ok = tcall_ev_match_(e, f->pc, tcall_ev_of_(e, f->tok));
         break;
-    case TCALL_K_CONST_: ok = tcall_ev_equal_(e, at, f->tok, f->type); break;
+    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
     case TCALL_K_MULTIPLE_:
     case TCALL_K_MINIMUM_:
     case TCALL_K_MAXIMUM_:
     case TCALL_K_ABOVE_:
     case TCALL_K_BELOW_:
-        if (f->type == TCALL_NUMBER)
+        if (type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
         break;
     case TCALL_K_UNIQUE_:
-        if (TCALL_RARE_ && f->type == TCALL_ARRAY)
+        if (TCALL_RARE_ && type == TCALL_ARRAY)
             ok = tcall_ev_unique_(e, f);
         break;
     case TCALL_K_REQUIRED_:
-        if (f->type == TCALL_OBJECT && f->have != node->arg)
-            return tcall_ev_required_(e, f, f->pc, at);
+        count = e->program[f->pc].arg >> TCALL_TYPES_;
+        if (count && count == f->have)
+            f->pc += count - 1; /* and so are the others */
+        else
+            ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
         break;
     default: /* lengths: pairs for strings, arrays and objects */
         if (op >= TCALL_K_MINLENGTH_ && op <= TCALL_K_MAXPROPS_ &&
-            f->type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
+            type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
             ok = tcall_ev_within_(e, f, op);
     }
-    return ok ? 1 : tcall_ev_fails_(e, f, f->pc);
+    if (!ok) {
+        tcall_ev_fault_(e, f->flags, f->pc, f->tok, at);
+        f->flags |= TCALL_F_BAD_;
+    }
 }
 
 static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
@@ -5755,389 +5633,322 @@ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
     return type;
 }
 
-/* The type that a value counts as which is not of the types wanted, 0: that
- * is a fault. */
+/* The type that a value counts as which is not of the types wanted, 0: that is
+ * a fault. */
 static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                                  unsigned flags)
 {
-    uint32_t types = e->program[schema].arg >> 24 & 0x7F;
+    uint32_t types = e->program[schema].arg >> TCALL_TYPES_ & 0x7F;
     unsigned type = tcall_ev_kind_(e, tok), as = 0;
     if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
         as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
     else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
         as = tcall_ev_coerced_(e, types, tok, flags);
-    if (!as)
+    if (!as) {
         tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
+        e->rank--;
+    }
     return as;
 }
 
-/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_. With
- * TCALL_NEVER_ as schema the one on top goes on. Assertions are checked up to
- * the next keyword that applies schemas; when there is none, the frame goes,
- * with the answer. */
+/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
+ * frame is at work on it. With TCALL_NEVER_ as schema the one on top goes on.
+ * Assertions are decided up to the next keyword that applies schemas; when
+ * there is none the frame goes, with the answer. */
 static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                            unsigned flags)
 {
-    const tcall_node_ *node, *end;
+    const tcall_node_ *program = e->program;
     tcall_ev_frame_ *f;
-    int32_t cost;
     if (schema == TCALL_NEVER_) {
         f = &e->frame[e->depth - 1];
     } else {
-        uint32_t arg = e->program[schema].arg;
+        uint32_t arg = program[schema].arg;
         unsigned type = tcall_ev_kind_(e, tok);
-        if (!(arg >> (type + 23) & 1)) {
+        if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
             type = tcall_ev_retype_(e, schema, tok, flags);
             if (!type || type >= TCALL_ARRAY)
                 return type != 0;
         }
         if ((arg & TCALL_SPAN_) == 1)
             return 1;
-        if (e->depth >= TOOLCALL_MAX_FRAMES)
+        f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
+        if (e->depth == TOOLCALL_MAX_FRAMES)
             e->error = TCALL_E_DEPTH;
-        else if (e->depth >= e->most)
-            tcall_ev_scratch_(e, sizeof *f);
         if (e->error)
             return 0;
-        f = &e->frame[e->depth++];
-        if (e->deepest < e->depth)
-            e->deepest = e->depth;
+        e->depth++;
         f->schema = schema;
+        f->end = schema + (arg & TCALL_SPAN_);
         f->pc = schema + 1;
         f->tok = tok;
-        f->have = 0;
+        f->cur = TCALL_NEVER_;
+        f->hint = tok + 1;
+        f->seen = f->edge = f->rank = 0;
+        f->n = f->have = 0;
         f->type = (uint8_t)type;
         f->flags = (uint8_t)flags;
     }
-    node = &e->program[f->pc];
-    end = &e->program[f->schema];
-    end += end->arg & TCALL_SPAN_;
-    cost = 1 + ((e->tok[f->tok].end - e->tok[f->tok].start) >> 6);
-    for (; node < end && (f->flags & 3) != 3; node++, f->pc++) {
-        int op = tcall_node_op_(node);
-        if (op < TCALL_K_PATTERN_ || op == TCALL_K_REF_)
+    while (f->pc < f->end && (f->flags & 3) != 3) {
+        int op = tcall_node_op_(&program[f->pc]);
+        if (op <= TCALL_K_CONTAINS_ || op == TCALL_K_REF_)
             return TCALL_PUSHED_;
-        e->steps -= cost;
-        if (!tcall_ev_assert_(e, f, op))
-            f->flags |= TCALL_F_BAD_;
-        if (op == TCALL_K_PATTERN_) {
-            uint32_t more = (node->arg & TCALL_SPAN_) - 1;
-            node += more;
-            f->pc += more;
-        }
+        e->steps--;
+        tcall_ev_assert_(e, f, op);
+        f->pc = tcall_node_after_(program, f->pc);
     }
     e->depth--;
     return !(f->flags & TCALL_F_BAD_);
 }
 
-/* A null that may count as absent: where coercion is allowed and the property
- * is not required. */
-static bool tcall_ev_optional_null_(const tcall_ev_ *e,
-                                    const tcall_ev_frame_ *f)
+static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                int op)
 {
-    return tcall_ev_kind_(e, f->cur + 1) == TCALL_NULL &&
-           !(f->flags & TCALL_F_STRICT_) &&
-           !(e->program[f->edge].arg & TCALL_REQUIRED_);
+    return tcall_node_child_(e->program, f->schema, f->end, op);
 }
 
-/* properties, the keyword that most of the time is spent in. r: what the
- * schema said that was applied last. */
-static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* Is this member or element none that the keyword is for? */
+static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                             uint32_t value)
 {
-    uint32_t end = tcall_ev_tok_after_(e, f->tok), schema;
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    if (f->type != TCALL_OBJECT)
-        return 1;
-    if (r < 0) {
-        f->flags |= TCALL_F_KNOWN_;
-        f->cur = f->tok + 1;
-        f->edge = f->pc;
-    }
-    for (;; f->cur = tcall_ev_tok_after_(e, f->cur + 1), r = TCALL_PUSHED_) {
-        if (r < 0) {
-            if (f->cur >= end || e->error || --e->steps < 0)
-                return 1;
-            schema = tcall_node_member_(e->s, f->pc, f->edge,
-                                        tcall_ev_of_(e, f->cur), &e->steps);
-            if (!schema) {
-                f->flags &= (uint8_t)~TCALL_F_KNOWN_;
-                continue;
-            }
-            f->edge = schema;
-            if (e->program[schema].arg & TCALL_REQUIRED_ && f->have < 255)
-                f->have++;
-            r = tcall_ev_enter_(
-                e, schema, f->cur + 1,
-                tcall_ev_optional_null_(e, f) ? flags | TCALL_F_TEST_ : flags);
-            if (r < 0)
-                return r;
-        }
-        if (!r && tcall_ev_optional_null_(e, f)) {
-            tcall_ev_mark_(e, f->cur + 1, TCALL_MARK_DROP_, flags);
-        } else if (!r) {
-            f->flags |= TCALL_F_BAD_;
-            if (flags & TCALL_F_QUIET_)
-                return 0;
-        }
-    }
-}
-
-/* Is the key matched by a sibling properties or patternProperties? */
-static bool tcall_ev_known_(tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *program = e->program;
-    tcall_str key = tcall_ev_of_(e, f->cur);
-    uint32_t map = tcall_node_child_(program, f->schema, TCALL_K_PROPERTIES_);
-    uint32_t i;
-    if (map && tcall_node_member_(e->s, map, map, key, &e->steps))
-        return true;
-    map = TCALL_RARE_ ? tcall_node_child_(program, f->schema, TCALL_K_PATTERNS_)
-                      : 0;
-    if (map)
-        for (i = map + 1; i < tcall_node_after_(program, map);
-             i = tcall_node_after_(program, i))
-            if (tcall_node_op_(&program[i]) == TCALL_K_PATTERN_ &&
-                tcall_ev_pattern_in_(e, i, key))
+    uint32_t i = f->pc;
+    tcall_str key = tcall_ev_of_(e, value - 1);
+    if (op == TCALL_K_ADDITIONAL_) {
+        if (tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key))
+            return true;
+        for (i = TCALL_RARE_ ? f->schema + 1 : f->end; i < f->end;
+             i = tcall_node_after_(e->program, i))
+            if (tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_ &&
+                tcall_ev_match_(e, i + 1, key))
                 return true;
+    }
+    return TCALL_RARE_ && op == TCALL_K_PATTERNS_ &&
+           !tcall_ev_match_(e, f->pc + 1, key);
+}
+
+/* The first element that is not for a prefixItems before node end. */
+static uint32_t tcall_ev_rest_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+                               uint32_t end)
+{
+    uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
+    if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
+        tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
+        return stop;
+    for (i = f->schema + 1; i < end && tok < stop;
+         i = tcall_node_after_(e->program, i))
+        if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
+            tok = tcall_ev_after_(e, tok);
+    return tok;
+}
+
+/* The next value that the schema at pc is for, NEVER: there is none left. */
+static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
+    bool begin = cur == TCALL_NEVER_, object = op < TCALL_K_PREFIX_;
+    if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_)
+        return (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_) ||
+                       (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
+                        !tcall_ev_find_(e, f))
+                   ? TCALL_NEVER_
+                   : f->tok;
+    if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
+        (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
+        return TCALL_NEVER_;
+    do {
+        if (!begin)
+            cur = tcall_ev_after_(e, cur) + object;
+        else if (TCALL_RARE_ && op >= TCALL_K_PREFIX_ && op < TCALL_K_CONTAINS_)
+            cur = tcall_ev_rest_(e, f, op == TCALL_K_PREFIX_ ? f->pc : f->end);
+        else
+            cur = f->tok + 1 + object;
+        begin = false;
+        if (cur >= end || --e->steps < 0 || e->error)
+            return TCALL_NEVER_;
+    } while (tcall_ev_spared_(e, f, op, cur));
+    return cur;
+}
+
+static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
+{
+    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
+    f->flags |= TCALL_F_BAD_;
+}
+
+/* What the schema at pc said about cur. */
+static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
+{
+    if (f->flags & TCALL_F_LAST_)
+        op = TCALL_K_ALLOF_;
+    switch (op) {
+    case TCALL_K_NOT_:
+        if (r)
+            tcall_ev_fails_(e, f, f->pc);
+        break;
+    case TCALL_K_IF_:
+        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+        break;
+    case TCALL_K_CONTAINS_: f->rank += r; break;
+    case TCALL_K_ANYOF_:
+    case TCALL_K_ONEOF_:
+        if (r) {
+            f->n = (uint8_t)(f->n + (f->n < 2));
+            f->edge = f->pc;
+        } else if (!f->n && e->rank > 2 * f->tok && e->rank >= f->rank) {
+            f->edge = e->rank > f->rank ? f->pc : 0;
+            f->rank = e->rank;
+        }
+        break;
+    default:
+        if (!r)
+            f->flags |= TCALL_F_BAD_;
+    }
+}
+
+/* All alternatives have answered. First they are asked strictly; when none
+ * holds and coercion is allowed, again to see how many would then; the one that
+ * alone would, or that came furthest, runs last and decides. True: go on with
+ * that. */
+static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    bool retry = f->flags & TCALL_F_RETRY_;
+    bool once = f->n == 1 || (f->n && op == TCALL_K_ANYOF_ && !retry);
+    uint32_t first = tcall_ev_child_(e, f, op);
+    const char *at = tcall_node_at_(e->s, first);
+    if (once && !retry)
+        return false;
+    if (!f->n && !retry && !(f->flags & TCALL_F_STRICT_)) {
+        f->flags |= TCALL_F_RETRY_;
+        f->pc = first;
+        f->edge = f->rank = 0;
+        return true;
+    }
+    if (once || (!f->n && f->edge && !(f->flags & TCALL_F_QUIET_))) {
+        f->flags |= TCALL_F_LAST_;
+        return true;
+    }
+    while (*at != '[')
+        at--;
+    tcall_ev_fault_(e, f->flags, first, f->tok, at);
+    f->flags |= TCALL_F_BAD_;
     return false;
 }
 
-/* -- Keywords that go through elements, members or a list of schemas. cur is
- * the element, key or value at hand, edge the schema in the list. ---------- */
-
-/* Where it starts; false: there is nothing to do. */
-static bool tcall_ev_walk_begin_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+/* The schema at pc has been applied to all that it is for: to the next. */
+static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t prefix, i;
-    unsigned type = TCALL_OBJECT;
-    if (op == TCALL_K_REST_ || op == TCALL_K_EXTRA_ ||
-        op == TCALL_K_CONTAINS_ || op == TCALL_K_PREFIX_)
-        type = TCALL_ARRAY;
-    if (f->type != type && op != TCALL_K_ALLOF_)
-        return false;
-    f->cur = f->tok + (op <= TCALL_K_PATTERNS_);
-    f->edge = f->pc + (op >= TCALL_K_PREFIX_);
-    if (op == TCALL_K_ADDITIONAL_)
-        return !(f->flags & TCALL_F_KNOWN_);
-    if (TCALL_RARE_ && op == TCALL_K_CONTAINS_)
-        f->edge = 0; /* counts those that match */
-    if (TCALL_RARE_ && op <= TCALL_K_EXTRA_) {
-        prefix = tcall_node_child_(program, f->schema, TCALL_K_PREFIX_);
-        if (!prefix)
-            return op == TCALL_K_REST_;
-        for (i = prefix + 1; i < tcall_node_after_(program, prefix) &&
-                             f->cur < tcall_ev_tok_after_(e, f->tok);
-             i = tcall_node_after_(program, i))
-            f->cur = tcall_ev_tok_after_(e, f->cur);
+    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    if (op == TCALL_K_IF_ && f->edge && !(f->flags & TCALL_F_LAST_)) {
+        f->flags |= TCALL_F_LAST_;
+        return;
     }
-    return true;
+    if ((op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) &&
+        !(f->flags & TCALL_F_LAST_)) {
+        while (next < f->end && tcall_node_op_(&program[next]) == op) {
+            if (!f->n || op == TCALL_K_ONEOF_ || f->flags & TCALL_F_RETRY_) {
+                f->pc = next;
+                return;
+            }
+            next = tcall_node_after_(program, next);
+        }
+        if (tcall_ev_choose_(e, f, op))
+            return;
+    }
+    if (TCALL_RARE_ && op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+        min = tcall_ev_child_(e, f, TCALL_K_MINCONTAINS_);
+        max = tcall_ev_child_(e, f, TCALL_K_MAXCONTAINS_);
+        if (f->rank < (min ? program[min].arg : 1))
+            tcall_ev_fails_(e, f, min ? min : f->pc);
+        if (max && f->rank > program[max].arg)
+            tcall_ev_fails_(e, f, max);
+    }
+    f->pc = next;
+    f->edge = f->rank = 0;
+    f->n = 0;
+    f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
 
-/* Applies the schema for what is at hand, if there is one. */
-static int tcall_ev_walk_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+/* Applies the schema at pc, or the edge, to cur. */
+static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    const tcall_node_ *program = e->program;
     unsigned flags = f->flags & TCALL_F_ALIKE_;
-    uint32_t schema = f->edge, tok = f->cur;
-    if (op == TCALL_K_ADDITIONAL_) {
-        if (tcall_ev_known_(e, f))
-            return 1;
-    } else if (!TCALL_RARE_) {
-        ; /* none of those below */
-    } else if (op == TCALL_K_PATTERNS_) {
-        if (!tcall_ev_pattern_in_(e, f->edge, tcall_ev_of_(e, tok)))
-            return 1;
-        schema = tcall_node_after_(program, f->edge);
-    } else if (op == TCALL_K_CONTAINS_) {
-        flags |= TCALL_F_TEST_;
-        schema = f->pc;
-    } else if (op >= TCALL_K_DEPENDENCIES_ && op <= TCALL_K_DEPREQUIRED_) {
-        const char *at = tcall_node_at_(e->s, f->edge);
-        uint32_t hint = tok + 1;
-        if (!tcall_ev_find_(e, tok, &hint, at))
-            return 1;
-        if (tcall_node_op_(&program[f->edge]) == TCALL_K_LISTED_)
-            return tcall_ev_required_(e, f, f->edge, tcall_text_value_(at));
+    uint32_t schema = f->pc, tok = f->cur;
+    if (f->flags & TCALL_F_LAST_)
+        return tcall_ev_enter_(e, f->edge, tok, flags);
+    switch (op) {
+    case TCALL_K_NOT_:
+    case TCALL_K_IF_:
+    case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
+    case TCALL_K_ANYOF_:
+    case TCALL_K_ONEOF_:
+        flags |= TCALL_F_DRY_ |
+                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
+        break;
+    case TCALL_K_NAMES_: tok--; break;
+    case TCALL_K_REF_: schema = e->program[schema].arg;
     }
-    if (op != TCALL_K_NAMES_ && e->tok[tok].type & TCALL_KEY_)
-        tok++;
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-static void tcall_ev_walk_next_(const tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    bool tokens = op <= TCALL_K_PATTERNS_;
-    if (tokens)
-        f->cur = tcall_ev_tok_after_(
-            e, f->cur + (e->tok[f->cur].type & TCALL_KEY_ ? 1 : 0));
-    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_) {
-        if (f->cur < tcall_ev_tok_after_(e, f->tok))
-            return;
-        f->cur = f->tok + 1; /* the next pattern, which has two nodes */
-        f->edge = tcall_node_after_(e->program, f->edge);
-    }
-    if (!tokens ||
-        (TCALL_RARE_ && (op == TCALL_K_PREFIX_ || op == TCALL_K_PATTERNS_)))
-        f->edge = tcall_node_after_(e->program, f->edge);
-}
-
-/* contains: were there enough, and not too many? */
-static int tcall_ev_contained_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+/* properties, where most of the time is spent. A null may count as absent where
+ * coercion is allowed and the property is not required. r: what the schema at
+ * pc said, or TCALL_PUSHED_. */
+static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     const tcall_node_ *program = e->program;
-    uint32_t min = tcall_node_child_(program, f->schema, TCALL_K_MINCONTAINS_);
-    uint32_t max = tcall_node_child_(program, f->schema, TCALL_K_MAXCONTAINS_);
-    if (f->edge < (min ? program[min].arg : 1))
-        return tcall_ev_fails_(e, f, min ? min : f->pc);
-    if (max && f->edge > program[max].arg)
-        return tcall_ev_fails_(e, f, max);
-    return 1;
+    do {
+        unsigned flags = f->flags & TCALL_F_ALIKE_;
+        if (r < 0) {
+            f->cur = tcall_ev_find_(e, f);
+            f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+            r = 1;
+            if (f->cur) {
+                f->seen += 1 + (uint32_t)e->tok[f->cur].span;
+                f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
+                if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
+                    !(flags & TCALL_F_STRICT_) &&
+                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
+                                     tcall_ev_of_(e, f->cur - 1))) {
+                    f->flags |= TCALL_F_ABSENT_;
+                    flags |= TCALL_F_TEST_;
+                }
+                r = tcall_ev_enter_(e, f->pc, f->cur, flags);
+                if (r < 0)
+                    return r;
+            }
+        }
+        if (!r && f->flags & TCALL_F_ABSENT_)
+            tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
+        else if (!r)
+            f->flags |= TCALL_F_BAD_;
+        f->pc += program[f->pc].arg & TCALL_SPAN_;
+        r = TCALL_PUSHED_;
+    } while (f->pc < f->end && (f->flags & 3) != 3 &&
+             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
+    f->cur = TCALL_NEVER_;
+    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
 }
 
-/* r: what the schema said that was applied last. */
+/* Any other keyword that applies schemas. */
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
-    uint32_t end = tcall_ev_tok_after_(e, f->tok);
-    bool contains = TCALL_RARE_ && op == TCALL_K_CONTAINS_;
-    uint32_t last = contains ? end : tcall_node_after_(e->program, f->pc);
-    if (r < 0 && !tcall_ev_walk_begin_(e, f, op))
-        return 1;
-    for (;; r = TCALL_PUSHED_) {
-        if (r < 0) {
-            if (f->cur >= end || f->edge >= last)
-                break;
-            if (e->error || --e->steps < 0)
-                return 0;
-            r = tcall_ev_walk_apply_(e, f, op);
-            if (r < 0)
-                return r;
-        }
-        if (contains) {
-            f->edge += (uint32_t)r;
-        } else if (!r) {
-            f->flags |= TCALL_F_BAD_;
-            if (f->flags & TCALL_F_QUIET_)
-                return 0;
-        }
-        tcall_ev_walk_next_(e, f, op);
-    }
-    return contains ? tcall_ev_contained_(e, f) : 1;
-}
-
-/* A choice failed. Was that because another one was meant? By its type, or by
- * a constant that tells the alternatives apart. */
-static bool tcall_ev_other_meant_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    int op = tcall_node_op_(&e->program[e->fault_node]);
-    bool same = e->fault_tok == f->tok;
-    if (tcall_node_is_schema_(op) && op != TCALL_K_NOT_ &&
-        op != TCALL_K_CONTAINS_)
-        return same;
-    return op == TCALL_K_CONST_ || (op == TCALL_K_ENUM_ && !same);
-}
-
-/* anyOf, oneOf. First all strictly; when none holds and coercion is allowed,
- * all again to see how many would then; the one that alone would, or alone was
- * meant, runs last and decides. */
-static int tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    uint32_t end = tcall_node_after_(e->program, f->pc);
-    unsigned alike = f->flags & TCALL_F_ALIKE_, hold;
-    bool retry;
-    if (r < 0)
-        f->flags &= (uint8_t) ~(TCALL_F_RETRY_ | TCALL_F_LAST_);
-    else if (f->flags & TCALL_F_LAST_)
-        return r;
-    retry = f->flags & TCALL_F_RETRY_;
     if (r < 0) {
-        f->n = 0;
-        f->edge = f->pc + 1;
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
+            op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
+            return TCALL_PUSHED_; /* to the next member or element */
     }
-    for (;;) {
-        if (r < 0 && f->edge < end) {
-            r = tcall_ev_enter_(e, f->edge, f->tok,
-                                alike | TCALL_F_DRY_ |
-                                    (retry ? TCALL_F_QUIET_ : TCALL_F_TEST_));
-            if (r < 0)
-                return r;
-        }
-        if (e->error)
-            return 0;
-        hold = f->n & 15;
-        if (r >= 0) {
-            if (r && op == TCALL_K_ANYOF_ && !retry)
-                return 1;
-            if (r || (!hold && !tcall_ev_other_meant_(e, f))) {
-                f->cur = f->edge;
-                if (r)
-                    f->n = (uint8_t)(f->n + (hold < 2));
-                else if (f->n < 0x20)
-                    f->n = (uint8_t)(f->n + 0x10);
-            }
-            f->edge = tcall_node_after_(e->program, f->edge);
-            r = TCALL_PUSHED_;
-            continue;
-        }
-        if (hold == 1 && !retry)
-            return 1;
-        if (hold == 1 || (f->n == 0x10 && !(alike & TCALL_F_QUIET_) &&
-                          (retry || alike & TCALL_F_STRICT_))) {
-            f->flags |= TCALL_F_LAST_;
-            return tcall_ev_enter_(e, f->cur, f->tok, alike);
-        }
-        if (hold || retry || alike & TCALL_F_STRICT_)
-            return tcall_ev_fails_(e, f, f->pc);
-        f->flags |= TCALL_F_RETRY_;
-        retry = true;
-        f->n = 0;
-        f->edge = f->pc + 1;
-    }
-}
-
-static int tcall_ev_if_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    unsigned alike = f->flags & TCALL_F_ALIKE_;
-    uint32_t branch;
-    if (r < 0) {
-        f->flags &= (uint8_t)~TCALL_F_BRANCH_;
-        r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
-    }
-    if (r < 0 || f->flags & TCALL_F_BRANCH_)
-        return r;
-    f->flags |= TCALL_F_BRANCH_;
-    branch = tcall_node_child_(e->program, f->schema,
-                               r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
-    return branch ? tcall_ev_enter_(e, branch, f->tok, alike) : 1;
-}
-
-/* The keyword at work in f. r: the answer it waited for, or TCALL_PUSHED_ when
- * it begins. The same is returned: its own answer, or that it waits. */
-static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    int op = tcall_node_op_(node);
-    unsigned alike = f->flags & TCALL_F_ALIKE_;
-    switch (op) {
-    case TCALL_K_PROPERTIES_: return tcall_ev_members_(e, f, r);
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: return tcall_ev_choose_(e, f, op, r);
-    case TCALL_K_REF_:
-        return r < 0 ? tcall_ev_enter_(e, node->arg, f->tok, alike) : r;
-    case TCALL_K_NOT_:
-        if (r < 0)
-            r = tcall_ev_enter_(e, f->pc, f->tok, alike | TCALL_F_TEST_);
-        return r <= 0 ? r < 0 ? r : 1 : tcall_ev_fails_(e, f, f->pc);
-    case TCALL_K_IF_:
-        if (TCALL_RARE_)
-            return tcall_ev_if_(e, f, r);
-        /* fall through */
-    case TCALL_K_THEN_:
-    case TCALL_K_ELSE_:
-    case TCALL_K_DEFS_:
-    case TCALL_K_DEFINITIONS_: return 1;
-    default: return tcall_ev_walk_(e, f, op, r);
-    }
+    if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
+        tcall_ev_done_(e, f, op);
+    else
+        f->pc = tcall_node_after_(e->program, f->pc);
+    f->cur = TCALL_NEVER_;
+    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
 }
 
 /* The machine: until the root's schema has answered. */
@@ -6147,15 +5958,11 @@ static int tcall_ev_run_(tcall_ev_ *e)
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
+        int op = tcall_node_op_(&e->program[f->pc]);
         if (--e->steps < 0)
             e->error = TCALL_E_BUDGET;
-        r = tcall_ev_apply_(e, f, r);
-        if (r < 0)
-            continue;
-        if (!r)
-            f->flags |= TCALL_F_BAD_;
-        f->pc = tcall_node_after_(e->program, f->pc);
-        r = tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+        r = op == TCALL_K_PROPERTIES_ ? tcall_ev_members_(e, f, r)
+                                      : tcall_ev_walk_(e, f, op, r);
     }
     return r;
 }
@@ -6172,7 +5979,6 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
                        tcall_check *check)
 {
     tcall_ev_ e;
-    size_t pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
     int ok;
     check->fault_count = check->coerced = check->need = 0;
     if (!s->nodes || !value.tok)
@@ -6185,24 +5991,17 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     /* tokens lie in the caller's memory; only marks are written */
     e.tok = (tcall_tok *)(uintptr_t)value.tok;
     e.num_tok = TCALL_NEVER_;
-    e.pad = pad;
-    if (check->memory && check->size > pad) {
-        e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + pad);
-        e.size = check->size;
-        e.most = (uint32_t)((e.size - pad) / sizeof *e.frame);
-    }
+    e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
+    e.size = check->memory ? check->size : 0;
+    e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + e.pad);
     e.steps = TOOLCALL_MAX_STEPS;
     tcall_ev_unmark_(&e);
     ok = tcall_ev_run_(&e);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
-    if (check->need < pad + e.deepest * sizeof *e.frame)
-        check->need = pad + e.deepest * sizeof *e.frame;
     if (check->coerced && (!ok || e.error))
         tcall_ev_unmark_(&e);
-    if (e.error)
-        return e.error;
-    return ok ? TCALL_OK : TCALL_E_INVALID;
+    return e.error ? e.error : ok ? TCALL_OK : TCALL_E_INVALID;
 }
 
 /* -- Telling what is wrong ------------------------------------------------ */
@@ -6210,187 +6009,125 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-static void tcall_show_string_(tcall_writer *w, tcall_str s)
+/* A value: a string of which s is the content, else JSON text. */
+static void tcall_show_(tcall_writer *w, tcall_str s, bool string)
 {
     bool cut = s.len > TCALL_SHOWN_;
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
     if (cut)
         s.len = tcall_utf8_cut_(s.ptr, TCALL_SHOWN_);
+    if (!cut && !string) {
+        tcall_write_bytes(w, s.ptr, s.len);
+        return;
+    }
+    tcall_write_bytes(w, "\"", 1);
     tcall_write_content_(w, s);
     tcall_write_text(w, cut ? "...\"" : "\"");
 }
 
-/* A value of the schema's text. */
-static void tcall_show_text_(tcall_writer *w, const char *p)
+static void tcall_show_found_(tcall_writer *w, tcall_json v)
 {
-    tcall_str s = tcall_text_verbatim_(p);
-    if (s.len <= TCALL_SHOWN_)
-        tcall_write_verbatim(w, s);
-    else
-        tcall_show_string_(w, s);
-}
-
-/* Of an array the elements, of an object the keys: as many as fit. */
-static void tcall_show_list_(tcall_writer *w, const char *p)
-{
-    size_t room = w->len + 2 * TCALL_SHOWN_;
-    bool object = *p == '{';
-    tcall_write_open(w, '[');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (w->len > room) {
-            tcall_write_string(w, "...");
-            break;
-        }
-        tcall_show_text_(w, p);
-        if (object)
-            p = tcall_text_value_(p);
-    }
-    tcall_write_close(w, ']');
-}
-
-static void tcall_show_value_(tcall_writer *w, tcall_json v)
-{
+    tcall_type type = tcall_json_type(v);
     tcall_str s = tcall_json_str(v);
-    switch (tcall_json_type(v)) {
-    case TCALL_OBJECT: tcall_write_string(w, "an object"); break;
-    case TCALL_ARRAY: tcall_write_string(w, "an array"); break;
-    case TCALL_STRING: tcall_show_string_(w, s); break;
-    default: tcall_write_verbatim(w, s);
-    }
-}
-
-/* One step of a JSON Pointer: ~ and / escaped. */
-static void tcall_show_step_(tcall_writer *w, tcall_str name)
-{
-    tcall_write_content_(w, tcall_slice_("/", 1));
-    for (; name.len; name.len--, name.ptr++) {
-        bool slash = *name.ptr == '/';
-        if (slash || *name.ptr == '~')
-            tcall_write_bytes(w, slash ? "~1" : "~0", 2);
-        else
-            tcall_write_content_(w, tcall_slice_(name.ptr, 1));
-    }
-}
-
-/* An index: without the comma that a value would get. */
-static void tcall_show_index_(tcall_writer *w, int index)
-{
-    tcall_show_step_(w, tcall_slice_(NULL, 0));
-    w->last = 0;
-    tcall_write_int(w, index);
+    if (type >= TCALL_ARRAY)
+        s = tcall_str_of(type == TCALL_ARRAY ? "an array" : "an object");
+    tcall_show_(w, s, type >= TCALL_STRING);
 }
 
 /* "path": the JSON Pointer of a token; of a key that of its value. */
-static void tcall_show_path_(tcall_writer *w, tcall_json root,
+static void tcall_show_path_(tcall_writer *w, tcall_json v,
                              const tcall_tok *tok)
 {
-    tcall_json v = root, next;
-    int i;
     tcall_write_key(w, "path");
     tcall_write_bytes(w, "\"", 1);
     while (v.tok < tok) {
-        v = tcall_json_first(v);
-        for (i = 0; next = tcall_json_next(v), next.tok; v = next, i++)
-            if (next.tok - (next.tok->type & TCALL_MEMBER_ ? 1 : 0) > tok)
-                break;
-        if (!v.tok)
-            break;
-        if (v.tok->type & TCALL_MEMBER_)
-            tcall_show_step_(w, tcall_json_key(v));
-        else
-            tcall_show_index_(w, i);
+        tcall_str name;
+        int i = 0;
+        for (v = tcall_json_first(v); v.tok + v.tok->span <= tok; i++)
+            v = tcall_json_next(v);
+        name = tcall_json_key(v);
+        tcall_write_bytes(w, "/", 1);
+        if (!(v.tok->type & TCALL_MEMBER_)) {
+            w->last = 0; /* no comma */
+            tcall_write_int(w, i);
+        }
+        while (name.len) {
+            size_t n = 0;
+            while (n < name.len && name.ptr[n] != '/' && name.ptr[n] != '~')
+                n++;
+            tcall_write_content_(w, tcall_slice_(name.ptr, n));
+            if (n < name.len)
+                tcall_write_bytes(w, name.ptr[n++] == '/' ? "~1" : "~0", 2);
+            name = tcall_slice_(name.ptr + n, name.len - n);
+        }
     }
     tcall_write_bytes(w, "\"", 1);
 }
 
-/* The node that this one is a child of. */
-static uint32_t tcall_node_parent_(const tcall_schema *s, uint32_t node)
-{
-    uint32_t i = node;
-    while (i > 0)
-        if (tcall_node_after_(s->program, --i) > node)
-            break;
-    return i;
-}
-
-static void tcall_show_types_(tcall_writer *w, uint32_t types)
-{
-    const char *name = tcall_type_names_;
-    bool several = (types & (types - 1)) != 0;
-    if (several)
-        tcall_write_open(w, '[');
-    for (; types; types >>= 1, name += strlen(name) + 1)
-        if (types & 1)
-            tcall_write_string(w, name);
-    if (several)
-        tcall_write_close(w, ']');
-}
-
-/* All types of the alternatives, 0 when one of them takes any. */
-static uint32_t tcall_node_types_(const tcall_schema *s, uint32_t choice)
+/* The names that the schema around a node has properties for. */
+static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
+                              uint32_t node)
 {
     const tcall_node_ *program = s->program;
-    uint32_t i, ref, types = 0, own;
-    for (i = choice + 1; i < tcall_node_after_(program, choice);
-         i = tcall_node_after_(program, i)) {
-        ref = tcall_node_child_(program, i, TCALL_K_REF_);
-        own = program[ref ? program[ref].arg : i].arg >> 24 & 0x7F;
-        if (own == TCALL_ANY_ >> 24)
-            return 0;
-        types |= own;
-    }
-    return types;
+    size_t room = w->len + 2 * TCALL_SHOWN_;
+    uint32_t i = node, end;
+    while (i-- && tcall_node_after_(program, i) <= node)
+        ;
+    end = tcall_node_after_(program, i);
+    tcall_write_open(w, '[');
+    for (i++; i < end && w->len < room; i = tcall_node_after_(program, i))
+        if (tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_)
+            tcall_write_verbatim(w, tcall_text_verbatim_(tcall_node_at_(s, i)));
+    tcall_write_close(w, ']');
 }
 
 int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
                       const tcall_fault *fault)
 {
     tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
-    const tcall_node_ *node = &s->program[fault->node];
-    uint32_t parent = tcall_node_parent_(s, fault->node), types = 0, map;
-    const char *at = s->text + fault->at, *message = "not satisfied";
-    int op = tcall_node_op_(node), name = op;
-    bool missing = false;
-    if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-        types = tcall_node_types_(s, fault->node);
-        if (types >> (tcall_json_type(found) - 1) & 1)
-            types = 0;
-    } else if (tcall_node_is_schema_(op) && op != TCALL_K_NOT_ &&
-               op != TCALL_K_CONTAINS_) {
-        types = node->arg >> 24 & 0x7F;
-        message = "not allowed";
-        if (types)
-            name = TCALL_K_TYPE_;
-        else if (op == TCALL_K_ADDITIONAL_) {
-            map = tcall_node_child_(s->program, parent, TCALL_K_PROPERTIES_);
-            at = map ? tcall_node_at_(s, map) : "[]";
-        } else
-            at = NULL; /* it is only false */
-    } else if (op == TCALL_K_REQUIRED_ || op == TCALL_K_LISTED_) {
-        missing = true;
+    int op = tcall_node_op_(&s->program[fault->node]);
+    const char *at = s->text + fault->at, *end = at, *p = at;
+    const char *keyword = NULL, *message = "not satisfied";
+    if (op == TCALL_K_REQUIRED_) {
+        keyword = "required";
         message = "missing property";
-        if (op == TCALL_K_LISTED_)
-            name = tcall_node_op_(&s->program[parent]);
+    } else if (op <= TCALL_K_CONTAINS_ && *at != '[' && op != TCALL_K_NOT_ &&
+               op != TCALL_K_CONTAINS_) {
+        p = *at == '"' ? tcall_text_value_(at) : at;
+        if (*p == '{') { /* what stands there is a schema: its type */
+            keyword = "type";
+            message = "wrong type";
+            at =
+                tcall_text_value_(tcall_text_member_(p, tcall_str_of(keyword)));
+        } else {
+            keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
+            message = "not allowed";
+            at = p;
+        }
     }
     tcall_write_open(w, '{');
     tcall_show_path_(w, value, found.tok);
     tcall_write_key(w, "keyword");
-    tcall_write_string(w, tcall_word_(tcall_keyword_names_, name));
+    if (keyword) {
+        tcall_write_string(w, keyword);
+    } else { /* it stands in front of the value */
+        while (*--end != '"')
+            ;
+        for (p = end; *--p != '"';)
+            ;
+        tcall_write_str(w, tcall_slice_(p + 1, (size_t)(end - p - 1)));
+    }
     tcall_write_key(w, "message");
-    tcall_write_string(w, types ? "wrong type" : message);
-    if (at)
-        tcall_write_key(w, "expected");
-    if (types)
-        tcall_show_types_(w, types);
-    else if (at && (*at == '[' || op == TCALL_K_ADDITIONAL_))
-        tcall_show_list_(w, at);
-    else if (at)
-        tcall_show_text_(w, at);
-    if (!missing) {
+    tcall_write_string(w, message);
+    tcall_write_key(w, "expected");
+    if (op == TCALL_K_ADDITIONAL_ && *at == 'f')
+        tcall_show_names_(w, s, fault->node);
+    else
+        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)),
+                    false);
+    if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
-        tcall_show_value_(w, found);
+        tcall_show_found_(w, found);
     }
     return tcall_write_close(w, '}');
 }
@@ -6416,7 +6153,7 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
         tcall_write_open(w, '{');
         tcall_show_path_(w, value, tok);
         tcall_write_key(w, "from");
-        tcall_show_value_(w, tcall_json_cursor_(value.text, tok));
+        tcall_show_found_(w, tcall_json_cursor_(value.text, tok));
         if (tok->mark != TCALL_MARK_DROP_) {
             tcall_write_key(w, "to");
             tcall_write_comma_(w);
@@ -6429,33 +6166,18 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
 
 int tcall_write_refusal(tcall_writer *w, const tcall_schema *s)
 {
-    const char *p = s->text, *at;
     tcall_write_text(w, s->reason ? s->reason : "ok");
-    if (!s->reason || !p)
-        return w->error;
-    at = p + s->at;
-    tcall_write_text(w, " at ");
-    for (p = tcall_text_space_(p); p < at && (*p == '{' || *p == '[');) {
-        bool object = *p == '{';
-        const char *key = tcall_text_next_(p + 1), *next = key;
-        int i = -1;
-        do {
-            p = object ? tcall_text_value_(key = next) : next;
-            next = tcall_text_next_(tcall_text_skip_(p));
-            i++;
-        } while (next <= at && !tcall_text_closes_(next));
-        if (!object)
-            tcall_show_index_(w, i);
-        else
-            tcall_show_step_(
-                w, tcall_slice_(key + 1, tcall_text_verbatim_(key).len - 2));
+    if (s->reason && s->text) {
+        tcall_write_text(w, " at ");
+        w->last = 0;
+        tcall_write_int(w, (long)s->at);
+        tcall_write_text(w, ": ");
+        w->last = 0;
+        tcall_show_(w, tcall_text_verbatim_(s->text + s->at), false);
     }
-    w->last = 0;
-    tcall_write_text(w, ": ");
-    w->last = 0;
-    tcall_show_text_(w, at);
     return w->error;
 }
+
 /* ==========================================================================
  * >>tools
  */
@@ -6574,6 +6296,12 @@ static int tcall_tool_check_(tcall *tc, const tcall_tool *tool)
     if (tool->fields && !tool->bind)
         r = tcall_fault_line_(tc, tool,
                               "has fields: ", "set bind to tcall_bind", NULL);
+    if (tool->output && !tool->check_output)
+        r = tcall_fault_line_(tc, tool, "has an output schema: ",
+                              "set check_output to tcall_check_output", NULL);
+    if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
+        r = tcall_fault_line_(
+            tc, tool, "has hooks: ", "set run_hooks to tcall_run_hooks", NULL);
     if (!tool->parameters && !tool->allow_no_schema)
         r = tcall_fault_line_(tc, tool, "has no schema: ",
                               "set parameters, or allow_no_schema with a "
@@ -6798,13 +6526,13 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
-    call->stage = TCALL_STAGE_PARSE;
+    call->step = TCALL_STEP_PARSE;
     if (call->cut && !call->repaired)
         return call->cut < 0 ? call->cut : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
     if (r < 0 || !call->tool->parameters)
         return r;
-    call->stage = TCALL_STAGE_VALIDATE;
+    call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     else
@@ -6850,7 +6578,7 @@ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     const tcall_tool *tool = call->tool;
     char path[64];
     int r;
-    call->stage = TCALL_STAGE_BIND;
+    call->step = TCALL_STEP_BIND;
     if (!tool->bind)
         return TCALL_OK;
     call->bound = tcall_block_take_(b, tool->args_size);
@@ -6872,7 +6600,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     size_t base;
     int r;
     call->mark = tc->block.high;
-    call->stage = TCALL_STAGE_FIND;
+    call->step = TCALL_STEP_FIND;
     call->tool = tcall_find(tc, call->name);
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
@@ -6883,6 +6611,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     }
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
+    if (r == TCALL_OK)
+        call->step = TCALL_STEP_DONE;
     call->error = r;
     call->hydrate_ms = tcall_now_(tc) - before;
     tcall_tell_call_(tc, call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
@@ -6902,7 +6632,7 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
     } else if (call->why.len) {
         tcall_write_key(w, "errors");
         tcall_write_str(w, call->why);
-    } else if (call->stage == TCALL_STAGE_PARSE && call->error_at <= near_len) {
+    } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
         near_len -= call->error_at;
         if (near_len > 24)
             near_len =
@@ -6953,8 +6683,8 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
                            tcall_writer *w)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
-    static const char stages[][9] = {"find",   "parse",   "validate", "bind",
-                                     "permit", "approve", "run",      "result"};
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
     const tcall_tool *tool = call->tool;
     tcall_write_open(w, '{');
     tcall_write_pair_(w, "provider", tcall_str_of(call->provider));
@@ -6978,7 +6708,7 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     if (tool && !tool->parameters)
         tcall_write_pair_(w, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(w, "stage", tcall_str_of(stages[call->stage & 7]));
+    tcall_write_pair_(w, "step", tcall_str_of(steps[call->step % 5]));
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
@@ -6988,7 +6718,55 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
 
 /* ==========================================================================
  * >>invoke
+ *
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle. Hooks
+ * are not sorted: the next one is that with the lowest place behind the last,
+ * where a place is made of priority and position. So a stage that was left for
+ * TCALL_E_AGAIN is known by one number, and nothing is kept.
  */
+
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
+
+/* Where an attempt to run the tool stands. */
+enum {
+    TCALL_RUN_NOT_,
+    TCALL_RUN_WILL_,    /* at WILL_EXECUTE */
+    TCALL_RUN_CONSENT_, /* the arguments may need approval once more */
+    TCALL_RUN_BEGIN_,
+    TCALL_RUN_POLLED_ /* the tool answered TCALL_E_AGAIN */
+};
+
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
+
+const char *tcall_stage_name(int stage)
+{
+    static const char names[][25] = {
+#define TCALL_X_(NAME, name, when) name,
+        TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+    };
+    return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
+}
 
 const void *tcall_bound(const tcall_ctx *cx)
 {
@@ -7000,15 +6778,26 @@ void *tcall_user(const tcall_ctx *cx)
     return cx->call->tool->user;
 }
 
-void tcall_progress(tcall_ctx *cx, tcall_str text)
+void tcall_chunk(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_OUTPUT, text);
+}
+
+void tcall_progress(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_PROGRESS, text);
+}
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    call->cx.stop = error;
 }
 
 const char *tcall_error_type(int error)
 {
     switch (error) {
     case TCALL_E_DENIED:
+    case TCALL_E_ABORTED:
     case TCALL_E_APPROVAL: return "permission";
     case TCALL_E_FAILED: return "user";
     case TCALL_E_CANCELLED: return "cancelled";
@@ -7016,51 +6805,257 @@ const char *tcall_error_type(int error)
     case TCALL_E_MEMORY:
     case TCALL_E_TOOL:
     case TCALL_E_BUDGET:
+    case TCALL_E_RATE:
+    case TCALL_E_SERVICE:
+    case TCALL_E_OUTPUT:
     case TCALL_E_LIMIT: return "system";
     default: return "validation";
     }
 }
 
-/* The model learns which names there are, so that it can choose again. */
-static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+/* ---- input and output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
 {
+    size_t start = cx->clean->fill;
+    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+}
+
+/* What is about to be replaced goes to the history. */
+static tcall_change *tcall_change_(tcall_ctx *cx)
+{
+    tcall_change *c =
+        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *c);
+    if (!c)
+        return NULL;
+    memset(c, 0, sizeof *c);
+    c->before = cx->history;
+    c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
+    c->stage = cx->stage;
+    cx->history = c;
+    return c;
+}
+
+int tcall_set_input(tcall_ctx *cx, tcall_str text)
+{
+    tcall *tc = cx->tc;
+    tcall_call *call = cx->call;
+    tcall_change *c;
+    char *copy;
+    if (!call->tool || cx->state != TCALL_GOING_ ||
+        cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
+        return TCALL_E_USAGE;
+    c = tcall_change_(cx);
+    copy = (char *)tcall_block_take_(&tc->block, text.len);
+    if (!c || !copy)
+        return call->error = TCALL_E_MEMORY;
+    c->input = call->args;
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    call->arguments = tcall_slice_(copy, text.len);
+    call->approved = call->validated = false;
+    call->cut = 0;
+    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    if (call->error == TCALL_OK)
+        call->error = tcall_hydrate_bind_(tc, call);
+    return call->error;
+}
+
+/* What was written did not fit: keep whole characters and say so. */
+static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
+{
+    size_t start = clean->fill, size = w->len - clean->len, end = w->fill;
+    char text[64];
+    tcall_writer notice;
+    if (w->error != TCALL_E_MEMORY)
+        return w->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (long)size);
+    tcall_write_text(&notice, " bytes]");
+    end = end - start > notice.fill ? end - notice.fill : start;
+    end = start + tcall_utf8_cut_(w->buf + start, end - start);
+    *w = *clean;
+    w->len += end - start;
+    w->fill = end;
+    if (w->cap - end >= notice.fill)
+        tcall_write_bytes(w, text, notice.fill);
+    return TCALL_OK;
+}
+
+int tcall_set_output(tcall_ctx *cx, tcall_str text)
+{
+    tcall_str old = tcall_output(cx);
+    if (old.len) {
+        tcall_change *c = tcall_change_(cx);
+        char *copy = (char *)tcall_block_take_(&cx->tc->block, old.len);
+        if (!c || !copy)
+            return TCALL_E_MEMORY;
+        memcpy(copy, old.ptr, old.len);
+        c->output = tcall_slice_(copy, old.len);
+        if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
+            text.ptr = copy + (text.ptr - old.ptr);
+    }
+    *cx->out = *cx->clean;
+    tcall_write_bytes(cx->out, text.ptr, text.len);
+    return tcall_write_cut_(cx->out, cx->clean);
+}
+
+/* ---- controls ---- */
+
+int tcall_respond(tcall_ctx *cx, tcall_str text)
+{
+    int r = tcall_set_output(cx, text);
+    if (r < 0)
+        return r;
+    if (cx->state != TCALL_HIT_)
+        cx->state =
+            cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
+    cx->error = TCALL_OK;
+    return TCALL_OK;
+}
+
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
+{
+    if (cx->state != TCALL_FAILED_) {
+        cx->reason = tcall_str_of(reason);
+        cx->code = code;
+        cx->status = status;
+    }
+    return TCALL_E_ABORTED;
+}
+
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 429);
+    if (cx->state != TCALL_FAILED_)
+        cx->retry_ms = ms;
+    return TCALL_E_RATE;
+}
+
+void tcall_deadline(tcall_ctx *cx, uint32_t ms)
+{
+    uint32_t end = tcall_now_(cx->tc) + ms;
+    if (cx->timed && (int32_t)(cx->deadline - end) < 0)
+        return;
+    cx->deadline = end;
+    cx->timed = cx->tc->desc.now_ms != NULL;
+}
+
+int32_t tcall_time_left(const tcall_ctx *cx)
+{
+    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
+    return !cx->timed ? INT32_MAX : left > 0 ? left : 0;
+}
+
+/* Why the tool must not run now or go on, or TCALL_OK. */
+static int tcall_over_(const tcall_ctx *cx)
+{
+    return cx->stop < 0               ? cx->stop
+           : tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT
+                                      : TCALL_OK;
+}
+
+/* ---- services ---- */
+
+static tcall_service *tcall_service_(tcall_service *s, const char *name)
+{
+    while (s && strcmp(s->name, name) != 0)
+        s = s->next;
+    return s;
+}
+
+void *tcall_try_get(const tcall_ctx *cx, const char *name)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    const tcall_service *s = tcall_service_(cx->services, name);
     size_t i;
-    tcall_write_key(w, "available");
-    tcall_write_open(w, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
-            tcall_write_string(w, tc->desc.tools[i].name);
-    tcall_write_close(w, ']');
+    if (!s && cx->session)
+        s = tcall_service_(cx->session->services, name);
+    for (i = 0; !s && i < d->service_count; i++)
+        if (strcmp(d->services[i].name, name) == 0)
+            s = &d->services[i];
+    return s ? s->object : NULL;
 }
 
-/* words: what the tool or approval said about it; may be empty. */
-static void tcall_write_failure_(const tcall *tc, const tcall_call *call,
-                                 tcall_str words, tcall_writer *w)
+void *tcall_get(tcall_ctx *cx, const char *name)
 {
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_key(w, "error");
-    if (words.len)
-        tcall_write_str(w, words);
-    else
-        tcall_write_string(w, tcall_error_text(call->error));
-    tcall_write_key(w, "error_type");
-    tcall_write_string(w, tcall_error_type(call->error));
-    tcall_write_key(w, "code");
-    tcall_write_string(w, tcall_error_code(call->error));
-    if (call->error == TCALL_E_UNKNOWN)
-        tcall_write_names_(tc, w);
-    else
-        tcall_write_errors(call, w);
-    tcall_write_close(w, '}');
+    void *object = tcall_try_get(cx, name);
+    if (!object) {
+        cx->lacks = true;
+        if (cx->state != TCALL_FAILED_)
+            cx->by = name;
+    }
+    return object;
 }
 
-/* The permissions that the call needs are there. */
-static int tcall_permit_(const tcall *tc, const tcall_call *call)
+int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
-    return tcall_allowed_(call->tool, tc->desc.allow) ? TCALL_OK
-                                                      : TCALL_E_DENIED;
+    tcall_service **list = &cx->services;
+    if (scope == TCALL_SESSION && !cx->session)
+        return TCALL_E_USAGE;
+    if (scope == TCALL_SESSION)
+        list = &cx->session->services;
+    service->next = *list;
+    *list = service;
+    return TCALL_OK;
+}
+
+void tcall_withdraw(tcall_session *session, const tcall_service *service)
+{
+    tcall_service **at = &session->services;
+    while (*at && *at != service)
+        at = &(*at)->next;
+    if (*at)
+        *at = service->next;
+}
+
+void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
+{
+    const size_t head = (sizeof(tcall_service) + 7) & ~(size_t)7;
+    tcall_service *s = tcall_service_(cx->services, name);
+    if (s)
+        return s->object;
+    s = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
+    if (!s)
+        return NULL;
+    memset(s, 0, head + size);
+    s->name = name;
+    s->object = (char *)s + head;
+    tcall_provide(cx, s, TCALL_CALL);
+    return s->object;
+}
+
+static bool tcall_waits_(int r)
+{
+    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
+}
+
+/* What came of a hook or of the tool: not less than an error where it asked
+ * for a service that is missing. */
+static int tcall_came_(tcall_ctx *cx, int r)
+{
+    if (cx->lacks)
+        r = TCALL_E_SERVICE;
+    cx->lacks = false;
+    return r > 0 ? TCALL_OK : r;
+}
+
+/* ---- what the library itself does at stages ---- */
+
+/* Told once when it is asked for and once when it is decided. */
+static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+{
+    tcall_event event;
+    bool asked = cx->asked;
+    cx->asked = verdict == TCALL_LATER;
+    if (asked == cx->asked)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.verdict = (int)verdict;
+    tcall_tell_(cx->tc, &event,
+                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
 }
 
 static bool tcall_must_ask_(const tcall_call *call)
@@ -7074,108 +7069,480 @@ static bool tcall_must_ask_(const tcall_call *call)
     return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-static int tcall_approve_(tcall *tc, tcall_call *call)
+static int tcall_consent_(tcall_ctx *cx)
 {
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_DENY;
-    tcall_event event;
-    if (call->approved || !tcall_must_ask_(call))
+    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
         return TCALL_OK;
-    if (tc->desc.approve)
-        verdict = tc->desc.approve(tc->desc.user, call);
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.verdict = (int)verdict;
-    tcall_tell_(tc, &event, TCALL_EVENT_APPROVAL);
-    call->approved = verdict == TCALL_ALLOW;
-    return call->approved           ? TCALL_OK
-           : verdict == TCALL_LATER ? TCALL_E_APPROVAL
-                                    : TCALL_E_DENIED;
+    if (!call->approved) {
+        tcall_tell_verdict_(cx, TCALL_LATER);
+        if (d->approve)
+            verdict = d->approve(d->user, call);
+        if (verdict == TCALL_LATER)
+            return TCALL_E_APPROVAL;
+        call->approved = verdict == TCALL_ALLOW;
+    }
+    tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
-/* What the tool wrote did not fit: keep whole characters and say so. */
-static void tcall_write_cut_(tcall_writer *w, size_t start)
+static int tcall_authorize_(const tcall_ctx *cx)
 {
-    static const char notice[] = "\n[output cut: it was longer than fits]";
-    size_t end = w->fill, room = sizeof notice - 1;
-    if (end - start > room)
-        end -= room;
-    end = start + tcall_utf8_cut_(w->buf + start, end - start);
-    w->fill = end;
-    w->error = TCALL_OK;
-    w->len = end;
-    if (w->cap - end >= room)
-        tcall_write_bytes(w, notice, room);
+    const tcall_call *call = cx->call;
+    if (!call->tool)
+        return call->error < 0 ? call->error : TCALL_E_USAGE;
+    return tcall_allowed_(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                          : TCALL_E_DENIED;
 }
 
-static int tcall_invoke_run_(tcall *tc, tcall_call *call, tcall_writer *out)
+/* The tool once, or on; what it wrote of no use is taken back. */
+static int tcall_run_(tcall_ctx *cx)
 {
-    tcall_ctx cx;
-    size_t start = out->fill;
-    uint32_t before = tcall_now_(tc);
-    int r;
-    memset(&cx, 0, sizeof cx);
-    cx.tc = tc;
-    cx.call = call;
+    tcall_call *call = cx->call;
+    uint32_t before = tcall_now_(cx->tc);
+    const tcall_hook *outer = cx->hook;
+    int over = tcall_over_(cx), r = over;
+    if (over < 0 && cx->phase != TCALL_RUN_POLLED_)
+        return over;
+    if (over < 0)
+        cx->stop = over;
+    cx->begun = true;
+    cx->hook = NULL;
+    cx->out->last = 0;
+    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = outer;
+    call->run_ms += tcall_now_(cx->tc) - before;
+    cx->phase = r == TCALL_E_AGAIN ? TCALL_RUN_POLLED_ : TCALL_RUN_NOT_;
+    if (over < 0 || tcall_waits_(r))
+        *cx->out = *cx->clean;
+    if (over < 0)
+        return over;
+    if (r == TCALL_OK)
+        return tcall_write_cut_(cx->out, cx->clean);
+    if (!cx->reason.len && !cx->by && !tcall_waits_(r))
+        cx->reason = tcall_output(cx);
+    return r;
+}
+
+static int tcall_built_in_(tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    switch (cx->stage) {
+    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
+    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
+    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
+    case TCALL_AROUND_EXECUTE:
+        return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
+    case TCALL_WILL_VALIDATE_OUTPUT:
+        return tool->output ? tool->check_output(cx) : TCALL_OK;
+    default: return TCALL_OK;
+    }
+}
+
+/* ---- the walk ---- */
+
+static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->ran = TCALL_E_USAGE;
+    cx->started = tcall_now_(tc);
     tcall_tell_call_(tc, call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    out->last = 0;
-    r = call->tool->run(&cx, call->args, out);
-    call->run_ms += tcall_now_(tc) - before;
-    if (r >= 0 && out->error == TCALL_E_MEMORY)
-        tcall_write_cut_(out, start);
-    return r < 0 ? r : out->error;
 }
 
-/* The failed tool wrote its words where the result goes: keep a copy. */
-static void tcall_fail_(const tcall *tc, tcall_call *call, tcall_str said,
-                        tcall_writer *out)
+static void tcall_failed_(tcall_ctx *cx, int error)
 {
+    if (error < 0 && cx->state != TCALL_FAILED_) {
+        cx->state = TCALL_FAILED_;
+        cx->error = error;
+    }
+}
+
+/* TCALL_OK at the end of all stages, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++, cx->at = 0) {
+        int due = tcall_due_[cx->stage], r = TCALL_OK;
+        if (!(due & cx->state))
+            continue;
+        if (cx->tc->desc.run_hooks)
+            r = cx->tc->desc.run_hooks(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_failed_(cx, r);
+    }
+    return TCALL_OK;
+}
+
+/* ---- the result ---- */
+
+/* The model learns which names there are, so that it can choose again. */
+static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+{
+    size_t i;
+    tcall_write_key(w, "available");
+    tcall_write_open(w, '[');
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+            tcall_write_string(w, tc->desc.tools[i].name);
+    tcall_write_close(w, ']');
+}
+
+/* Into out, whose present content may be where the reason stands. */
+static void tcall_write_failure_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    tcall_writer *w = cx->out;
     char words[128];
-    if (said.len >= sizeof words)
-        said.len = tcall_utf8_cut_(said.ptr, sizeof words - 1);
-    if (said.len)
-        memcpy(words, said.ptr, said.len);
-    said.ptr = words;
-    tcall_write_failure_(tc, call, said, out);
-    if (out->error)
-        call->error = out->error;
+    tcall_str reason = cx->reason;
+    if (reason.len >= sizeof words)
+        reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
+    if (reason.len)
+        memcpy(words, reason.ptr, reason.len);
+    *w = *cx->clean;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "success");
+    tcall_write_bool(w, false);
+    tcall_write_key(w, "error");
+    tcall_write_quote(w);
+    if (cx->by) {
+        tcall_write_text(w, cx->by);
+        tcall_write_text(w, ": ");
+    }
+    if (reason.len)
+        tcall_write_bytes(w, words, reason.len);
+    else
+        tcall_write_text(w, tcall_error_text(cx->error));
+    tcall_write_unquote(w);
+    tcall_write_key(w, "error_type");
+    tcall_write_string(w, tcall_error_type(cx->error));
+    tcall_write_key(w, "code");
+    tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    if (cx->retry_ms) {
+        tcall_write_key(w, "retry_after_ms");
+        tcall_write_int(w, (long)cx->retry_ms);
+    }
+    if (cx->error == TCALL_E_UNKNOWN)
+        tcall_write_names_(cx->tc, w);
+    else
+        tcall_write_errors(call, w);
+    tcall_write_close(w, '}');
+    if (w->error)
+        cx->error = w->error;
 }
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer before = *out;
-    tcall_str said = tcall_slice_(NULL, 0);
-    int r = call->error;
-    if (r == TCALL_OK && (!call->tool || call->stage != TCALL_STAGE_BIND) &&
-        call->stage != TCALL_STAGE_APPROVE && call->stage != TCALL_STAGE_RUN)
-        r = TCALL_E_USAGE;
-    if (r == TCALL_OK) {
-        call->stage = TCALL_STAGE_PERMIT;
-        r = tcall_permit_(tc, call);
-    }
-    if (r == TCALL_OK) {
-        call->stage = TCALL_STAGE_APPROVE;
-        r = tcall_approve_(tc, call);
-    }
-    if (r == TCALL_OK) {
-        call->stage = TCALL_STAGE_RUN;
-        r = tcall_invoke_run_(tc, call, out);
-        said = tcall_slice_(out->buf + before.fill, out->fill - before.fill);
-    }
-    if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL) {
-        *out = before;
+    tcall_writer clean = *out;
+    tcall_ctx *cx = &call->cx;
+    int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    cx->out = out;
+    cx->clean = &clean;
+    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
+        tcall_failed_(cx, tcall_over_(cx));
+    r = tcall_walk_(cx);
+    if (r < 0) {
+        *out = clean;
         return r;
     }
-    call->error = r;
-    if (r < 0) {
-        *out = before;
-        tcall_fail_(tc, call, said, out);
-    } else {
-        call->stage = TCALL_STAGE_RESULT;
-    }
-    tcall_tell_call_(
-        tc, call, TCALL_EVENT_END,
-        tcall_slice_(out->buf + before.fill, out->fill - before.fill));
+    if (cx->asked)
+        tcall_tell_verdict_(cx, TCALL_DENY);
+    cx->finished = tcall_now_(tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    call->error = cx->error;
+    cx->state = TCALL_DONE_;
+    if (call->error < 0)
+        tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(tc, call, TCALL_EVENT_END, tcall_output(cx));
     return call->error;
+}
+
+/* ---- hooks ---- */
+
+/* Those of the registry, then those of the tool; NULL: there are no more. */
+static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    const tcall_tool *tool = cx->call->tool;
+    if (i < d->hook_count)
+        return &d->hooks[i];
+    i -= d->hook_count;
+    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
+}
+
+/* The bits in cx->held of the hooks of an acquiring stage with that user. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
+{
+    const tcall_hook *h;
+    uint32_t bits = 0, bit = 1;
+    size_t i;
+    for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
+        if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+            h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
+            if (h->stage == stage && h->user == user)
+                bits |= bit;
+            bit <<= 1;
+        }
+    return bits;
+}
+
+/* The hook's filter lets it run, and what it releases was acquired. */
+static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
+{
+    uint32_t bits;
+    if (h->filter && !h->filter(cx, h->user))
+        return false;
+    if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
+        h->stage != TCALL_DID_RELEASE_QUOTA)
+        return true;
+    bits = tcall_holders_(cx,
+                          h->stage == TCALL_DID_RELEASE_QUOTA
+                              ? TCALL_WILL_ACQUIRE_QUOTA
+                              : TCALL_WILL_ACQUIRE_SEMAPHORE,
+                          h->user);
+    if (bits && !(cx->held & bits))
+        return false;
+    cx->held &= ~bits;
+    return true;
+}
+
+/* The next hook of a stage from the place *at on; *at is then behind it. */
+static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
+                                          uint32_t *at)
+{
+    const tcall_hook *h, *best;
+    do {
+        uint32_t least = UINT32_MAX;
+        size_t i;
+        best = NULL;
+        for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
+            int order = tcall_due_[stage] & TCALL_LATE_ ? h->priority
+                                                        : -1 - h->priority;
+            uint32_t place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
+            if (h->stage == stage && place >= *at && place < least) {
+                least = place;
+                best = h;
+            }
+        }
+        *at = best ? least + 1 : *at;
+    } while (best && !tcall_hook_due_(cx, best));
+    return best;
+}
+
+static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
+{
+    const tcall_hook *outer = cx->hook;
+    int state = cx->state, r;
+    cx->hook = h;
+    r = tcall_came_(cx, h->run(cx, h->user));
+    cx->hook = outer;
+    if (tcall_waits_(r) &&
+        (state != TCALL_GOING_ || h->stage > TCALL_WILL_EXECUTE))
+        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
+    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
+        h->stage != TCALL_AROUND_EXECUTE)
+        cx->by = h->name;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+         h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
+        uint32_t bits = tcall_holders_(cx, h->stage, h->user);
+        cx->held |= bits;
+        if (!bits)
+            r = TCALL_E_LIMIT; /* more than 32 of them */
+    }
+    return r;
+}
+
+/* All hooks of a stage from the place *at on; the first error of them. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
+{
+    const tcall_hook *h;
+    int first = TCALL_OK, state = cx->state;
+    uint32_t here;
+    if (!(cx->hooked >> stage & 1))
+        return TCALL_OK;
+    while (here = *at, (h = tcall_hook_next_(cx, stage, at)) != NULL) {
+        int r = tcall_hook_run_(cx, h);
+        if (tcall_waits_(r)) {
+            *at = here;
+            return r;
+        }
+        if (first == TCALL_OK)
+            first = r;
+        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
+            (r < 0 || cx->state != state))
+            break;
+    }
+    return first;
+}
+
+/* The tool has no second effect when it runs once more for this call. */
+static bool tcall_repeatable_(const tcall_tool *tool)
+{
+    return tool->idempotent ||
+           (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* One attempt, from where it stands. */
+static int tcall_attempt_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->phase == TCALL_RUN_NOT_) {
+        cx->attempt++;
+        if (cx->begun && !tcall_repeatable_(cx->call->tool))
+            return cx->ran;
+        *cx->out = *cx->clean;
+        cx->reason.len = 0;
+        cx->by = NULL;
+        cx->inner = 0;
+        if (cx->attempt > 1) {
+            tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_RETRY,
+                             tcall_slice_(NULL, 0));
+            r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
+            cx->inner = 0;
+        }
+        cx->phase = TCALL_RUN_WILL_;
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        cx->phase == TCALL_RUN_WILL_) {
+        r = tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner);
+        if (r == TCALL_OK) {
+            cx->phase = TCALL_RUN_CONSENT_;
+            cx->inner = 0;
+        }
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+        cx->phase == TCALL_RUN_CONSENT_) {
+        r = cx->call->error;
+        if (r == TCALL_OK && !cx->call->approved && tcall_must_ask_(cx->call))
+            r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = tcall_consent_(cx);
+        if (r == TCALL_OK)
+            cx->phase = TCALL_RUN_BEGIN_;
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_run_(cx);
+    if (tcall_waits_(r))
+        return r;
+    cx->phase = TCALL_RUN_NOT_;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_) {
+        cx->inner = 0;
+        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->inner);
+    }
+    return cx->ran = r;
+}
+
+int tcall_next(tcall_ctx *cx)
+{
+    const tcall_hook *h;
+    uint32_t here = cx->around;
+    uint8_t depth = cx->depth;
+    int r;
+    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
+        depth > TOOLCALL_MAX_AROUND)
+        return cx->attempt++, TCALL_E_USAGE; /* who loops for it, ends */
+    h = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->around);
+    /* The tool, and hooks that are not around it, are not to call this. */
+    cx->depth = h ? (uint8_t)(depth + 1) : TOOLCALL_MAX_AROUND + 1;
+    r = h ? tcall_hook_run_(cx, h) : tcall_attempt_(cx);
+    cx->depth = depth;
+    cx->around = here;
+    return r;
+}
+
+/* Hooks around the run do not overcome its failure by keeping silent. */
+static int tcall_around_(tcall_ctx *cx)
+{
+    int r = tcall_next(cx);
+    if (tcall_waits_(r))
+        return r;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->ran;
+    if (r < 0 && cx->attempt > 1) {
+        cx->inner = 0;
+        tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->inner);
+        if (cx->state != TCALL_GOING_)
+            r = TCALL_OK;
+    }
+    return r;
+}
+
+int tcall_run_hooks(tcall_ctx *cx)
+{
+    const tcall_hook *h;
+    size_t i;
+    for (i = 0; !cx->mapped && (h = tcall_hook_(cx, i)) != NULL; i++)
+        cx->hooked |= (uint32_t)1 << (h->stage & 31);
+    cx->mapped = true;
+    return cx->stage == TCALL_AROUND_EXECUTE
+               ? tcall_around_(cx)
+               : tcall_hooks_(cx, cx->stage, &cx->at);
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_check_output_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
+    tcall_block *b = &tc->block;
+    tcall_str text = tcall_output(cx), gap;
+    tcall_schema schema;
+    tcall_check check;
+    tcall_json value;
+    size_t need = 0;
+    char *copy = (char *)tcall_block_take_(b, text.len + 1);
+    int r;
+    if (!copy)
+        return TCALL_E_MEMORY;
+    memcpy(copy, text.ptr, text.len);
+    gap = tcall_hydrate_gap_(b, 0);
+    r = tcall_json_parse(&value, copy, text.len,
+                         (tcall_tok *)(void *)(b->base + (gap.ptr - b->base)),
+                         gap.len / sizeof(tcall_tok), &need);
+    if (r < 0 && r != TCALL_E_MEMORY)
+        return TCALL_E_OUTPUT;
+    need = (r < 0 ? need : (size_t)r) * sizeof(tcall_tok);
+    copy = (char *)tcall_block_take_(b, need);
+    if (!copy)
+        return TCALL_E_MEMORY;
+    memmove(copy, value.tok, need);
+    value.tok = (const tcall_tok *)(const void *)copy;
+    r = tcall_tool_compile_(tc, &schema, cx->call->tool->output);
+    if (r < 0)
+        return r;
+    need = schema.nodes * sizeof(tcall_node_);
+    schema.program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
+        b, (const char *)schema.program, need);
+    if (!schema.program)
+        return TCALL_E_MEMORY;
+    memset(&check, 0, sizeof check);
+    gap = tcall_hydrate_gap_(b, 0);
+    check.memory = (void *)(b->base + (gap.ptr - b->base));
+    check.size = gap.len;
+    r = tcall_schema_check(&schema, value, &check);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY)
+        tcall_block_room_(b, check.need);
+    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
+}
+
+int tcall_check_output(tcall_ctx *cx)
+{
+    size_t high = cx->tc->block.high;
+    int r = tcall_check_output_(cx);
+    cx->tc->block.high = high;
+    return r;
 }
 
 /* ==========================================================================
@@ -7722,6 +8089,16 @@ static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
                                            : TCALL_ITEM_NONE_;
 }
 
+/* Shows a piece of a call. */
+static void tcall_reader_show_(tcall_reader *r)
+{
+    size_t at = r->pending - r->chat->start;
+    tcall_item item;
+    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        r->call(r->user, &item);
+}
+
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
@@ -7740,6 +8117,8 @@ static void tcall_reader_settle_(tcall_reader *r)
                (!piece && h.index != TCALL_INDEX_NONE_)) {
         if (!r->whole && h.kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
+        if (at == TCALL_NO_ITEM_ || !(h.kind & TCALL_ITEM_ALL_))
+            tcall_reader_show_(r);
         if (at == TCALL_NO_ITEM_) {
             r->pending += tcall_head_size_(&h);
             r->began |= (uint8_t)(1u << r->choice);
@@ -7766,7 +8145,8 @@ static void tcall_reader_settle_all_(tcall_reader *r)
  * type usually comes first. */
 static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
 {
-    if (!r->provider->keep || r->event == TCALL_WORD_NEW_ ||
+    if (!(r->provider->traits & TCALL_TRAIT_OPAQUE) ||
+        r->event == TCALL_WORD_NEW_ ||
         (r->type && r->type != TCALL_WORD_OPAQUE_) ||
         r->answer.error == TCALL_E_MEMORY)
         return;
@@ -7824,10 +8204,10 @@ static void tcall_reader_call_end_(tcall_reader *r)
 
 static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
 {
-    const tcall_word *w = r->provider->words;
-    while (*w->text && strcmp(w->text, r->word) != 0)
-        w++;
-    return *w->text ? w->means : other;
+    const char *w = r->provider->words;
+    while (*w && strcmp(w + 1, r->word) != 0)
+        w += strlen(w) + 1;
+    return *w ? (uint8_t)*w : other;
 }
 
 static void tcall_reader_stop_(tcall_reader *r)
@@ -7955,7 +8335,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->all = true;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
-    if ((opaque && !r->provider->keep) ||
+    if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
@@ -8172,18 +8552,24 @@ static size_t tcall_utf8_whole_(const char *p, size_t n)
 }
 
 /* An id of nine letters and digits: every provider takes those. */
-static bool tcall_reader_make_id_(tcall_reader *r)
+static tcall_str tcall_make_id_(tcall_chat *chat, char *id)
 {
-    char id[9] = {'c', 'a', 'l', 'l'};
-    uint32_t n = ++r->chat->made;
-    tcall_head_ h;
+    uint32_t n = ++chat->made;
     int i;
+    memcpy(id, "call", 4);
     for (i = 8; i > 3; i--, n /= 10)
         id[i] = (char)('0' + n % 10);
-    if (!tcall_reader_need_(r, sizeof id))
+    return tcall_slice_(id, 9);
+}
+
+static bool tcall_reader_make_id_(tcall_reader *r)
+{
+    char room[9];
+    tcall_str id = tcall_make_id_(r->chat, room);
+    tcall_head_ h;
+    if (!tcall_reader_need_(r, id.len))
         return false;
-    tcall_reader_put_(r, r->pending, TCALL_PART_ID_,
-                      tcall_slice_(id, sizeof id));
+    tcall_reader_put_(r, r->pending, TCALL_PART_ID_, id);
     h = tcall_head_get_(r->chat, r->pending);
     h.kind |= TCALL_ITEM_MADE_;
     tcall_head_set_(r->chat, r->pending, &h);
@@ -8301,36 +8687,35 @@ int tcall_reader_end(tcall_reader *r)
     return a->error;
 }
 
-/* What providers write about their errors, in code, type or words. */
-static const struct tcall_fault_ {
-    const char *says;
-    int error;
-} tcall_faults_[] = {
-    {"context_length", TCALL_E_CONTEXT},
-    {"context length", TCALL_E_CONTEXT},
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"api_key", TCALL_E_AUTH},
-    {"authentication", TCALL_E_AUTH},
-    {"unauthenticated", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content_filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
-};
+/* What providers write about their errors, in code, type or words, behind the
+ * index of what it means. */
+static const char tcall_fault_words_[] = "0context_length\0"
+                                         "0context length\0"
+                                         "0context window\0"
+                                         "0context size\0"
+                                         "0prompt is too long\0"
+                                         "0prompt_tokens\0"
+                                         "0number of tokens\0"
+                                         "1api key\0"
+                                         "1api_key\0"
+                                         "1authentication\0"
+                                         "1unauthenticated\0"
+                                         "1permission\0"
+                                         "2not_found\0"
+                                         "2model identifier\0"
+                                         "3overloaded\0"
+                                         "3unavailable\0"
+                                         "4rate_limit\0"
+                                         "4resource_exhausted\0"
+                                         "5content_filter\0"
+                                         "5content_policy\0"
+                                         "5content management policy\0"
+                                         "5safety\0"
+                                         "6invalid_request\0"
+                                         "6invalid_argument\0";
+static const int8_t tcall_fault_errors_[] = {
+    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
+    TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Is the word in the text? Capitals do not matter. */
 static bool tcall_says_(const char *text, const char *word)
@@ -8354,16 +8739,17 @@ int tcall_answer_error(const tcall_answer *a, int status)
     } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
                  {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
                  {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
+    const char *word;
     size_t i;
     for (i = 0; i < TCALL_COUNT(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status < 300 && a->error != TCALL_E_PROVIDER)
         return a->error;
-    for (i = 0; i < TCALL_COUNT(tcall_faults_); i++)
-        if (tcall_says_(a->stop_text, tcall_faults_[i].says) ||
-            tcall_says_(a->message, tcall_faults_[i].says))
-            return tcall_faults_[i].error;
+    for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
+        if (tcall_says_(a->stop_text, word + 1) ||
+            tcall_says_(a->message, word + 1))
+            return tcall_fault_errors_[*word - '0'];
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
@@ -8793,82 +9179,169 @@ static void tcall_write_member_(tcall_writer *w, const char *key,
     }
 }
 
-/* Writes JSON that is given as a form: @i, @n and @t stand for id, name and
- * text of the item, as strings, @r for its text as it is, @a for its text as
- * arguments, @A for the same as a string, @g for its sign; @I and @s for these
- * as members of Gemini's, if there are any. An object behind another one gets
- * its comma. */
-static void tcall_write_form_(tcall_writer *w, const char *form,
-                              const tcall_item *item)
+/* Arrays that came one after the other, as one. */
+static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
+{
+    size_t i, from = 0;
+    int depth = 0;
+    bool quoted = false;
+    for (i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (quoted && c == '\\') {
+            i++;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
+                tcall_write_bytes(w, s.ptr + from, i - from);
+                tcall_write_text(w, ",");
+                depth++;
+                from = ++i + 1;
+            }
+        }
+    }
+    tcall_write_bytes(w, s.ptr + from, s.len - from);
+}
+
+/* The n-th of texts that stand one behind the other, each ended by NUL. A
+ * table of pointers would be linked with all its texts where nobody uses it. */
+static const char *tcall_nth_(const char *texts, int n)
+{
+    while (n-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
+/* What a letter of a form stands for. */
+static void tcall_write_value_(tcall_writer *w, char letter,
+                               const tcall_item *item)
+{
+    tcall_str text = item->text;
+    switch (letter) {
+    case 'i': tcall_write_str(w, item->id); break;
+    case 'n': tcall_write_str(w, item->name); break;
+    case 'g': tcall_write_str(w, item->sign); break;
+    case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
+    case 'l': tcall_write_arrays_(w, text); break;
+    case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
+    case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
+    case 'I':
+        if (!item->made)
+            tcall_write_member_(w, ",\"id\":", item->id);
+        break;
+    case 's':
+        tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
+        break;
+    case 'e':
+        tcall_write_quote(w);
+        if (item->error && !(text.len && *text.ptr == '{'))
+            tcall_write_text(w, "Error: ");
+        tcall_write_bytes(w, text.ptr, text.len);
+        tcall_write_unquote(w);
+        break;
+    default: tcall_write_str(w, text);
+    }
+}
+
+/* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
+ * are id, name and text of the item, as strings; @r its text as it is, @l the
+ * same, arrays joined; @a its text as arguments, @A that as a string; @e the
+ * text of a result where there is no flag for an error; @g its sign; @I and @s
+ * id and sign as members of Gemini's, if there are any. An object behind
+ * another one gets its comma. Ends at @., the result is what follows. */
+static const char *tcall_write_form_(tcall_writer *w, const char *form,
+                                     const tcall_item *item)
 {
     if ((*form == '{' || strcmp(form, "@r") == 0) && w->last == '}')
         tcall_write_text(w, ",");
     for (;;) {
-        const char *at = strchr(form, '@');
-        tcall_write_bytes(w, form, at ? (size_t)(at - form) : strlen(form));
-        if (!at)
-            return;
-        switch (at[1]) {
-        case 'i': tcall_write_str(w, item->id); break;
-        case 'n': tcall_write_str(w, item->name); break;
-        case 't': tcall_write_str(w, item->text); break;
-        case 'g': tcall_write_str(w, item->sign); break;
-        case 'r': tcall_write_bytes(w, item->text.ptr, item->text.len); break;
-        case 'I':
-            if (!item->made)
-                tcall_write_member_(w, ",\"id\":", item->id);
-            break;
-        case 's':
-            tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
-            break;
-        case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
-        default: tcall_write_str(w, tcall_arguments_(item));
-        }
-        form = at + 2;
+        const char *at = form;
+        while (*at && *at != '@' && *at != '\'')
+            at++;
+        tcall_write_bytes(w, form, (size_t)(at - form));
+        if (!*at)
+            return at;
+        form = at + 1 + (*at == '@');
+        if (*at == '\'')
+            tcall_write_text(w, "\"");
+        else if (at[1] == '.')
+            return form;
+        else
+            tcall_write_value_(w, at[1], item);
     }
 }
 
-/* A form with one text only. */
-static void tcall_write_words_(tcall_writer *w, const char *form,
-                               const char *text)
+/* A form with one text only, or with none. */
+static const char *tcall_write_words_(tcall_writer *w, const char *form,
+                                      const char *text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
     item.text = tcall_str_of(text);
-    tcall_write_form_(w, form, &item);
+    return tcall_write_form_(w, form, &item);
 }
 
-/* All tools as a member of the request, each between two forms. False: there
- * are none. */
-static bool tcall_write_tools_(tcall_writer *w, const tcall_ask *ask,
-                               const char *before, const char *behind,
-                               tcall_strict *left)
+/* The same, where there is a text. */
+static void tcall_write_option_(tcall_writer *w, const char *form,
+                                const char *text)
 {
+    if (text && *text)
+        tcall_write_words_(w, form, text);
+}
+
+/* And with a number above 0. */
+static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
+{
+    if (value > 0) {
+        form = tcall_write_words_(w, form, NULL);
+        tcall_write_int(w, value);
+        tcall_write_words_(w, form, NULL);
+    }
+}
+
+/* The end of most requests. */
+static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+{
+    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
+                                           : ",\"stream\":false}");
+}
+
+/* All tools as a member of the request: a form around all of them, and one for
+ * each, with @. for its schema. False: there are none. */
+static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *form,
+                               const char *each, tcall_strict *left)
+{
+    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
+    const char *rest;
     tcall_item item;
     size_t i = 0;
     bool some = false, strict;
     memset(&item, 0, sizeof item);
+    if (weak && ask->choice == TCALL_CHOICE_NONE)
+        return false;
+    if (p->traits & TCALL_TRAIT_NO_STRICT)
+        left->tools = 0;
     while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (left->profile == TCALL_STRICT_OLLAMA &&
-            ask->choice == TCALL_CHOICE_ONE &&
+        if (weak && ask->choice == TCALL_CHOICE_ONE &&
             strcmp(tool->name, ask->choice_name) != 0)
-            continue; /* it knows no other way to say so */
-        tcall_write_text(w, some ? ""
-                            : left->profile
-                                ? ",\"tools\":["
-                                : ",\"tools\":[{\"functionDeclarations\":[");
+            continue;
+        if (!some)
+            form = tcall_write_form_(w, form, &item);
         some = true;
         item.name = tcall_str_of(tool->name);
         item.text = tcall_str_of(tool->description);
-        tcall_write_form_(w, before, &item);
+        rest = tcall_write_form_(w, each, &item);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
                                         : "");
-        tcall_write_text(w, behind);
+        tcall_write_form_(w, rest, &item);
     }
-    tcall_write_text(w, !some ? "" : left->profile ? "]" : "]}]");
+    if (some)
+        tcall_write_form_(w, form, &item);
     return some;
 }
 
@@ -8898,21 +9371,20 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
  * in one answer comes as reasoning, text, calls with their reasoning, and then
  * the results of all its calls. */
 typedef struct tcall_talk_ {
+    const tcall_provider *to;
     const tcall_chat *chat;
-    const char *who; /* the provider that gets it */
-    bool keeps;      /* its reasoning */
     size_t from, at; /* where the answer begins; the place in it */
     uint8_t phase;
     bool called; /* a call came by */
+    char id[9];  /* room for one that has to be mapped */
 } tcall_talk_;
 
-static void tcall_talk_init_(tcall_talk_ *t, const tcall_chat *chat,
-                             const char *who)
+static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
+                             const tcall_chat *chat)
 {
     memset(t, 0, sizeof *t);
+    t->to = to;
     t->chat = chat;
-    t->who = who ? who : "";
-    t->keeps = who != NULL;
 }
 
 /* Does the item belong to the phase that is on? */
@@ -8922,9 +9394,11 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     switch (item->kind) {
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
-    default:
+    case TCALL_ITEM_OPAQUE:
         return t->phase == (t->called ? 2 : 0) &&
-               tcall_str_eq(item->name, tcall_str_of(t->who));
+               t->to->traits & TCALL_TRAIT_OPAQUE &&
+               tcall_str_eq(item->name, tcall_str_of(t->to->name));
+    default: return false;
     }
 }
 
@@ -8939,10 +9413,12 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = next;
             if (!tcall_talk_fits_(t, item))
                 continue;
-            if (item->lost && t->keeps && !w->error)
+            if (item->lost && t->to->traits & TCALL_TRAIT_OPAQUE && !w->error)
                 w->error = TCALL_E_MEMORY;
             if (t->phase == 3)
                 tcall_chat_result_(t->chat, next, item);
+            if (t->to->id)
+                item->id = t->to->id(t->id, item->id);
             return true;
         }
         t->called = false;
@@ -8960,19 +9436,6 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
     }
 }
 
-/* There is no error flag in this format: the text has to say it. */
-static void tcall_write_result_(tcall_writer *w, const char *form,
-                                const tcall_item *result)
-{
-    bool object = result->text.len && *result->text.ptr == '{';
-    tcall_write_form_(w, form, result);
-    tcall_write_quote(w);
-    tcall_write_text(w, result->error && !object ? "Error: " : "");
-    tcall_write_bytes(w, result->text.ptr, result->text.len);
-    tcall_write_unquote(w);
-    tcall_write_text(w, "}");
-}
-
 /* How far a message of the model is written. */
 enum {
     TCALL_SAID_NONE_,
@@ -8984,7 +9447,7 @@ enum {
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     if (*said == TCALL_SAID_NONE_ && to > *said)
-        tcall_write_form_(w, "{\"role\":\"assistant\"", NULL);
+        tcall_write_form_(w, "{'role':'assistant'", NULL);
     if (*said == TCALL_SAID_NONE_ && to > *said)
         *said = TCALL_SAID_OPEN_;
     if (*said == TCALL_SAID_OPEN_ && to != *said) {
@@ -9001,51 +9464,27 @@ static void tcall_write_said_(tcall_writer *w, int *said, int to)
     *said = to;
 }
 
-/* Arrays that came one after the other, as one. */
-static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
-{
-    size_t i, from = 0;
-    int depth = 0;
-    bool quoted = false;
-    for (i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (quoted && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (!quoted) {
-            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
-                tcall_write_bytes(w, s.ptr + from, i - from);
-                tcall_write_text(w, ",");
-                depth++;
-                from = ++i + 1;
-            }
-        }
-    }
-    tcall_write_bytes(w, s.ptr + from, s.len - from);
-}
-
-/* Begins a request: model and messages, as OpenAI began to write them. The
- * form of a result ends before the value of its content. who: whose reasoning
- * goes back; NULL: nobody's. */
-static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
-                              const char *call, const char *result,
-                              const char *who)
+/* Begins a request: model and messages, as OpenAI began to write them. */
+static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
+                              const tcall_ask *ask, const char *call,
+                              const char *result)
 {
     tcall_talk_ talk;
     tcall_item item;
     int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{\"model\":@t,\"messages\":[", ask->model);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, "{\"role\":\"system\",\"content\":@t}",
-                           ask->system);
-    tcall_talk_init_(&talk, ask->chat, who);
+    tcall_write_words_(w, "{'model':@t,'messages':[", ask->model);
+    tcall_write_option_(w, "{'role':'system','content':@t}", ask->system);
+    tcall_talk_init_(&talk, p, ask->chat);
     while (tcall_talk_next_(&talk, w, &item))
         switch (item.kind) {
         case TCALL_ITEM_USER:
+        case TCALL_ITEM_RESULT:
             tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_form_(w, "{\"role\":\"user\",\"content\":@t}", &item);
+            tcall_write_form_(w,
+                              item.kind == TCALL_ITEM_RESULT
+                                  ? result
+                                  : "{'role':'user','content':@t}",
+                              &item);
             break;
         case TCALL_ITEM_TEXT:
             tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
@@ -9055,33 +9494,105 @@ static void tcall_write_talk_(tcall_writer *w, const tcall_ask *ask,
             tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
             tcall_write_form_(w, call, &item);
             break;
-        case TCALL_ITEM_RESULT:
-            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_result_(w, result, &item);
-            break;
         default:
             if (said > TCALL_SAID_OPEN_)
                 break; /* it always stands before the calls */
             tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
             tcall_write_form_(w,
-                              item.made ? ",\"reasoning_details\":"
-                                        : ",\"reasoning_content\":@t",
+                              item.made ? ",'reasoning_details':@l"
+                                        : ",'reasoning_content':@t",
                               &item);
-            if (item.made)
-                tcall_write_arrays_(w, item.text);
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
     tcall_write_text(w, "]");
 }
 
-/* A member whose value is a number above 0. */
-static void tcall_write_limit_(tcall_writer *w, const char *key, int value)
+/* How a provider says each kind of item: texts, the first two of which open a
+ * message of the user and one of the model. The others are forms, behind who
+ * says it (u, m, or - where there are no messages), for the kinds of items in
+ * their order and for these two. */
+enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
+
+static bool tcall_blank_(tcall_str s)
 {
-    if (value > 0) {
-        tcall_write_text(w, key);
-        tcall_write_int(w, value);
-    }
+    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
+        s.len--;
+    return s.len == 0;
 }
+
+/* The conversation as such turns. Items of one role after the other share a
+ * message: roles must take turns. */
+static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *turns)
+{
+    char role = '-';
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, p, ask->chat);
+    while (tcall_talk_next_(&talk, w, &item)) {
+        int kind = item.kind;
+        const char *turn;
+        if (kind == TCALL_ITEM_RESULT && item.error)
+            kind = TCALL_TURN_ERROR_;
+        if (kind == TCALL_ITEM_OPAQUE && item.made)
+            kind = TCALL_TURN_OPAQUE_2_;
+        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
+            tcall_blank_(item.text))
+            continue; /* that would be refused */
+        turn = tcall_nth_(turns, 2 + kind);
+        if (role != *turn) {
+            tcall_write_text(w, role == '-' ? "" : "]}");
+            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
+        }
+        role = *turn;
+        tcall_write_form_(w, turn + 1, &item);
+    }
+    tcall_write_text(w, role == '-' ? "]" : "]}]");
+}
+
+/* The choice among the tools, as OpenAI began to say it; named is the form for
+ * one tool. */
+static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
+                                const tcall_ask *ask, const char *named)
+{
+    const unsigned is = p->traits;
+    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
+                       : is & TCALL_TRAIT_ANY           ? "any"
+                                                        : "required";
+    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE)) {
+        tcall_write_text(w, ",\"tool_choice\":");
+        if (ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE))
+            tcall_write_words_(w, named, ask->choice_name);
+        else
+            tcall_write_words_(w, "@t", word);
+    }
+    if (is & TCALL_TRAIT_SAY_PARALLEL ||
+        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
+        tcall_write_words_(w,
+                           ask->no_parallel ? ",'parallel_tool_calls':false"
+                                            : ",'parallel_tool_calls':true",
+                           NULL);
+}
+
+/* A provider whose tables and writer are those of a format. Its texts are
+ * linked only with it. */
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
+                        version, value, id, traits)                      \
+    static const char tcall_##name##_name_[] = #name;                    \
+    static const char tcall_##name##_url_[] = url;                       \
+    static const char tcall_##name##_path_[] = path;                     \
+    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
+                                         tcall_##name##_url_,            \
+                                         tcall_##name##_path_,           \
+                                         stream,                         \
+                                         header,                         \
+                                         prefix,                         \
+                                         {version, value},               \
+                                         tcall_##format##_paths_,        \
+                                         tcall_##format##_words_,        \
+                                         tcall_##format##_write_,        \
+                                         id,                             \
+                                         traits};
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -9124,101 +9635,48 @@ static const tcall_path tcall_openai_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_openai_words_[] = {
-    {"stop", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_CALLS},
-    {"function_call", TCALL_STOP_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_openai_words_[] =
+    TCALL_SAYS_END "stop\0"
+    TCALL_SAYS_CALLS "tool_calls\0"
+    TCALL_SAYS_CALLS "function_call\0"
+    TCALL_SAYS_LENGTH "length\0"
+    TCALL_SAYS_LENGTH "model_length\0"
+    TCALL_SAYS_LENGTH "max_tokens\0"
+    TCALL_SAYS_LENGTH "max_output_tokens\0"
+    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
+    TCALL_SAYS_LENGTH "insufficient_system_resource\0"
+    TCALL_SAYS_LENGTH "error\0"
+    TCALL_SAYS_REFUSED "content_filter\0";
+/* clang-format on */
 
-static int tcall_openai_write_as_(tcall_writer *w, const tcall_ask *ask,
-                                  const char *who)
+static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
-        ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":@t}}"};
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    tcall_write_talk_(
-        w, ask,
-        "{\"id\":@i,\"type\":\"function\","
-        "\"function\":{\"name\":@n,\"arguments\":@A}}",
-        "{\"role\":\"tool\",\"tool_call_id\":@i,\"content\":", who);
-    if (tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}}", &left)) {
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-        if (ask->no_parallel)
-            tcall_write_text(w, ",\"parallel_tool_calls\":false");
-    }
-    tcall_write_limit_(w, ",\"max_completion_tokens\":", ask->max_tokens);
-    return tcall_write_text(
-        w, ask->stream ? ",\"stream\":true,"
-                         "\"stream_options\":{\"include_usage\":true}}"
-                       : ",\"stream\":false}");
+    tcall_write_talk_(p, w, ask,
+                      "{'id':@i,'type':'function',"
+                      "'function':{'name':@n,'arguments':@A}}",
+                      "{'role':'tool','tool_call_id':@i,'content':@e}");
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'type':'function','function':{'name':@n,"
+                           "'description':@t,'parameters':@.}}",
+                           &left))
+        tcall_write_choice_(p, w, ask,
+                            "{'type':'function','function':{'name':@t}}");
+    tcall_write_limit_(w,
+                       p->traits & TCALL_TRAIT_MAX_TOKENS
+                           ? ",'max_tokens':@."
+                           : ",'max_completion_tokens':@.",
+                       ask->max_tokens);
+    if (ask->stream && !(p->traits & TCALL_TRAIT_NO_USAGE))
+        tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
+    return tcall_write_stream_(w, ask);
 }
 
-static int tcall_openai_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, NULL);
-}
-
-static int tcall_deepseek_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, "deepseek");
-}
-
-static int tcall_openrouter_write_(tcall_writer *w, const tcall_ask *ask)
-{
-    return tcall_openai_write_as_(w, ask, "openrouter");
-}
-
-const tcall_provider tcall_openai = {
-    "openai",
-    "/v1/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    false,
-    tcall_openai_write_,
-};
-
-const tcall_provider tcall_deepseek = {
-    "deepseek",
-    "/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    true,
-    tcall_deepseek_write_,
-};
-
-const tcall_provider tcall_openrouter = {
-    "openrouter",
-    "/api/v1/chat/completions",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_openai_paths_,
-    tcall_openai_words_,
-    true,
-    tcall_openrouter_write_,
-};
+TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -9269,107 +9727,61 @@ static const tcall_path tcall_anthropic_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_anthropic_words_[] = {
-    {"message_stop", TCALL_STOP_FINAL_},
-    {"tool_use", TCALL_WORD_CALL_},
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_anthropic_words_[] =
+    TCALL_SAYS_FINAL "message_stop\0"
+    TCALL_SAYS_CALL "tool_use\0"
+    TCALL_SAYS_END "end_turn\0"
+    TCALL_SAYS_END "stop_sequence\0"
+    TCALL_SAYS_LENGTH "max_tokens\0"
+    TCALL_SAYS_LENGTH "model_context_window_exceeded\0"
+    TCALL_SAYS_REFUSED "refusal\0";
+/* clang-format on */
 
-static bool tcall_blank_(tcall_str s)
-{
-    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
-        s.len--;
-    return s.len == 0;
-}
+static const char tcall_anthropic_turns_[] =
+    "{'role':'user','content':[\0"
+    "{'role':'assistant','content':[\0"
+    "u{'type':'text','text':@t}\0"
+    "m{'type':'text','text':@t}\0"
+    "m{'type':'tool_use','id':@i,'name':@n,'input':@a}\0"
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t}\0"
+    "m{'type':'thinking','thinking':@t,'signature':@g}\0"
+    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}\0"
+    "m{'type':'redacted_thinking','data':@t}";
 
-static void tcall_anthropic_messages_(tcall_writer *w, const tcall_chat *chat)
+static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
+                                  const tcall_ask *ask)
 {
-    static const char user[] = "user", model[] = "assistant";
-    static const struct {
-        const char *role, *form;
-    } blocks[] = {{user, "{\"type\":\"text\",\"text\":@t}"},
-                  {model, "{\"type\":\"text\",\"text\":@t}"},
-                  {model, "{\"type\":\"tool_use\",\"id\":@i,\"name\":@n,"
-                          "\"input\":@a}"},
-                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                         "\"content\":@t}"},
-                  {model, "{\"type\":\"thinking\",\"thinking\":@t,"
-                          "\"signature\":@g}"},
-                  {model, "{\"type\":\"redacted_thinking\",\"data\":@t}"},
-                  {user, "{\"type\":\"tool_result\",\"tool_use_id\":@i,"
-                         "\"content\":@t,\"is_error\":true}"}};
-    const char *role = NULL;
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "anthropic");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int i = item.kind == TCALL_ITEM_RESULT && item.error  ? 6
-                : item.kind == TCALL_ITEM_OPAQUE && item.made ? 5
-                                                              : item.kind;
-        if (item.kind <= TCALL_ITEM_TEXT && tcall_blank_(item.text))
-            continue;                 /* that would be refused */
-        if (role != blocks[i].role) { /* roles must take turns */
-            tcall_write_text(w, role ? "]}" : "");
-            tcall_write_words_(w, "{\"role\":@t,\"content\":[", blocks[i].role);
-        }
-        role = blocks[i].role;
-        tcall_write_form_(w, blocks[i].form, &item);
-    }
-    tcall_write_text(w, role ? "]}]" : "]");
-}
-
-static void tcall_anthropic_choice_(tcall_writer *w, const tcall_ask *ask)
-{
-    static const char *const choices[] = {
-        "{\"type\":\"auto\"", "{\"type\":\"none\"", "{\"type\":\"any\"",
-        "{\"type\":\"tool\",\"name\":@t"};
-    if (ask->choice == TCALL_CHOICE_AUTO && !ask->no_parallel)
-        return;
-    tcall_write_text(w, ",\"tool_choice\":");
-    tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-    tcall_write_text(w, ask->no_parallel && ask->choice != TCALL_CHOICE_NONE
-                            ? ",\"disable_parallel_tool_use\":true}"
-                            : "}");
-}
-
-static int tcall_anthropic_write_(tcall_writer *w, const tcall_ask *ask)
-{
+    static const char choices[] = ",'tool_choice':{'type':'auto'@.}\0"
+                                  ",'tool_choice':{'type':'none'}\0"
+                                  ",'tool_choice':{'type':'any'@.}\0"
+                                  ",'tool_choice':{'type':'tool','name':@t@.}";
     /* What one request may hold of strict tools, optional parameters and
      * unions, over all of them together. */
     tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
-    tcall_write_words_(w, "{\"model\":@t", ask->model);
-    tcall_write_limit_(
-        w, ",\"max_tokens\":", ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, ",\"system\":@t", ask->system);
+    const char *rest;
+    tcall_write_words_(w, "{'model':@t", ask->model);
+    tcall_write_limit_(w, ",'max_tokens':@.",
+                       ask->max_tokens > 0 ? ask->max_tokens : 1024);
+    tcall_write_option_(w, ",'system':@t", ask->system);
     tcall_write_text(w, ",\"messages\":[");
-    tcall_anthropic_messages_(w, ask->chat);
-    if (tcall_write_tools_(w, ask,
-                           "{\"name\":@n,\"description\":@t,"
-                           "\"input_schema\":",
-                           "}", &left))
-        tcall_anthropic_choice_(w, ask);
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'name':@n,'description':@t,'input_schema':@.}",
+                           &left) &&
+        (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
+        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                                  ask->choice_name);
+        if (*rest && ask->no_parallel)
+            tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
+        tcall_write_text(w, rest);
+    }
+    return tcall_write_stream_(w, ask);
 }
 
-const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_paths_,
-    tcall_anthropic_words_,
-    true,
-    tcall_anthropic_write_,
-};
+TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
+                "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
+                "2023-06-01", NULL, TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -9395,54 +9807,38 @@ static const tcall_path tcall_ollama_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_ollama_words_[] = {
-    {"true", TCALL_STOP_FINAL_},
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_ollama_words_[] =
+    TCALL_SAYS_FINAL "true\0"
+    TCALL_SAYS_END "stop\0"
+    TCALL_SAYS_LENGTH "length\0";
+/* clang-format on */
 
-static int tcall_ollama_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
-    tcall_write_talk_(w, ask,
-                      "{\"id\":@i,\"function\":{\"name\":@n,"
-                      "\"arguments\":@a}}",
-                      "{\"role\":\"tool\",\"tool_name\":@n,"
-                      "\"tool_call_id\":@i,\"content\":",
-                      NULL);
-    if (ask->choice != TCALL_CHOICE_NONE)
-        tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"function\":{\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}}", &left);
-    tcall_write_limit_(w, ",\"options\":{\"num_predict\":", ask->max_tokens);
-    tcall_write_text(w, ask->max_tokens > 0 ? "}" : "");
-    /* It streams unless it is told not to. */
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_talk_(
+        p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
+        "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
+    tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                       "{'type':'function','function':{'name':@n,"
+                       "'description':@t,'parameters':@.}}",
+                       &left);
+    tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
+    return tcall_write_stream_(w, ask); /* it streams unless it is told */
 }
 
-const tcall_provider tcall_ollama = {
-    "ollama",
-    "/api/chat",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_ollama_paths_,
-    tcall_ollama_words_,
-    false,
-    tcall_ollama_write_,
-};
+TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL,
+                TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
  *
- * A stream says everything three times: in pieces, at the end of the piece's
- * part, and again in the item; servers differ in which of them they fill. The
- * longest counts. What a piece is of, the type of its event tells. Reasoning
- * goes back as the item that it came as.
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event tells what its piece is of. Reasoning goes back as it came.
  */
 
 static const tcall_path tcall_responses_paths_[] = {
@@ -9450,7 +9846,6 @@ static const tcall_path tcall_responses_paths_[] = {
     {1, TCALL_AT_INDEX, 0, "output_index"},
     {1, TCALL_AT_PIECE, 0, "delta"},
     {1, TCALL_AT_PIECE, 0, "arguments"},
-    {1, TCALL_AT_PIECE, 0, "input"},
     {1, TCALL_AT_CALL, TCALL_PATH_RAW, "item"},
     {2, TCALL_AT_TYPE, 0, "type"},
     {2, TCALL_AT_ID, 0, "call_id"},
@@ -9493,96 +9888,68 @@ static const tcall_path tcall_responses_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_responses_words_[] = {
-    {"function_call", TCALL_WORD_CALL_},
-    {"custom_tool_call", TCALL_WORD_CALL_},
-    {"message", TCALL_WORD_TEXT_},
-    {"reasoning", TCALL_WORD_OPAQUE_},
-    {"response.created", TCALL_WORD_OPEN_},
-    {"response.output_item.added", TCALL_WORD_NEW_},
-    {"response.output_item.done", TCALL_WORD_DONE_},
-    {"response.output_text.delta", TCALL_WORD_TEXT_},
-    {"response.function_call_arguments.delta", TCALL_WORD_PIECE_},
-    {"response.function_call_arguments.done", TCALL_WORD_ALL_},
-    {"response.custom_tool_call_input.delta", TCALL_WORD_PIECE_},
-    {"response.custom_tool_call_input.done", TCALL_WORD_ALL_},
-    {"response.completed", TCALL_STOP_FINAL_},
-    {"response.incomplete", TCALL_STOP_FINAL_},
-    {"response.failed", TCALL_STOP_FINAL_},
-    {"in_progress", TCALL_STOP_NOT_YET_},
-    {"queued", TCALL_STOP_NOT_YET_},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"failed", TCALL_STOP_FAULT_},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_REFUSED},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_responses_words_[] =
+    TCALL_SAYS_CALL "function_call\0"
+    TCALL_SAYS_CALL "custom_tool_call\0"
+    TCALL_SAYS_TEXT "message\0"
+    TCALL_SAYS_OPAQUE "reasoning\0"
+    TCALL_SAYS_OPEN "response.created\0"
+    TCALL_SAYS_NEW "response.output_item.added\0"
+    TCALL_SAYS_DONE "response.output_item.done\0"
+    TCALL_SAYS_TEXT "response.output_text.delta\0"
+    TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
+    TCALL_SAYS_ALL "response.function_call_arguments.done\0"
+    TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
+    TCALL_SAYS_FINAL "response.completed\0"
+    TCALL_SAYS_FINAL "response.incomplete\0"
+    TCALL_SAYS_FINAL "response.failed\0"
+    TCALL_SAYS_NOT_YET "in_progress\0"
+    TCALL_SAYS_NOT_YET "queued\0"
+    TCALL_SAYS_END "completed\0"
+    TCALL_SAYS_LENGTH "incomplete\0"
+    TCALL_SAYS_LENGTH "cancelled\0"
+    TCALL_SAYS_FAULT "failed\0"
+    TCALL_SAYS_LENGTH "max_output_tokens\0"
+    TCALL_SAYS_REFUSED "content_filter\0";
+/* clang-format on */
 
-static void tcall_responses_input_(tcall_writer *w, const tcall_chat *chat)
-{
-    static const char *const forms[] = {
-        "{\"role\":\"user\",\"content\":@t}",
-        "{\"role\":\"assistant\",\"content\":@t}",
-        ("{\"type\":\"function_call\",\"call_id\":@i,\"name\":@n,"
-         "\"arguments\":@A}"),
-        "{\"type\":\"function_call_output\",\"call_id\":@i,\"output\":", "@r"};
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "responses");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        if (item.kind == TCALL_ITEM_RESULT)
-            tcall_write_result_(w, forms[item.kind], &item);
-        else
-            tcall_write_form_(w, forms[item.kind], &item);
-    }
-}
+static const char tcall_responses_turns_[] =
+    "\0\0"
+    "-{'role':'user','content':@t}\0"
+    "-{'role':'assistant','content':@t}\0"
+    "-{'type':'function_call','call_id':@i,'name':@n,'arguments':@A}\0"
+    "-{'type':'function_call_output','call_id':@i,'output':@t}\0"
+    "-@r\0"
+    "-{'type':'function_call_output','call_id':@i,'output':@e}\0"
+    "-@r";
 
-static int tcall_responses_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
+                                  const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "", ",\"tool_choice\":\"none\"", ",\"tool_choice\":\"required\"",
-        ",\"tool_choice\":{\"type\":\"function\",\"name\":@t}"};
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{\"model\":@t", ask->model);
-    if (ask->system && *ask->system)
-        tcall_write_words_(w, ",\"instructions\":@t", ask->system);
-    tcall_write_text(w, ",\"input\":[");
-    tcall_responses_input_(w, ask->chat);
-    tcall_write_text(w, "]");
     /* Without a word about it tools would be taken for strict ones. */
-    if (tcall_write_tools_(w, ask,
-                           "{\"type\":\"function\",\"name\":@n,"
-                           "\"description\":@t,\"parameters\":",
-                           "}", &left)) {
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
-        if (ask->no_parallel)
-            tcall_write_text(w, ",\"parallel_tool_calls\":false");
-    }
-    tcall_write_limit_(w, ",\"max_output_tokens\":", ask->max_tokens);
-    /* Nothing is kept on the server, so the reasoning has to come along. Models
-     * that do not reason refuse to be asked for it. */
+    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
+    tcall_write_words_(w, "{'model':@t", ask->model);
+    tcall_write_option_(w, ",'instructions':@t", ask->system);
+    tcall_write_text(w, ",\"input\":[");
+    tcall_write_turns_(p, w, ask, tcall_responses_turns_);
+    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
+                           "{'type':'function','name':@n,"
+                           "'description':@t,'parameters':@.}",
+                           &left))
+        tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
+    tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
-    if (!ask->model || (strncmp(ask->model, "gpt-4", 5) != 0 &&
-                        strncmp(ask->model, "gpt-3", 5) != 0))
-        tcall_write_text(w, ",\"include\":[\"reasoning.encrypted_content\"]");
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
+        tcall_write_words_(w, ",'include':['reasoning.encrypted_content']",
+                           NULL);
+    return tcall_write_stream_(w, ask);
 }
 
-const tcall_provider tcall_responses = {
-    "responses",
-    "/v1/responses",
-    NULL,
-    "Authorization",
-    "Bearer ",
-    {NULL, NULL},
-    tcall_responses_paths_,
-    tcall_responses_words_,
-    true,
-    tcall_responses_write_,
-};
+TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
+                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
+                TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -9627,93 +9994,314 @@ static const tcall_path tcall_gemini_paths_[] = {
     {0, 0, 0, ""},
 };
 
-static const tcall_word tcall_gemini_words_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_REFUSED},
-    {"3", TCALL_STOP_REFUSED},
-    {"RECITATION", TCALL_STOP_REFUSED},
-    {"4", TCALL_STOP_REFUSED},
-    {"BLOCKLIST", TCALL_STOP_REFUSED},
-    {"PROHIBITED_CONTENT", TCALL_STOP_REFUSED},
-    {"SPII", TCALL_STOP_REFUSED},
-    {"MALFORMED_FUNCTION_CALL", TCALL_STOP_FAULT_},
-    {"9", TCALL_STOP_FAULT_},
-    {"MALFORMED_RESPONSE", TCALL_STOP_FAULT_},
-    {"UNEXPECTED_TOOL_CALL", TCALL_STOP_FAULT_},
-    {"TOO_MANY_TOOL_CALLS", TCALL_STOP_FAULT_},
-    {"", 0},
-};
+/* clang-format off */
+static const char tcall_gemini_words_[] =
+    TCALL_SAYS_END "STOP\0"
+    TCALL_SAYS_END "1\0"
+    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
+    TCALL_SAYS_LENGTH "2\0"
+    TCALL_SAYS_REFUSED "SAFETY\0"
+    TCALL_SAYS_REFUSED "3\0"
+    TCALL_SAYS_REFUSED "RECITATION\0"
+    TCALL_SAYS_REFUSED "4\0"
+    TCALL_SAYS_REFUSED "BLOCKLIST\0"
+    TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
+    TCALL_SAYS_REFUSED "SPII\0"
+    TCALL_SAYS_FAULT "MALFORMED_FUNCTION_CALL\0"
+    TCALL_SAYS_FAULT "9\0"
+    TCALL_SAYS_FAULT "MALFORMED_RESPONSE\0"
+    TCALL_SAYS_FAULT "UNEXPECTED_TOOL_CALL\0"
+    TCALL_SAYS_FAULT "TOO_MANY_TOOL_CALLS\0";
+/* clang-format on */
 
-static void tcall_gemini_contents_(tcall_writer *w, const tcall_chat *chat)
-{
-    static const char user[] = "user", model[] = "model";
-    static const struct {
-        const char *role, *form;
-    } parts[] = {{user, "{\"text\":@t@s}"},
-                 {model, "{\"text\":@t@s}"},
-                 {model, "{\"functionCall\":{\"name\":@n,\"args\":@a@I}@s}"},
-                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
-                        "{\"output\":@t}@I}}"},
-                 {user, "{\"functionResponse\":{\"name\":@n,\"response\":"
-                        "{\"error\":@t}@I}}"}};
-    const char *role = NULL;
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, chat, "gemini");
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int i = item.kind + (item.kind == TCALL_ITEM_RESULT && item.error);
-        if (role != parts[i].role) {
-            tcall_write_text(w, role ? "]}" : "");
-            tcall_write_words_(w, "{\"role\":@t,\"parts\":[", parts[i].role);
-        }
-        role = parts[i].role;
-        tcall_write_form_(w, parts[i].form, &item);
-    }
-    tcall_write_text(w, role ? "]}" : "");
-}
+static const char tcall_gemini_turns_[] =
+    "{'role':'user','parts':[\0"
+    "{'role':'model','parts':[\0"
+    "u{'text':@t@s}\0"
+    "m{'text':@t@s}\0"
+    "m{'functionCall':{'name':@n,'args':@a@I}@s}\0"
+    "u{'functionResponse':{'name':@n,'response':{'output':@t}@I}}\0"
+    "m\0" /* signs belong to parts */
+    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}\0"
+    "m";
 
-static int tcall_gemini_write_(tcall_writer *w, const tcall_ask *ask)
+static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask)
 {
-    static const char *const choices[] = {
-        "AUTO\"", "NONE\"", "ANY\"", "ANY\",\"allowedFunctionNames\":[@t]"};
+    static const char choices[] = "\0"
+                                  "'NONE'\0"
+                                  "'ANY'\0"
+                                  "'ANY','allowedFunctionNames':[@t]";
     tcall_strict left = {0, 0, 0, 0, false};
     tcall_write_text(w, "{\"contents\":[");
-    tcall_gemini_contents_(w, ask->chat);
-    tcall_write_text(w, "]");
-    if (ask->system && *ask->system)
-        tcall_write_words_(w,
-                           ",\"systemInstruction\":{\"parts\":[{\"text\":@t}]}",
-                           ask->system);
-    if (tcall_write_tools_(w, ask,
-                           "{\"name\":@n,\"description\":@t,"
-                           "\"parametersJsonSchema\":",
-                           "}", &left) &&
+    tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
+    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':@t}]}",
+                        ask->system);
+    if (tcall_write_tools_(
+            p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
+            "{'name':@n,'description':@t,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
-        tcall_write_text(
-            w, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
-        tcall_write_words_(w, choices[ask->choice], ask->choice_name);
+        tcall_write_words_(
+            w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
+        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+                           ask->choice_name);
         tcall_write_text(w, "}}");
     }
-    tcall_write_limit_(
-        w, ",\"generationConfig\":{\"maxOutputTokens\":", ask->max_tokens);
-    return tcall_write_text(w, ask->max_tokens > 0 ? "}}" : "}");
+    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':@.}",
+                       ask->max_tokens);
+    return tcall_write_text(w, "}");
 }
 
-const tcall_provider tcall_gemini = {
-    "gemini",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_paths_,
-    tcall_gemini_words_,
-    true,
-    tcall_gemini_write_,
+static const char tcall_gemini_stream_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
+                "x-goog-api-key", "", NULL, NULL, NULL, TCALL_TRAIT_OPAQUE)
+
+/* ==========================================================================
+ * >>servers: that speak the format of OpenAI, more or less
+ */
+
+#define TCALL_X_(name, url, path, header, prefix, id, traits)                  \
+    TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
+                    id, traits)
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+tcall_str tcall_id_of_nine(char *to, tcall_str id)
+{
+    uint32_t high = 2166136261u, low = 0;
+    size_t i;
+    for (i = 0;
+         i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                        ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z'));
+         i++) {
+    }
+    if (i == id.len && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *from = i < 5 ? &high : &low;
+        to[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[*from % 36];
+        *from /= 36;
+    }
+    return tcall_slice_(to, 9);
+}
+
+const tcall_provider *tcall_provider_named(const char *name)
+{
+#define TCALL_X_(name, url, path, header, prefix, id, traits) &tcall_##name,
+    static const tcall_provider *const all[] = {
+        TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
+        &tcall_responses, &tcall_gemini};
+#undef TCALL_X_
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+/* ==========================================================================
+ * >>text: calls that come as text
+ *
+ * Between two markers stand objects with name and arguments, alone, one after
+ * the other or in an array; or a name and then its arguments. An object is read
+ * as tolerantly as arguments are.
+ */
+
+/* A marker that opens, and the one that closes; "": the next one, or the end
+ * of the text. */
+static const char tcall_markers_[][2][16] = {
+    {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
+    {"<function=", "</function>"},   {"<tools>", "</tools>"},
+    {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
+    {"<|python_tag|>", ""},          {"<|tool_call|>", ""},
 };
+
+/* Where the word begins in the text from p on, end: nowhere. */
+static const char *tcall_text_find_(const char *p, const char *end,
+                                    const char *word)
+{
+    size_t n = strlen(word);
+    for (; (size_t)(end - p) >= n; p++)
+        if (memcmp(p, word, n) == 0)
+            return p;
+    return end;
+}
+
+/* Past the object at p; NULL: it does not end. */
+static const char *tcall_text_object_(const char *p, const char *end)
+{
+    int depth = 0;
+    char quote = 0;
+    for (; p < end; p++) {
+        if (*p == '\\')
+            p++;
+        else if (quote)
+            quote = *p == quote ? 0 : quote;
+        else if (*p == '"' || *p == '\'')
+            quote = *p;
+        else if (*p == '}' && --depth == 0)
+            return p + 1;
+        else if (*p == '{')
+            depth++;
+    }
+    return NULL;
+}
+
+static int tcall_text_add_(tcall_reader *r, tcall_item *item)
+{
+    char id[9];
+    int error;
+    item->kind = TCALL_ITEM_CALL;
+    item->id = tcall_make_id_(r->chat, id);
+    item->made = true;
+    r->slot = r->chat->block->low;
+    error = tcall_chat_add(r->chat, item);
+    r->answer.calls += error == TCALL_OK;
+    return error;
+}
+
+/* The member of an object by the first of the names that it has. */
+static tcall_json tcall_text_member_(tcall_json object, const char *names)
+{
+    tcall_json v = tcall_json_get(object, names);
+    while (!v.tok && *(names += strlen(names) + 1))
+        v = tcall_json_get(object, names);
+    return v;
+}
+
+/* A call as one object. What it is read into is needed only for a while. */
+static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
+{
+    tcall_block *b = r->chat->block;
+    size_t high = b->high;
+    tcall_args args;
+    tcall_json v;
+    tcall_writer w;
+    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    void *mem = NULL;
+    bool room = true;
+    if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
+        return error;
+    if (mem)
+        error = tcall_args_read(&args, item->text, false, mem, args.used);
+    if (error < 0) {
+        item->error = item->error ? item->error : error;
+    } else {
+        v = tcall_text_member_(args.root, "arguments\0parameters\0args\0");
+        item->name = tcall_json_str(
+            tcall_text_member_(args.root, "name\0function\0tool\0"));
+        item->text = tcall_json_str(v);
+        if (v.tok && tcall_json_type(v) != TCALL_STRING) {
+            tcall_writer_init(&w, NULL, 0);
+            tcall_write_json(&w, v);
+            mem = tcall_block_take_(b, w.len);
+            tcall_writer_init(&w, (char *)mem, mem ? w.len : 0);
+            tcall_write_json(&w, v);
+            item->text = tcall_slice_(w.buf, w.fill);
+            room = mem != NULL;
+        }
+    }
+    error = room ? tcall_text_add_(r, item) : TCALL_E_MEMORY;
+    b->high = high;
+    return error;
+}
+
+/* All calls between two markers. */
+static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
+                            bool closed)
+{
+    int error = TCALL_OK;
+    while (error == TCALL_OK) {
+        const char *from, *to;
+        tcall_item item;
+        memset(&item, 0, sizeof item);
+        while (p < end && (tcall_is_space_(*p) || strchr("[],;", *p)))
+            p++;
+        for (from = p; p < end && *p != '{' && *p != '>' && *p != '=' &&
+                       *p != '[' && *p != '(' && !tcall_is_space_(*p);)
+            p++;
+        item.name = tcall_slice_(from, (size_t)(p - from));
+        from = p;
+        p = tcall_text_find_(p, end, "{");
+        if (p == end && (!item.name.len || !closed))
+            return TCALL_OK; /* the marker was only mentioned */
+        to = end;
+        if (p == end) {
+            /* no arguments, or none that are JSON */
+            while (from < end && (tcall_is_space_(*from) || *from == '>'))
+                from++;
+            item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
+        } else {
+            from = p;
+            to = tcall_text_object_(from, end);
+        }
+        p = to ? to : end;
+        item.text = tcall_slice_(from, (size_t)(p - from));
+        if (!to || !closed)
+            item.error = TCALL_E_CUT;
+        error = item.name.len ? tcall_text_add_(r, &item)
+                              : tcall_text_whole_(r, &item);
+    }
+    return error;
+}
+
+/* The marker that opens at p; NULL: none does. */
+static const char (*tcall_text_marker_(const char *p, const char *end))[16]
+{
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+        size_t n = strlen(tcall_markers_[i][0]);
+        if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
+            return tcall_markers_[i];
+    }
+    return NULL;
+}
+
+int tcall_text_calls(tcall_reader *r)
+{
+    tcall_block *b = r->chat->block;
+    const char *p, *end, *first = NULL;
+    tcall_head_ h;
+    int error = r->answer.error;
+    if (error || r->answer.calls || !r->has_text)
+        return error;
+    h = tcall_head_get_(r->chat, r->start);
+    end = b->base + r->start + tcall_head_size_(&h);
+    p = end - h.len[TCALL_PART_TEXT_];
+    while (p < end && error == TCALL_OK) {
+        const char(*marker)[16] = tcall_text_marker_(p, end);
+        const char *close;
+        bool closed;
+        if (!marker) {
+            p++;
+            continue;
+        }
+        first = first ? first : p;
+        p += strlen(marker[0]);
+        close = tcall_text_find_(p, end, *marker[1] ? marker[1] : marker[0]);
+        closed = close < end || !*marker[1];
+        error = tcall_text_body_(r, p, close, closed);
+        p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
+    }
+    if (error < 0) {
+        r->answer.error = error;
+        b->low = r->start;
+    } else if (r->answer.calls) {
+        tcall_reader_shorten_(r, r->start, (size_t)(end - first));
+        h = tcall_head_get_(r->chat, r->slot);
+        if (r->cut || r->answer.text_cut) /* who knows what followed */
+            h.error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_(r->chat, r->slot, &h);
+    }
+    return error;
+}
+
 /* ==========================================================================
  * >>chat
  */
@@ -9793,10 +10381,6 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
         a->desc.max_rounds = 8;
     if (!a->desc.max_calls)
         a->desc.max_calls = 32;
-    if (!a->desc.max_tries)
-        a->desc.max_tries = 3;
-    if (!a->desc.max_wait_ms)
-        a->desc.max_wait_ms = 60000;
     a->random = a->desc.seed;
     if (!a->desc.path)
         a->desc.path = desc->stream && desc->provider->stream_path
@@ -9887,7 +10471,7 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.view = d->view;
     if (a->run && tcall_agent_last_round_(a))
         ask.choice = TCALL_CHOICE_NONE;
-    d->provider->write(w, &ask);
+    d->provider->write(d->provider, w, &ask);
     return tcall_writer_flush(w);
 }
 
@@ -9966,6 +10550,15 @@ static void tcall_agent_text_piece_(void *user, tcall_str piece)
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_TEXT);
 }
 
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_agent *a = (tcall_agent *)user;
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_PIECE);
+}
+
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
 static int tcall_agent_send_(tcall_agent *a)
@@ -9983,6 +10576,7 @@ static int tcall_agent_send_(tcall_agent *a)
     a->mark = a->desc.tc->block.low - a->chat.start;
     tcall_reader_init(a->reader, a->desc.provider, &a->chat,
                       tcall_agent_text_piece_, a);
+    a->reader->call = tcall_agent_call_piece_;
     a->state = TCALL_A_READ_;
     return TCALL_E_AGAIN;
 }
@@ -10006,6 +10600,8 @@ static int tcall_agent_answered_(tcall_agent *a)
     tcall_event event;
     int r = tcall_reader_end(a->reader);
     int status;
+    if (r == TCALL_OK && a->desc.text_calls)
+        r = a->desc.text_calls(a->reader);
     a->answer = a->reader->answer;
     tcall_agent_mask_(a->answer.message, a->desc.key);
     tcall_agent_mask_(a->answer.stop_text, a->desc.key);
@@ -10113,7 +10709,7 @@ static int tcall_agent_next_(tcall_agent *a)
     if (over == TCALL_OK && a->calls > a->desc.max_calls)
         over = TCALL_E_LIMIT;
     if (over < 0)
-        call->error = over;
+        tcall_cancel(call, over);
     head = TCALL_HEAD_ + call->id.len + call->name.len;
     if (!tcall_block_room_(&tc->block, head))
         return TCALL_E_MEMORY;
@@ -10149,9 +10745,9 @@ static void tcall_agent_leave_(tcall_agent *a)
         a->desc.tc->block.low = a->chat.start + a->mark;
 }
 
-/* Whether the request failed in a way that sending it again can mend. An
- * answer that had begun well may have been seen by somebody. */
-static bool tcall_agent_mendable_(const tcall_agent *a, int error)
+/* Whether sending the request again can help. An answer that had begun well
+ * may have been seen by somebody. */
+static bool tcall_retry_helps_(const tcall_agent *a, int error)
 {
     int status = a->response.status;
     if (!status)
@@ -10163,50 +10759,53 @@ static bool tcall_agent_mendable_(const tcall_agent *a, int error)
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/* How long to wait before that. Devices that failed together should not come
- * back together, so up to half of it is left to chance. */
-static uint32_t tcall_agent_delay_(tcall_agent *a)
+/* Devices that failed together should not come back together. */
+static uint32_t tcall_retry_backoff_(tcall_agent *a)
 {
-    uint32_t most = a->desc.max_wait_ms, ms, x;
-    if (a->response.retry_after_ms >= 0) {
-        ms = (uint32_t)a->response.retry_after_ms;
-    } else {
-        ms = 250u << (a->tries < 5 ? a->tries - 1 : 4);
-        x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
-        x = (x ^ x >> 16) * 0x45D9F3Bu;
-        x = (x ^ x >> 16) * 0x45D9F3Bu;
-        ms += (x >> 16) * ms >> 16;
-    }
-    return ms < most ? ms : most;
+    uint32_t half = 250u << (a->tries < 5 ? a->tries - 1 : 4);
+    uint32_t x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
+    x = (x ^ x >> 16) * 0x45D9F3Bu;
+    x = (x ^ x >> 16) * 0x45D9F3Bu;
+    return half + ((x >> 16) * half >> 16);
+}
+
+long tcall_retry(tcall_agent *a, int error)
+{
+    const tcall_agent_desc *d = &a->desc;
+    uint32_t most = d->max_wait_ms ? d->max_wait_ms : 60000;
+    long told = a->response.retry_after_ms;
+    uint32_t ms = told < 0 ? tcall_retry_backoff_(a) : (uint32_t)told;
+    ms = ms < most ? ms : most;
+    if (!tcall_retry_helps_(a, error) || !d->transport.now_ms ||
+        a->tries >= (d->max_tries ? d->max_tries : 3) ||
+        (d->max_ms && tcall_agent_now_(a) - a->started + ms >= d->max_ms))
+        return error;
+    return (long)ms;
 }
 
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused costs no try. */
+ * error. A connection that was dead when it was reused is replaced at once. */
 static int tcall_agent_retry_(tcall_agent *a, int error)
 {
-    bool dead = !a->response.status && a->response.retry_after_ms == 0;
-    uint32_t ms = 0, now = tcall_agent_now_(a);
+    bool dead = error == TCALL_E_CLOSED && !a->response.status &&
+                a->response.retry_after_ms == 0 && !a->again;
     tcall_event event;
-    if (!a->opened || tcall_agent_over_(a) < 0 ||
-        !tcall_agent_mendable_(a, error))
-        return error;
-    if (!dead || a->again) {
-        if (++a->tries >= a->desc.max_tries)
-            return error;
-        ms = tcall_agent_delay_(a);
-    }
-    if (ms && (!a->desc.transport.now_ms ||
-               (a->desc.max_ms && now - a->started + ms >= a->desc.max_ms)))
+    long ms = 0;
+    if (!a->opened || tcall_agent_over_(a) < 0)
         return error;
     a->again = a->again || dead;
+    a->tries = (uint16_t)(a->tries + !dead);
+    if (!dead)
+        ms = a->desc.retry ? a->desc.retry(a, error) : error;
+    if (ms < 0)
+        return error;
     tcall_agent_leave_(a);
     memset(&event, 0, sizeof event);
     event.error = error;
     event.status = a->response.status;
-    event.ms = ms;
+    event.ms = a->pause = a->wait_ms = (uint32_t)ms;
     tcall_tell_(a->desc.tc, &event, TCALL_EVENT_RETRY);
-    a->paused = now;
-    a->pause = a->wait_ms = ms;
+    a->paused = tcall_agent_now_(a);
     a->state = TCALL_A_WAIT_;
     return TCALL_E_AGAIN;
 }

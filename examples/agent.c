@@ -10,6 +10,8 @@
  *     --yes              approve every call that asks
  *     --standin NAME     the stand-in model, speaking as provider NAME does
  *     --plain-http       allow http:// to other machines
+ *     --trace FILE       write down what is sent, answered and done
+ *     --replay FILE      take the answers from such a file, not from a server
  *
  * Without options the environment decides: OPENAI_API_KEY, ANTHROPIC_API_KEY
  * or OLLAMA_HOST; also OPENAI_BASE_URL, OPENAI_MODEL and so on. Where none is
@@ -22,6 +24,8 @@
 
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
+
+#include "examples/trace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -476,10 +480,13 @@ static void show_result(terminal *t, const tcall_event *e)
     end_line(t);
 }
 
+static trace tracer;
+
 static void show_event(void *user, const tcall_event *e)
 {
     terminal *t = user;
 
+    trace_event(&tracer, e);
     switch (e->kind) {
     case TCALL_EVENT_REQUEST:
         begin_line(t, "request");
@@ -497,11 +504,17 @@ static void show_event(void *user, const tcall_event *e)
         printf("%lu bytes", (unsigned long)e->bytes);
         end_line(t);
         break;
+    case TCALL_EVENT_RETRY:
+        begin_line(t, "retry");
+        printf("%s, again in %lu ms", tcall_error_text(e->error),
+               (unsigned long)e->ms);
+        end_line(t);
+        break;
     case TCALL_EVENT_HYDRATED:
         show_call(t, e->call);
         show_check(t, e->call);
         break;
-    case TCALL_EVENT_APPROVAL:
+    case TCALL_EVENT_VERDICT:
         begin_line(t, e->verdict == TCALL_ALLOW ? "approved" : "denied");
         print_str(e->call->name);
         end_line(t);
@@ -559,7 +572,7 @@ static const backend backends[] = {
 };
 
 typedef struct options {
-    const char *provider, *model, *base_url, *ca, *standin;
+    const char *provider, *model, *base_url, *ca, *standin, *trace, *replay;
     bool whole, yes, plain_http;
     char request[4096]; /* the words of the command line */
 } options;
@@ -725,21 +738,39 @@ static bool start_port(const char *url, const options *o, const char *ca)
            fail("cannot use this server (see --help)", tport_error(&port));
 }
 
+/* The port, watched by a trace, or a trace in its place. */
+static bool start_transport(tcall_transport *t, const options *o)
+{
+    const char *path = o->replay ? o->replay : o->trace;
+    FILE *f = path ? fopen(path, o->replay ? "r" : "w") : NULL;
+
+    if (!o->replay)
+        *t = tport_transport(&port);
+    if (!path)
+        return true;
+    if (!f)
+        return fail("cannot open", path);
+    *t = o->replay ? trace_replay(&tracer, f) : trace_record(&tracer, f, *t);
+    return true;
+}
+
 static bool start_agent(const backend *b, const char *model, const char *key,
-                        bool stream)
+                        const options *o)
 {
     tcall_agent_desc d = {0};
     int r;
 
     d.tc = &tc;
     d.provider = b->provider;
-    d.transport = tport_transport(&port);
+    d.retry = tcall_retry;
     d.model = model;
     d.key = key;
     d.path = b->path;
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
-    d.stream = stream;
+    d.stream = !o->whole;
+    if (!start_transport(&d.transport, o))
+        return false;
     r = tcall_agent_init(&agent, &d);
     return r == TCALL_OK || fail("cannot start", tcall_error_text(r));
 }
@@ -759,6 +790,10 @@ static bool start(const options *o)
         b = &backends[0];
     if (!start_tools())
         return false;
+    if (o->replay) {
+        printf("answers from %s, %s\n", o->replay, b->name);
+        return start_agent(b, model ? model : "none", NULL, o);
+    }
     if (real) {
         url = url ? url : from_environment(b->url);
         key = from_environment(b->key);
@@ -777,7 +812,7 @@ static bool start(const options *o)
              "(see --help).");
     }
     printf("%s at %s, %s\n", model, full, b->name);
-    return start_port(full, o, ca) && start_agent(b, model, key, !o->whole);
+    return start_port(full, o, ca) && start_agent(b, model, key, o);
 }
 
 /* Why a turn ended badly, in words. */
@@ -852,6 +887,8 @@ static const char help[] =
     "  --yes             approve every call that asks\n"
     "  --standin NAME    the stand-in model, as provider NAME\n"
     "  --plain-http      allow http:// to other machines: all can read it\n"
+    "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
+    "  --replay FILE     run from such a file, without a network\n"
     "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n";
 
 static bool read_options(options *o, int argc, char **argv)
@@ -866,6 +903,8 @@ static bool read_options(options *o, int argc, char **argv)
         {"--base-url", &o->base_url, NULL},
         {"--ca", &o->ca, NULL},
         {"--standin", &o->standin, NULL},
+        {"--trace", &o->trace, NULL},
+        {"--replay", &o->replay, NULL},
         {"--no-stream", NULL, &o->whole},
         {"--yes", NULL, &o->yes},
         {"--plain-http", NULL, &o->plain_http},
@@ -909,6 +948,9 @@ int main(int argc, char **argv)
     }
     if (port_started)
         tport_free(&port);
+    if (tracer.file)
+        fclose(tracer.file);
+    trace_free(&tracer);
     standin_stop(&child);
     return ok ? 0 : 1;
 }

@@ -2,13 +2,9 @@
 
 static const tcall_provider *probe_provider(const char *name)
 {
-    static const tcall_provider *const all[] = {
-        &tcall_openai, &tcall_anthropic, &tcall_ollama,    &tcall_responses,
-        &tcall_gemini, &tcall_deepseek,  &tcall_openrouter};
-    size_t i;
-    for (i = 0; i < TCALL_COUNT(all); i++)
-        if (strcmp(all[i]->name, name) == 0)
-            return all[i];
+    const tcall_provider *p = tcall_provider_named(name);
+    if (p)
+        return p;
     fprintf(stderr, "probe: no provider \"%s\"\n", name);
     exit(2);
 }

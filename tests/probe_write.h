@@ -132,10 +132,10 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     probe_write_choice(&ask, tcall_json_get(options, "tool_choice"));
     /* As it is sent: counted first, then written through a small buffer. */
     tcall_writer_init(&count, NULL, 0);
-    provider->write(&count, &ask);
+    provider->write(provider, &count, &ask);
     tcall_writer_init(&w, piece, sizeof piece);
     tcall_writer_sink(&w, probe_read_out, out);
-    provider->write(&w, &ask);
+    provider->write(provider, &w, &ask);
     tcall_writer_flush(&w);
     if (w.len != count.len) {
         fprintf(stderr, "probe: counted %lu bytes, wrote %lu\n",

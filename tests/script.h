@@ -101,10 +101,11 @@ static inline void script_ask(script *s, const char *method, size_t cap,
                               outcome *x)
 {
     tcall_request q = {"", "/", NULL, 0, 0};
-    tcall_response res = {0, -1};
+    tcall_response res;
     tport_http h;
     int r, n = PATIENCE;
 
+    memset(&res, 0, sizeof res);
     q.method = method;
     x->len = 0;
     tport_http_init(&h, script_stream(s), "host", "");

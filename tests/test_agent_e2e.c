@@ -238,6 +238,38 @@ static void check_keys(const char *key, const char *base)
     waitpid(pid, NULL, 0);
 }
 
+/* What a trace holds is enough to run again without a server, and no key. */
+static void check_trace(void)
+{
+    static char first[4096], text[1 << 16];
+    char file[] = "/tmp/test_agent_e2e.XXXXXX";
+    const char *request = "switch pin 3 off and pin 4 on";
+    const char *record[] = {"--standin", "anthropic", "--trace",
+                            file,        request,     NULL};
+    const char *replay[] = {"--provider", "anthropic", "--replay",
+                            file,         request,     NULL};
+    int fd = mkstemp(file);
+    ssize_t n;
+    char *call, *end;
+
+    CHECK(fd >= 0);
+    CHECK(agent("", record) == 0);
+    call = strstr(output, "  call ");
+    CHECK(call && printed("call     write_gpio {\"pin\":4,\"on\":true}"));
+    end = call ? strstr(call, "  request ") : NULL; /* its size differs */
+    snprintf(first, sizeof first, "%.*s", end ? (int)(end - call) : 0,
+             call ? call : "");
+    n = read(fd, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    CHECK(strstr(text, "x-api-key: ***") && !strstr(text, "x-api-key: none"));
+    CHECK(agent("", replay) == 0);
+    CHECK(*first && printed(first));
+    replay[3] = "/nowhere";
+    CHECK(agent("", replay) == 1);
+    close(fd);
+    unlink(file);
+}
+
 static void check_plain(void)
 {
     const char *server[] = {path_of("standin"), "--plain", NULL};
@@ -313,6 +345,7 @@ int main(int argc, char **argv)
     check_certificate();
     check_keys("OPENAI_API_KEY", "/v1");
     check_keys("ANTHROPIC_API_KEY", "");
+    check_trace();
     check_plain();
     check_rest();
     return check_sum("test_agent_e2e");

@@ -32,7 +32,7 @@ static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     int *left = (int *)tcall_user(cx);
     (void)args;
-    tcall_progress(cx, tcall_str_of("tick"));
+    tcall_chunk(cx, tcall_str_of("tick"));
     tcall_write_text(out, "half");
     if ((*left)-- > 0)
         return TCALL_E_AGAIN;
@@ -106,7 +106,7 @@ static void set_tools(void)
 
 static void note(void *user, const tcall_event *event)
 {
-    static const char letters[] = "HRASOETQW";
+    static const char letters[] = "HRASOETQWVPXYK";
     size_t n = strlen(events);
     (void)user;
     if (n + 1 < sizeof events)
@@ -356,7 +356,7 @@ static void test_repair(void)
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") == TCALL_OK);
     CHECK(call.repaired && runs == 1 && says("led on") && tc.repairs == 1);
     CHECK(tcall_str_eq(call.original, tcall_str_of("{\"on\":true")));
-    CHECK(strcmp(events, "RHASE") == 0);
+    CHECK(strcmp(events, "RHSAVE") == 0);
     verdict = TCALL_DENY; /* repaired arguments are untrusted */
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":1}") == TCALL_E_DENIED);
     CHECK(runs == 1 && tc.repairs == 2);
@@ -387,7 +387,7 @@ static void test_provenance(void)
     CHECK(says("{'on': \\\"true\\\"}") && says("single-quote"));
     CHECK(says("\"validated\":true") && says("\"repaired\":false"));
     CHECK(says("\"coercions\":[{\"path\":\"/on\"") && says("builtin"));
-    CHECK(says("\"stage\":\"bind\"") && says("\"outcome\":\"ok\""));
+    CHECK(says("\"step\":\"done\"") && says("\"outcome\":\"ok\""));
     CHECK(strchr(result, '\n') == NULL);
     tcall_release(&tc, &call);
 }
@@ -475,7 +475,7 @@ static void test_struct(void)
     CHECK(says("off 7b") && runs == 2);
     CHECK(call_tool(&tc, &call, "set_lamp",
                     "{\"on\":true,\"level\":99999999999}") < 0);
-    CHECK(call.stage == TCALL_STAGE_BIND && says("/level") && runs == 2);
+    CHECK(call.step == TCALL_STEP_BIND && says("/level") && runs == 2);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true,\"x\":1}") ==
           TCALL_E_INVALID);
 }

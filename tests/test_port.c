@@ -9,6 +9,9 @@
 #endif
 #include "port/port.h"
 
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
 #define MKCERT_NO_MAIN
 #include "mkcert.c"
 
@@ -1681,26 +1684,36 @@ static void visit_write(server *s, int *fd, const char *b)
         fd_send(fd, (const unsigned char *)b, strlen(b));
 }
 
-/* Read one request up to its body, which the tests end with "body". */
+/* Read one request; the answer to what is no request is silence. */
 static bool visit_request(server *s, int *fd)
 {
-    char b[4096];
-    size_t n = 0;
+    static char b[8192];
+    const char *end = NULL, *length;
+    size_t n = 0, most = sizeof b - 1;
     int r;
 
-    do {
-        r = visit_read(s, fd, b + n, sizeof b - n);
+    while (!end || n < most) {
+        r = visit_read(s, fd, b + n, most - n);
         if (r <= 0)
             return false;
         n += (size_t)r;
-    } while (n < 4 || memcmp(b + n - 4, "body", 4) != 0);
+        b[n] = '\0';
+        if (end || !(end = strstr(b, "\r\n\r\n")))
+            continue;
+        length = strstr(b, "Content-Length: ");
+        most = (size_t)(end + 4 - b) + (length ? (size_t)atol(length + 16) : 0);
+        if (most >= sizeof b)
+            return false;
+    }
     return true;
 }
 
 static void serve_visit(server *s, int fd, const visit *v)
 {
     struct linger hard = {1, 0};
+    const char *answer = v->answer, *second = strchr(answer, '\f');
     int n = v->end == SERVE_TWO ? 2 : 1;
+    static char first[2048];
     char b;
 
     if (s) {
@@ -1709,8 +1722,15 @@ static void serve_visit(server *s, int fd, const visit *v)
         if (mbedtls_ssl_handshake(&s->ssl) != 0)
             return;
     }
-    while (n-- && visit_request(s, &fd))
-        visit_write(s, &fd, v->answer);
+    if (second) { /* of two different answers, the form feed parts them */
+        memcpy(first, answer, (size_t)(second - answer));
+        first[second - answer] = '\0';
+        answer = first;
+    }
+    while (n-- && visit_request(s, &fd)) {
+        visit_write(s, &fd, answer);
+        answer = second ? second + 1 : answer;
+    }
     if (v->end == STALL)
         (void)visit_read(s, &fd, &b, 1); /* until the client gives up */
     else if (v->end == RESET)
@@ -1872,6 +1892,125 @@ static void test_loopback_refusals(void)
     else /* a machine without any */
         CHECK(strstr(tport_error(&port), "no CA certificate"));
     tport_free(&port);
+    stop_server(pid);
+}
+
+/* ---- the agent over all of it ---- */
+
+#define CALL_ANSWER                                                      \
+    CHUNKED "bd\r\n{\"choices\":[{\"index\":0,\"message\":{\"role\":\""  \
+            "assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c\"" \
+            ",\"type\":\"function\",\"function\":{\"name\":\"blink\",\"" \
+            "arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}" \
+            "\r\n0\r\n\r\n"
+#define TEXT_ANSWER                                                     \
+    CHUNKED "61\r\n{\"choices\":[{\"index\":0,\"message\":{\"role\":\"" \
+            "assistant\",\"content\":\"Done.\"},\"finish_reason\":\"st" \
+            "op\"}]}\r\n0\r\n\r\n"
+
+static int blinks;
+
+static int blink(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    (void)args;
+    blinks++;
+    return tcall_write_text(out, "done");
+}
+
+static void watch(void *user, const tcall_event *e)
+{
+    int *retries = user;
+
+    *retries += e->kind == TCALL_EVENT_RETRY;
+    CHECK(e->text.len < 6 || !strstr(tport_error(&port), "canary"));
+}
+
+/* A turn of two rounds over TLS; the number of requests sent again. */
+static int turn(const tport_desc *d, uint16_t number, int *error)
+{
+    static char block[16384];
+    static tcall_tool tool;
+    static int retries;
+    tport_desc pd = *d;
+    tcall tc;
+    tcall_agent agent;
+    tcall_desc td;
+    tcall_agent_desc ad;
+
+    memset(&td, 0, sizeof td);
+    memset(&ad, 0, sizeof ad);
+    tool.name = "blink";
+    tool.parameters = "{\"type\":\"object\"}";
+    tool.run = blink;
+    tool.permissions = TCALL_READ;
+    td.block = block;
+    td.block_size = sizeof block;
+    td.tools = &tool;
+    td.tool_count = 1;
+    td.allow = TCALL_READ;
+    td.on_event = watch;
+    td.user = &retries;
+    CHECK_INT(init_port("https", "localhost", number, &pd), 0);
+    ad.tc = &tc;
+    ad.provider = &tcall_openai;
+    ad.transport = tport_transport(&port);
+    ad.model = "m";
+    ad.key = "sk-canary";
+    ad.retry = tcall_retry;
+    ad.max_wait_ms = 50;
+    blinks = retries = 0;
+    CHECK_INT(tcall_init(&tc, &td), 0);
+    CHECK_INT(tcall_agent_init(&agent, &ad), 0);
+    *error = tcall_agent_run(&agent, tcall_str_of("blink"));
+    if (*error == 0)
+        CHECK(tcall_str_eq(tcall_agent_text(&agent), tcall_str_of("Done.")));
+    tport_free(&port);
+    return retries;
+}
+
+static void test_agent(void)
+{
+    static const visit one[] = {{CALL_ANSWER "\f" TEXT_ANSWER, SERVE_TWO}};
+    static const visit faults[] = {
+        {"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 1\r\n\r\n",
+         NOTIFY},
+        {"", RESET},
+        {CALL_ANSWER, FIN}, /* the kept connection is dead when it is used */
+        {"", RESET},
+        {TEXT_ANSWER, NOTIFY},
+    };
+    static const visit mute[] = {{"", STALL}, {"", STALL}, {"", STALL}};
+    uint16_t number;
+    tport_desc d = {0};
+    int error = 0;
+    pid_t pid;
+
+    about = "two rounds, one connection: there is no other to be had";
+    d.ca_pem = local.ca;
+    d.total_ms = 3000 * slow;
+    pid = start_server(&local, one, COUNT_OF(one), &number);
+    CHECK_INT(turn(&d, number, &error), 0);
+    CHECK_INT(error, 0);
+    CHECK_INT(blinks, 1);
+    stop_server(pid);
+    about = "the tool runs once, whatever happens to the requests";
+    pid = start_server(&local, faults, COUNT_OF(faults), &number);
+    CHECK(turn(&d, number, &error) >= 3);
+    CHECK_INT(error, 0);
+    CHECK_INT(blinks, 1);
+    stop_server(pid);
+    about = "nothing is tried twice where the certificate is wrong";
+    pid = start_server(&elsewhere, one, COUNT_OF(one), &number);
+    d.ca_pem = elsewhere.ca;
+    CHECK_INT(turn(&d, number, &error), 0);
+    CHECK_INT(error, TCALL_E_WRONG_HOST);
+    stop_server(pid);
+    about = "the handshake stalls";
+    pid = start_server(NULL, mute, COUNT_OF(mute), &number);
+    d.total_ms = 300;
+    CHECK_INT(turn(&d, number, &error), 2);
+    CHECK_INT(error, TCALL_E_TIMEOUT);
     stop_server(pid);
 }
 
@@ -2287,6 +2426,7 @@ int main(int argc, char **argv)
     test_loopback_tls();
     test_loopback_refusals();
     test_loopback_plain();
+    test_agent();
     test_memory();
     test_names();
     printf("test_port: %d passed, %d failed\n", passed, failed);

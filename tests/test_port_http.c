@@ -1,10 +1,7 @@
 /* HTTP cut everywhere: each answer in two pieces at every byte and byte by
  * byte must read the same; ended at every byte it must be an error, and no
  * call of a model may run. */
-#define TOOLCALL_IMPLEMENTATION
-#include "toolcall.h"
-
-#include "script.h"
+#include "turn.h"
 
 #include "check.h"
 
@@ -214,28 +211,6 @@ static void test_early_ends(void)
  * The same under an agent: a call runs when its answer is whole, or not at all
  */
 
-static int runs;
-
-static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
-{
-    (void)cx;
-    runs += tcall_json_int(tcall_json_get(args, "n"), 0) == 12345;
-    return tcall_write_text(out, "done");
-}
-
-static const tcall_tool *tools(void)
-{
-    static tcall_tool t[1];
-
-    t[0].name = "fire";
-    t[0].description = "Fire.";
-    t[0].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
-    t[0].run = fire;
-    t[0].permissions = TCALL_READ;
-    return t;
-}
-
 #define OPENAI_DELTA(x) \
     "data: {\"choices\":[{\"index\":0,\"delta\":{" x "}}]}\n\n"
 #define OPENAI_PIECE(x)                                                 \
@@ -320,40 +295,6 @@ static size_t frame(char *to, const char *body, int framing)
         p += sprintf(p, "%x\r\n%.60s\r\n", (unsigned)(n - i < 60 ? n - i : 60),
                      body + i);
     return (size_t)(p + sprintf(p, "0\r\n\r\n") - to);
-}
-
-/* A turn against the script. Answers its error; runs says what ran. */
-static int turn(script *s, const tcall_provider *provider, bool stream)
-{
-    static char block[24000];
-    static tport_http h;
-    tcall tc;
-    tcall_agent a;
-    tcall_desc d;
-    tcall_agent_desc ad;
-    int r;
-
-    memset(&d, 0, sizeof d);
-    d.block = block;
-    d.block_size = sizeof block;
-    d.tools = tools();
-    d.tool_count = 1;
-    d.allow = TCALL_READ;
-    memset(&ad, 0, sizeof ad);
-    ad.tc = &tc;
-    ad.provider = provider;
-    ad.model = "m";
-    ad.key = "sk-canary";
-    ad.stream = stream;
-    ad.max_rounds = 1;
-    tport_http_init(&h, script_stream(s), "host", "");
-    ad.transport = tport_http_transport(&h);
-    runs = 0;
-    if (tcall_init(&tc, &d) < 0 || tcall_agent_init(&a, &ad) < 0)
-        return TCALL_E_USAGE;
-    r = tcall_agent_run(&a, tcall_str_of("now"));
-    tport_http_drop(&h);
-    return r;
 }
 
 static void test_turns(void)

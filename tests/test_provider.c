@@ -637,9 +637,9 @@ static const char *write_body(const tcall_provider *p, const tcall_ask *ask)
     tcall_writer count, w;
     tcall_scan s;
     tcall_writer_init(&count, NULL, 0);
-    p->write(&count, ask);
+    p->write(p, &count, ask);
     tcall_writer_init(&w, out, sizeof out - 1);
-    CHECK(p->write(&w, ask) == TCALL_OK && w.len == count.len);
+    CHECK(p->write(p, &w, ask) == TCALL_OK && w.len == count.len);
     out[w.fill] = 0;
     tcall_scan_init(&s, NULL, NULL, NULL);
     tcall_scan_feed(&s, out, w.fill);
@@ -732,7 +732,7 @@ static void test_write(void)
                  "[\"a\",\"b\"]},\"strict\":true}}"));
     CHECK(has(p, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\""
                  ":\"f\"}},\"parallel_tool_calls\":false,"
-                 "\"max_completion_tokens\":5,\"stream\":true"));
+                 "\"max_completion_tokens\":5,\"stream_options\":"));
 
     p = write_body(&tcall_anthropic, &ask);
     CHECK(has(p, "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
@@ -766,6 +766,155 @@ static void test_write(void)
     CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));
 }
 
+/* What each server gets to see when one tool must be called, any must, and
+ * none may: the choice, the number of tools and what else it wants. */
+static const struct {
+    const char *name, *url, *header, *one, *required, *none, *has, *lacks;
+} servers[] = {
+    {"groq", "https://api.groq.com", "Authorization", "{\"type", "\"required\"",
+     "\"none\"", "\"strict\":true", "\"max_tokens"},
+    {"mistral", "https://api.mistral.ai", "Authorization", "{\"type", "\"any\"",
+     "\"none\"", "\"max_tokens\":5", "stream_options"},
+    {"deepseek", "https://api.deepseek.com", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "parallel"},
+    {"openrouter", "https://openrouter.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"strict\":true", "max_completion"},
+    {"xai", "https://api.x.ai", "Authorization", "{\"type", "\"required\"",
+     "\"none\"", "\"strict\":true", "\"max_tokens"},
+    {"azure", "", "api-key", "{\"type", "\"required\"", "\"none\"",
+     "\"strict\":true", "\"max_tokens"},
+    {"llamacpp", "http://127.0.0.1:8080", "Authorization", "1 \"required\"",
+     "\"required\"", NULL, "\"parallel_tool_calls\":true", "strict"},
+    {"lmstudio", "http://127.0.0.1:1234", "Authorization", "1 \"required\"",
+     "\"required\"", NULL, "\"max_tokens\":5", "parallel"},
+    {"ollama_v1", "http://127.0.0.1:11434", "Authorization", "1 ", "2 ", NULL,
+     "\"max_tokens\":5", "tool_choice"},
+    {"openai", "https://api.openai.com", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "stream_options", "\"max_tokens"},
+};
+
+/* Checks the choice of a request; want may begin with the number of tools. */
+static bool chosen(const char *body, const char *want)
+{
+    const char *at = strstr(body, "\"tool_choice\":"), *f = body;
+    int tools = 0;
+    for (; (f = strstr(f, "\"description\":")) != NULL; f++)
+        tools++;
+    if (!want)
+        return !at && tools == 0;
+    if (tools != (*want == '1' ? 1 : 2))
+        return false;
+    want += *want == '1' || *want == '2' ? 2 : 0;
+    return *want ? at && strncmp(at + 14, want, strlen(want)) == 0 : !at;
+}
+
+static void test_servers(void)
+{
+    static char memory[2048];
+    tcall_tool tools[2];
+    tcall_block block;
+    tcall_ask ask;
+    size_t i, known = 0;
+#define TCALL_X_(name, url, path, header, prefix, id, traits) known++;
+    TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+    CHECK(TCALL_COUNT(servers) == known + 1);
+    memset(tools, 0, sizeof tools);
+    memset(&ask, 0, sizeof ask);
+    tools[0].name = "f";
+    tools[1].name = "g";
+    tools[0].permissions = tools[1].permissions = TCALL_READ;
+    tools[0].strict = true;
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    ask.chat = &chat;
+    ask.model = "m";
+    ask.tools = tools;
+    ask.tool_count = 2;
+    ask.allow = TCALL_READ;
+    ask.view = tcall_view;
+    ask.choice_name = "f";
+    ask.max_tokens = 5;
+    ask.stream = true;
+    for (i = 0; i < TCALL_COUNT(servers); i++) {
+        const tcall_provider *p = tcall_provider_named(servers[i].name);
+        CHECK(p && strcmp(p->name, servers[i].name) == 0);
+        if (!p)
+            continue;
+        CHECK(strcmp(p->url, servers[i].url) == 0);
+        CHECK(strcmp(p->key_header, servers[i].header) == 0);
+        CHECK(strcmp(strrchr(p->path, '/'), "/completions") == 0);
+        ask.choice = TCALL_CHOICE_ONE;
+        CHECK(chosen(write_body(p, &ask), servers[i].one));
+        ask.choice = TCALL_CHOICE_NONE;
+        CHECK(chosen(write_body(p, &ask), servers[i].none));
+        ask.choice = TCALL_CHOICE_REQUIRED;
+        CHECK(chosen(write_body(p, &ask), servers[i].required));
+        CHECK(has(write_body(p, &ask), servers[i].has));
+        ask.no_parallel = strcmp(servers[i].lacks, "parallel") == 0;
+        CHECK(!strstr(write_body(p, &ask), servers[i].lacks));
+        ask.no_parallel = true;
+        CHECK(strstr(servers[i].lacks, "parallel") ||
+              strcmp(servers[i].name, "ollama_v1") == 0 ||
+              has(write_body(p, &ask), "\"parallel_tool_calls\":false"));
+        ask.no_parallel = false;
+    }
+    CHECK(!tcall_provider_named("groqq") && !tcall_provider_named(""));
+    CHECK(tcall_provider_named("gemini") == &tcall_gemini);
+}
+
+/* Ids of other providers become nine letters and digits, the same for a call
+ * and its result, different for different ones; what fits stays. */
+static void test_ids(void)
+{
+    static char memory[4096], seen[300][10];
+    static const char *const ids[] = {
+        "call_6yKrwBnDl0", "toolu_01A", "",
+        "12345678",        "12345678_", "1234567890"};
+    tcall_block block;
+    tcall_ask ask;
+    const char *p;
+    char id[24], to[9];
+    size_t i, k;
+    for (i = 0; i < TCALL_COUNT(seen); i++) {
+        tcall_str s;
+        if (i < TCALL_COUNT(ids))
+            snprintf(id, sizeof id, "%s", ids[i]);
+        else
+            snprintf(id, sizeof id, "call_%d", (int)i);
+        s = tcall_id_of_nine(to, tcall_str_of(id));
+        CHECK(s.len == 9 && s.ptr == to);
+        memcpy(seen[i], to, 9);
+        CHECK(strspn(seen[i], "0123456789abcdefghijklmnopqrstuvwxyz") == 9);
+        for (k = 0; k < i; k++)
+            CHECK(strcmp(seen[k], seen[i]) != 0);
+        CHECK(tcall_id_of_nine(to, s).ptr == s.ptr); /* it fits */
+    }
+    CHECK(tcall_str_eq(tcall_id_of_nine(to, tcall_str_of("aZ0123456")),
+                       tcall_str_of("aZ0123456")));
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    add(TCALL_ITEM_CALL, "toolu_01", "f", "{}");
+    add(TCALL_ITEM_CALL, "D681PevKs", "g", "{}");
+    add(TCALL_ITEM_RESULT, "D681PevKs", "g", "two");
+    add(TCALL_ITEM_RESULT, "toolu_01", "f", "one");
+    ask.chat = &chat;
+    p = write_body(&tcall_mistral, &ask);
+    CHECK(!strstr(p, "toolu_01") &&
+          has(p, "\"tool_call_id\":\"D681PevKs\",\"content\":\"two\""));
+    p = strstr(p, "[{\"id\":\"");
+    memset(id, 0, sizeof id);
+    if (p)
+        memcpy(id, p + 8, 9);
+    p = p ? strstr(p, "\"tool_call_id\":\"") : NULL;
+    CHECK(p && strncmp(p + 16, id, 9) == 0 &&
+          strncmp(p + 25, "\",\"content\":\"one\"", 17) == 0);
+    CHECK(has(write_body(&tcall_openai, &ask), "\"id\":\"toolu_01\""));
+}
+
 /* What the next request says of this answer, every call answered with "ok".
  * In the end the chat is empty again. */
 static const char *returned(const tcall_provider *from,
@@ -794,8 +943,8 @@ static const char *returned(const tcall_provider *from,
     ask.chat = &chat;
     ask.model = "m";
     tcall_writer_init(&w, NULL, 0);
-    if (last.unkept && to->keep && from == to)
-        CHECK(to->write(&w, &ask) == TCALL_E_MEMORY);
+    if (last.unkept && to->traits & TCALL_TRAIT_OPAQUE && from == to)
+        CHECK(to->write(to, &w, &ask) == TCALL_E_MEMORY);
     else
         out = write_body(to, &ask);
     for (at = 0; tcall_chat_next(&chat, &at, &item);)
@@ -894,8 +1043,223 @@ static void test_opaque(void)
             "\"}],\"content\":\"\"");
 }
 
+/* The text of a model, in any pieces, as calls. */
+static const char *texted(const char *text, const char *stop, size_t split,
+                          size_t size)
+{
+    static char memory[2048], out[1024];
+    char body[1024];
+    tcall_block block;
+    tcall_reader r;
+    tcall_item item;
+    tcall_writer w;
+    size_t at, n, len;
+    tcall_writer_init(&w, body, sizeof body);
+    tcall_write_text(&w, "{\"choices\":[{\"message\":{\"content\":");
+    tcall_write_string(&w, text);
+    tcall_write_text(&w, "},\"finish_reason\":");
+    tcall_write_string(&w, stop);
+    tcall_write_text(&w, "}]}");
+    len = w.fill;
+    tcall_block_init(&block, memory, size);
+    tcall_chat_init(&chat, &block);
+    tcall_reader_init(&r, &tcall_openai, &chat, NULL, NULL);
+    for (at = 0; at < len; at += n) {
+        n = split && split < len - at ? split : len - at;
+        tcall_reader_feed(&r, body + at, n);
+    }
+    if (tcall_reader_end(&r) == TCALL_OK)
+        tcall_text_calls(&r);
+    CHECK(block.high == 0);
+    needed = block.need;
+    tcall_writer_init(&w, out, sizeof out - 1);
+    for (at = 0; tcall_chat_next(&chat, &at, &item);) {
+        if (item.kind == TCALL_ITEM_CALL) {
+            CHECK(item.id.len == 9 && item.made);
+            show(&w, item.name, "(");
+            show(&w, item.text, ")");
+        } else {
+            show(&w, item.text, "|");
+        }
+        if (item.error)
+            tcall_write_text(&w, tcall_error_code(item.error));
+    }
+    if (r.answer.error)
+        tcall_write_text(&w, tcall_error_code(r.answer.error));
+    out[w.fill] = 0;
+    return out;
+}
+
+static void texts(const char *text, const char *want)
+{
+    static const size_t splits[] = {0, 1, 2, 3, 7, 64};
+    size_t i, n;
+    for (i = 0; i < TCALL_COUNT(splits); i++)
+        CHECK(same(texted(text, "stop", splits[i], 2048), want));
+    for (i = 0; i < 1024; i += 8) { /* never another call for want of room */
+        const char *got = texted(text, "stop", i & 8 ? 1 : 0, i);
+        n = strlen(got);
+        CHECK(strcmp(got, want) == 0 || needed > i || !strchr(got, '(') ||
+              (n > 3 && strcmp(got + n - 3, "cut") == 0));
+    }
+}
+
+static void test_text_calls(void)
+{
+    texts("Hm. <tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": [1, "
+          "\"}\"]}}\n</tool_call> Done.",
+          "Hm. |f({\"a\":[1,\"}\"]})");
+    texts("<tool_call>{\"name\":\"f\",\"parameters\":{}}</tool_call>\n"
+          "<tool_call>{\"name\":\"g\",\"arguments\":\"{\\\"b\\\":2}\"}"
+          "</tool_call>",
+          "|f({})g({\"b\":2})");
+    /* as Python writes it: mended */
+    texts("<tool_call>{'name': 'f', 'arguments': {'a': True,}}</tool_call>",
+          "|f({\"a\":true})");
+    texts("<function=f>{\"a\":1}</function><function=g></function>",
+          "|f({\"a\":1})g()");
+    texts("<function=f={\"a\":1}</function>", "|f({\"a\":1})");
+    texts("[TOOL_CALLS] [{\"name\":\"f\",\"arguments\":{\"a\":1}}, "
+          "{\"name\":\"g\",\"arguments\":{}}]",
+          "|f({\"a\":1})g({})");
+    texts("[TOOL_CALLS]f[ARGS]{\"a\":1}[TOOL_CALLS]g{}", "|f({\"a\":1})g({})");
+    texts("<|python_tag|>{\"name\":\"f\",\"parameters\":{\"a\":1}}; "
+          "{\"name\":\"g\",\"parameters\":{}}",
+          "|f({\"a\":1})g({})");
+    /* what is not whole does not run */
+    texts("<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1}}",
+          "|f({\"a\":1})cut");
+    texts("<tool_call>{\"name\":\"f\",\"arguments\":{\"a",
+          "|({\"name\":\"f\",\"arguments\":{\"a)cut");
+    texts("[TOOL_CALLS]f{\"a", "|f({\"a)cut");
+    texts("<|python_tag|>f.call(x=1)", "|f.call((x=1))bad-value");
+    CHECK(same(texted("[TOOL_CALLS]f{}", "length", 0, 2048), "|f({})cut"));
+    texts("<tool_call>{name}</tool_call>", "|({name})missing-colon");
+    /* outside of markers nothing is a call */
+    texts("{\"name\":\"f\",\"arguments\":{}}",
+          "{\"name\":\"f\",\"arguments\":{}}|");
+    texts("Use <tool_call> tags", "Use <tool_call> tags|");
+    texts("<tool_call>do it</tool_call>", "|do(it)bad-value");
+    texts("</tool_call> [TOOL_CALLS ] <function>f</function>",
+          "</tool_call> [TOOL_CALLS ] <function>f</function>|");
+}
+
+/* A server that says the same always, until it has been asked twice. */
+typedef struct server {
+    char path[128];
+    const char *answer, *at;
+    int asked;
+} server;
+
+static int server_open(void *user, const tcall_request *req,
+                       tcall_response *res)
+{
+    server *s = (server *)user;
+    snprintf(s->path, sizeof s->path, "%s", req->path);
+    s->at = s->answer;
+    res->status = 200;
+    return s->asked++ < 2 ? TCALL_OK : TCALL_E_CONNECT;
+}
+
+static int server_write(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return (int)len;
+}
+
+static int server_read(void *user, char *bytes, size_t cap)
+{
+    server *s = (server *)user;
+    size_t n = strlen(s->at);
+    n = n < cap ? n : cap;
+    memcpy(bytes, s->at, n);
+    s->at += n;
+    return (int)n;
+}
+
+static void server_close(void *user)
+{
+    (void)user;
+}
+
+static int ran;
+
+static int run_f(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    ran += tcall_json_int(tcall_json_get(args, "a"), 0);
+    return tcall_write_text(out, "ok");
+}
+
+/* A turn; the path that was asked for. */
+static const char *turn(const tcall_provider *p, const char *answer,
+                        bool stream, bool text_calls)
+{
+    static server s;
+    static char memory[8192];
+    static const char schema[] = TCALL_JSON({
+        "type" : "object",
+        "required" : ["a"],
+        "properties" : {"a" : {"type" : "integer"}}
+    });
+    tcall tc;
+    tcall_agent agent;
+    tcall_tool tool;
+    tcall_desc d;
+    tcall_agent_desc ad;
+    memset(&s, 0, sizeof s);
+    memset(&tool, 0, sizeof tool);
+    memset(&d, 0, sizeof d);
+    memset(&ad, 0, sizeof ad);
+    s.answer = answer;
+    tool.name = "f";
+    tool.description = "Does it.";
+    tool.parameters = schema;
+    tool.run = run_f;
+    tool.permissions = TCALL_READ;
+    d.block = memory;
+    d.block_size = sizeof memory;
+    d.tools = &tool;
+    d.tool_count = 1;
+    d.allow = TCALL_READ;
+    ad.tc = &tc;
+    ad.provider = p;
+    ad.model = "gemini-x";
+    ad.stream = stream;
+    ad.text_calls = text_calls ? tcall_text_calls : NULL;
+    ad.transport.open = server_open;
+    ad.transport.write = server_write;
+    ad.transport.read = server_read;
+    ad.transport.close = server_close;
+    ad.transport.user = &s;
+    ran = 0;
+    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+    CHECK(tcall_agent_init(&agent, &ad) == TCALL_OK);
+    tcall_agent_run(&agent, tcall_str_of("go"));
+    return s.path;
+}
+
+static void test_agent(void)
+{
+    static const char text[] =
+        "{\"choices\":[{\"message\":{\"content\":\"<tool_call>{'name': 'f', "
+        "'arguments': {'a': 3}}</tool_call>\"},\"finish_reason\":\"stop\"}]}";
+    CHECK(same(turn(&tcall_gemini, "{}", false, false),
+               "/v1beta/models/gemini-x:generateContent"));
+    CHECK(same(turn(&tcall_gemini, "{}", true, false),
+               "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"));
+    CHECK(same(turn(&tcall_groq, text, false, true),
+               "/openai/v1/chat/completions"));
+    CHECK(ran == 6);
+    turn(&tcall_llamacpp, text, false, false);
+    CHECK(ran == 0);
+}
+
 int main(void)
 {
+    test_agent();
+    test_text_calls();
     test_openai();
     test_cut();
     test_errors();
@@ -906,5 +1270,7 @@ int main(void)
     test_opaque();
     test_memory();
     test_write();
+    test_servers();
+    test_ids();
     return check_sum("test_provider");
 }

@@ -43,7 +43,7 @@ void board_panic(const char *why);
 
 /* Certificates expire: without a clock that is set (time() of the C library)
  * the firmware does not link, unless it says so itself. */
-#ifndef FIRMWARE_NO_CLOCK_DATES_ARE_NOT_CHECKED
+#ifndef TPORT_INSECURE_NO_CLOCK
 #define MBEDTLS_HAVE_TIME
 #define MBEDTLS_HAVE_TIME_DATE
 #endif

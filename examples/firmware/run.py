@@ -29,7 +29,7 @@ LIMIT = 90  # seconds for the whole conversation
 FAKES = {
     "FIRMWARE_FAKE_ENTROPY_NOT_SECURE":
         (["board_fake"], "mbedtls_hardware_poll"),
-    "FIRMWARE_NO_CLOCK_DATES_ARE_NOT_CHECKED":
+    "TPORT_INSECURE_NO_CLOCK":
         (["mbed/x509", "mbed/platform_util", "mbed/platform"], "gettimeofday"),
 }
 

@@ -1,5 +1,6 @@
 /* The whole: an agent with one provider, over a transport that is not there,
- * unless a file that includes this has others. */
+ * unless a file that includes this has others. With ALSO there is a second
+ * provider, chosen at run time. */
 #include "fw_tool.h"
 
 #ifndef PROVIDER
@@ -55,7 +56,7 @@ int main(void)
         .tool_count = TCALL_COUNT(tools),
         .allow = TCALL_WRITE,
     };
-    const tcall_agent_desc agent_desc = {
+    tcall_agent_desc agent_desc = {
         .tc = &tc,
         .provider = PROVIDER,
         .model = "some-model",
@@ -63,6 +64,10 @@ int main(void)
         .transport = TRANSPORT,
     };
 
+#ifdef ALSO
+    if (led)
+        agent_desc.provider = &ALSO;
+#endif
     if (tcall_init(&tc, &desc) < 0 || tcall_agent_init(&agent, &agent_desc) < 0)
         return 1;
     return tcall_agent_run(&agent, tcall_str_of("turn the light on"));

@@ -12,7 +12,9 @@ image holding more than the one before:
     five    five providers
     http    one provider, with HTTP over a stream of bytes
 
-On x86-64 it is that of the image without the C library.
+On x86-64 it is that of the image without the C library. On the M4 the agent is
+built once more with each further provider beside the first.
+
 The bytes of an image are shared out among the chapters of the header by the
 place where each function or table is defined. Stack is the deepest path below
 each public function, from GCC's call graph and frame sizes.
@@ -55,6 +57,10 @@ IMAGES = {  # and what README calls it
 }
 STACK_AIM = 1024  # of a public function, on M4
 AIMS = {("core", "M4"): 12 * 1024, ("agent", "M4"): 24 * 1024}
+# Further providers in the agent's image, and what each may add on M4.
+ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
+ALSO_BAR = 2560
+
 BANNED = re.compile(
     r"_?(malloc|calloc|realloc|free)(_r)?|_?sbrk|(v|s|f|d|sn|vsn|vf|as)*i?printf"
     r"|strto(d|f|ld)|atof|__aeabi_[dfu]?[idfu]\w*2[df]|__aeabi_[df][a-z0-9]+"
@@ -76,12 +82,14 @@ POINTERS = {
     "f.read": ["tcall_field_*"],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
-                       "tcall_gemini_write_", "tcall_deepseek_write_",
-                       "tcall_openrouter_write_"],
-    "ask.view": ["tcall_view"], "tool.bind": ["tcall_bind"],
-    "r.text": [], "t.wait": [], "t.now_ms": [], "v.check": [], "desc.*": [],
-    "transport.*": [], "tool.run": [], "stream.*": [],
-    "good": ["is_*"],
+                       "tcall_gemini_write_"],
+    "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
+    "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
+    "desc.run_hooks": ["tcall_run_hooks"],
+    "tool.check_output": ["tcall_check_output"], "h.run": [],
+    "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
+    "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
+    "d.approve": [], "stream.*": [], "good": ["is_*"],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
@@ -90,6 +98,10 @@ BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
     ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
 ]
+
+
+# What a layer of port/ may take on the M4.
+PORT_BARS = {"http": 6 * 1024}
 
 
 def run(cmd):
@@ -341,6 +353,28 @@ def markdown(names, flash, ram, stack):
         "".join("| " + " | ".join(row) + " |\n" for row in rows))
 
 
+def port_layers():
+    """Flash of each layer of port/ alone on the M4, without what it calls;
+    0 where the C library, or mbedTLS, lacks the headers."""
+    t = Target("M4")
+    include = OUT / "port"
+    include.mkdir(parents=True, exist_ok=True)
+    (include / "no_threads.h").write_text(
+        "#undef MBEDTLS_THREADING_C\n#undef MBEDTLS_THREADING_PTHREAD\n")
+    for found in pathlib.Path("/usr/include").glob("mbedtls"):
+        if not (include / "mbedtls").exists():
+            (include / "mbedtls").symlink_to(found)
+    for layer in ["http", "tls", "posix", "port"]:
+        try:
+            obj = t.compile(ROOT / "port" / f"{layer}.c", f"-I{include}",
+                            '-DMBEDTLS_USER_CONFIG_FILE="no_threads.h"')
+            yield layer, sum(n for s, n in t.sections(obj)
+                             if not RAM.match(s) and s.startswith(
+                                 (".text", ".rodata")))
+        except (SystemExit, subprocess.CalledProcessError):
+            yield layer, 0
+
+
 def main():
     passed, faults = 0, []
 
@@ -366,7 +400,7 @@ def main():
                                stderr=subprocess.DEVNULL)
         (targets if found.returncode == 0 else skipped).append(target)
 
-    flash, ram, parts, symbols = {}, {}, {}, {}
+    flash, ram, parts, symbols, more = {}, {}, {}, {}, {}
     stack, functions = {}, {}  # by image and target, by function
     for t in targets:
         t.dir.mkdir(parents=True, exist_ok=True)
@@ -397,6 +431,10 @@ def main():
             if t.prefix:
                 bad = sorted(filter(BANNED.fullmatch, linked))
                 gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
+        for also in ALSO * (t.name == "M4"):
+            program = t.compile(HERE / "fw_agent.c", f"-DALSO=tcall_{also}")
+            more[also] = flash_of(t, t.link(
+                f"agent_{also}", [program, *ours])) - flash["agent", "M4"]
 
     names = [t.name for t in targets]
     for image in ("core", "agent"):
@@ -432,9 +470,18 @@ def main():
             line(f"  {image}", [flash[image, n] for n in names] +
                  ([f"  (M4: aim {AIMS[image, 'M4']})"]
                   if (image, "M4") in AIMS else []))
+    for also, added in more.items():
+        print(f"  agent and {also:10} on M4: +{added}, held at {ALSO_BAR}")
+        gate(added <= ALSO_BAR, f"M4: {also} adds {added} bytes")
     line("  static RAM of toolcall.h", [ram[n] for n in names], 26)
     line("  deepest stack", [max(functions[n].values(), default=0)
                              for n in names])
+    for layer, size in port_layers() if "M4" in names else []:
+        bar = PORT_BARS.get(layer)
+        print(f"  port/{layer}.c on M4: " + (f"{size} bytes" if size else
+              "not compiled, there are no headers for it") +
+              (f", held at {bar}" if bar else ""))
+        gate(not bar or 0 < size <= bar, f"port/{layer}.c is above {bar}")
     for t in skipped:
         print(f"{t.name} was SKIPPED: install gcc-{t.prefix} and "
               f"picolibc-{t.prefix}")
@@ -442,8 +489,8 @@ def main():
         print("FAILED", fault)
     if not skipped:
         markdown(names, flash, ram, stack)
-    more = f", {len(skipped)} skipped" if skipped else ""
-    print(f"size: {passed} passed, {len(faults)} failed{more}")
+    rest = f", {len(skipped)} skipped" if skipped else ""
+    print(f"size: {passed} passed, {len(faults)} failed{rest}")
     return bool(faults)
 
 

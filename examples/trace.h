@@ -1,0 +1,477 @@
+/*
+ * trace.h - write down what goes through a transport, or play it again
+ *
+ *     trace t;
+ *     desc.transport = trace_record(&t, file, tport_transport(&port));
+ *     desc.transport = trace_replay(&t, file);
+ *
+ * A wrapper of any tcall_transport. The file holds JSON Lines, in the order in
+ * which things happened; ms is the transport's clock, from 0 on:
+ *
+ *     {"ms":0,"round":1,"open":{"method":"POST","path":...,"headers":[...]}}
+ *     {"ms":0,"round":1,"write":"{\"model\":..."}     a piece of the request
+ *     {"ms":9,"round":1,"status":200,"retry_after_ms":-1,"should_retry":0}
+ *     {"ms":9,"round":1,"read":"data: {..."}          a piece of the answer
+ *     {"ms":9,"round":1,"event":"text","bytes":3}     from trace_event
+ *     {"ms":9,"round":1,"end":"ok"}                   or an error's code
+ *
+ * What a header has as its secret is written as *** wherever it stands, in
+ * whatever pieces it comes. A replay takes requests as they are, gives the
+ * answers of the file, and its clock runs as the file says: nobody waits.
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include "toolcall.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct trace {
+    FILE *file;
+    tcall_transport inner; /* none in a replay */
+    const char *secret;    /* of the exchange; NULL: none */
+    tcall_response *res;
+    uint32_t began, ms;
+    int round;
+    bool opened, answered;
+    /* recording: bytes that wait for the rest of a secret or a character */
+    const char *word;
+    char hold[4096];
+    size_t held;
+    /* replaying: the line that is next, and how much of it was given */
+    char *line;
+    size_t room, given;
+    tcall_tok tok[64];
+    tcall_json value;
+} trace;
+
+/* ---- recording ---- */
+
+static int trace_sink(void *user, const char *bytes, size_t len)
+{
+    return (int)fwrite(bytes, 1, len < 4096 ? len : 4096, (FILE *)user);
+}
+
+/* Begin a line; the writer is used until trace_end_line. */
+static tcall_writer trace_line(trace *t, char *buf, size_t cap)
+{
+    tcall_writer w;
+
+    if (t->inner.now_ms)
+        t->ms = t->inner.now_ms(t->inner.user) - t->began;
+    tcall_writer_init(&w, buf, cap);
+    tcall_writer_sink(&w, trace_sink, t->file);
+    tcall_write_open(&w, '{');
+    tcall_write_key(&w, "ms");
+    tcall_write_int(&w, (long)t->ms);
+    tcall_write_key(&w, "round");
+    tcall_write_int(&w, t->round);
+    return w;
+}
+
+static void trace_end_line(trace *t, tcall_writer *w)
+{
+    tcall_write_close(w, '}');
+    tcall_write_text(w, "\n");
+    tcall_writer_flush(w);
+    fflush(t->file);
+}
+
+/* A string without the secret. */
+static void trace_string(trace *t, tcall_writer *w, const char *key,
+                         tcall_str s)
+{
+    size_t secret = t->secret ? strlen(t->secret) : 0, from = 0, i = 0;
+
+    tcall_write_key(w, key);
+    tcall_write_quote(w);
+    while (i < s.len) {
+        if (secret && s.len - i >= secret &&
+            memcmp(s.ptr + i, t->secret, secret) == 0) {
+            tcall_write_bytes(w, s.ptr + from, i - from);
+            tcall_write_text(w, "***");
+            from = i += secret;
+        } else {
+            i++;
+        }
+    }
+    tcall_write_bytes(w, s.ptr + from, s.len - from);
+    tcall_write_unquote(w);
+}
+
+/* How many bytes at the end may be half of something. */
+static size_t trace_tail(const trace *t)
+{
+    size_t secret = t->secret ? strlen(t->secret) : 0, n;
+
+    for (n = secret < t->held ? secret : t->held; n > 0; n--)
+        if (n < secret && memcmp(t->hold + t->held - n, t->secret, n) == 0)
+            return n;
+    for (n = 1; n < 4 && n <= t->held; n++) {
+        unsigned char c = (unsigned char)t->hold[t->held - n];
+        if (c >= 0xC0)
+            return n < (c < 0xE0 ? 2u : c < 0xF0 ? 3u : 4u) ? n : 0;
+        if (c < 0x80)
+            break;
+    }
+    return 0;
+}
+
+static void trace_flush(trace *t, size_t keep)
+{
+    char buf[512];
+    size_t n = t->held - keep;
+    tcall_writer w;
+    tcall_str s = {t->hold, n};
+
+    if (n == 0)
+        return;
+    w = trace_line(t, buf, sizeof buf);
+    trace_string(t, &w, t->word, s);
+    trace_end_line(t, &w);
+    memmove(t->hold, t->hold + n, keep);
+    t->held = keep;
+}
+
+static void trace_bytes(trace *t, const char *word, const char *bytes,
+                        size_t len)
+{
+    if (t->word != word)
+        trace_flush(t, 0);
+    t->word = word;
+    while (len) {
+        size_t room = sizeof t->hold - t->held, n = len < room ? len : room;
+        memcpy(t->hold + t->held, bytes, n);
+        t->held += n;
+        bytes += n;
+        len -= n;
+        trace_flush(t, trace_tail(t));
+    }
+}
+
+/* How an exchange, or its opening, ended. */
+static void trace_end(trace *t, int error)
+{
+    char buf[512];
+    tcall_writer w;
+
+    if (error == TCALL_E_AGAIN || !t->opened)
+        return;
+    trace_flush(t, 0);
+    w = trace_line(t, buf, sizeof buf);
+    tcall_write_key(&w, "end");
+    tcall_write_string(&w, tcall_error_code(error));
+    trace_end_line(t, &w);
+    t->opened = false;
+}
+
+static int trace_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    trace *t = (trace *)user;
+    int r = t->inner.open(t->inner.user, req, res);
+    size_t i;
+    char buf[512];
+    tcall_writer w;
+
+    if (r == TCALL_E_AGAIN)
+        return r;
+    t->round++;
+    t->opened = true;
+    t->answered = false;
+    t->res = res;
+    w = trace_line(t, buf, sizeof buf);
+    tcall_write_key(&w, "open");
+    tcall_write_open(&w, '{');
+    tcall_write_key(&w, "method");
+    tcall_write_string(&w, req->method);
+    tcall_write_key(&w, "path");
+    tcall_write_string(&w, req->path);
+    tcall_write_key(&w, "headers");
+    tcall_write_open(&w, '[');
+    for (i = 0; i < req->header_count; i++) {
+        const tcall_header *h = &req->headers[i];
+        if (h->secret && *h->secret)
+            t->secret = h->secret;
+        tcall_write_quote(&w);
+        tcall_write_text(&w, h->name);
+        tcall_write_text(&w, ": ");
+        tcall_write_text(&w, h->value ? h->value : "");
+        tcall_write_text(&w, h->secret ? "***" : "");
+        tcall_write_unquote(&w);
+    }
+    tcall_write_close(&w, ']');
+    tcall_write_close(&w, '}');
+    if (r < 0) {
+        tcall_write_key(&w, "end");
+        tcall_write_string(&w, tcall_error_code(r));
+        t->opened = false;
+    }
+    trace_end_line(t, &w);
+    return r;
+}
+
+static int trace_write(void *user, const char *bytes, size_t len)
+{
+    trace *t = (trace *)user;
+    int r = t->inner.write(t->inner.user, bytes, len);
+
+    if (r > 0)
+        trace_bytes(t, "write", bytes, (size_t)r);
+    else
+        trace_end(t, r);
+    return r;
+}
+
+/* What is known of the answer before its first byte. */
+static void trace_response(trace *t)
+{
+    char buf[512];
+    tcall_writer w;
+
+    if (t->answered || !t->res->status)
+        return;
+    t->answered = true;
+    trace_flush(t, 0);
+    w = trace_line(t, buf, sizeof buf);
+    tcall_write_key(&w, "status");
+    tcall_write_int(&w, t->res->status);
+    tcall_write_key(&w, "retry_after_ms");
+    tcall_write_int(&w, t->res->retry_after_ms);
+    tcall_write_key(&w, "should_retry");
+    tcall_write_int(&w, t->res->should_retry);
+    trace_end_line(t, &w);
+}
+
+static int trace_read(void *user, char *bytes, size_t cap)
+{
+    trace *t = (trace *)user;
+    int r = t->inner.read(t->inner.user, bytes, cap);
+
+    trace_response(t);
+    if (r > 0)
+        trace_bytes(t, "read", bytes, (size_t)r);
+    else
+        trace_end(t, r);
+    return r;
+}
+
+static void trace_close(void *user)
+{
+    trace *t = (trace *)user;
+
+    trace_end(t, TCALL_E_CANCELLED); /* unless it has ended already */
+    t->inner.close(t->inner.user);
+}
+
+static uint32_t trace_now(void *user)
+{
+    trace *t = (trace *)user;
+
+    return t->inner.now_ms(t->inner.user);
+}
+
+static void trace_wait(void *user, uint32_t ms)
+{
+    trace *t = (trace *)user;
+
+    t->inner.wait(t->inner.user, ms);
+}
+
+/* file stays the caller's, to close at the end; so does t. */
+static inline tcall_transport trace_record(trace *t, FILE *file,
+                                           tcall_transport inner)
+{
+    tcall_transport r = {trace_open, trace_write, trace_read, trace_close,
+                         NULL,       NULL,        NULL};
+
+    memset(t, 0, sizeof *t);
+    t->file = file;
+    t->inner = inner;
+    r.now_ms = inner.now_ms ? trace_now : NULL;
+    r.wait = inner.wait ? trace_wait : NULL;
+    r.user = t;
+    t->began = inner.now_ms ? inner.now_ms(inner.user) : 0;
+    return r;
+}
+
+/* For on_event; does nothing in a replay. Of what comes in pieces only the
+ * size is written: the answer has it, and half a secret cannot be told. */
+static inline void trace_event(trace *t, const tcall_event *e)
+{
+    static const struct {
+        int kind;
+        const char *name;
+    } names[] = {
+        {TCALL_EVENT_HYDRATED, "hydrated"}, {TCALL_EVENT_REPAIR, "repair"},
+        {TCALL_EVENT_APPROVAL, "approval"}, {TCALL_EVENT_START, "start"},
+        {TCALL_EVENT_OUTPUT, "output"},     {TCALL_EVENT_END, "end"},
+        {TCALL_EVENT_TEXT, "text"},         {TCALL_EVENT_REQUEST, "request"},
+        {TCALL_EVENT_ANSWER, "answer"},     {TCALL_EVENT_VERDICT, "verdict"},
+        {TCALL_EVENT_PROGRESS, "progress"}, {TCALL_EVENT_ERROR, "error"},
+        {TCALL_EVENT_RETRY, "retry"},       {TCALL_EVENT_PICK, "pick"},
+        {TCALL_EVENT_PIECE, "piece"},
+    };
+    char buf[512];
+    size_t i;
+    tcall_writer w;
+
+    if (!t->file || !t->inner.open)
+        return;
+    w = trace_line(t, buf, sizeof buf);
+    tcall_write_key(&w, "event");
+    for (i = 0; i < TCALL_COUNT(names) && names[i].kind != (int)e->kind;)
+        i++;
+    tcall_write_string(&w, i < TCALL_COUNT(names) ? names[i].name : "other");
+    if (e->error < 0) {
+        tcall_write_key(&w, "error");
+        tcall_write_string(&w, tcall_error_code(e->error));
+    }
+    if (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT ||
+        e->item) {
+        tcall_write_key(&w, "bytes");
+        tcall_write_int(&w, (long)(e->item ? e->item->text.len : e->text.len));
+    } else if (e->text.len) {
+        trace_string(t, &w, "text", e->text);
+    }
+    if (e->call) {
+        trace_string(t, &w, "id", e->call->id);
+        trace_string(t, &w, "name", e->call->name);
+        trace_string(t, &w, "arguments", e->call->arguments);
+    }
+    trace_end_line(t, &w);
+}
+
+/* ---- replaying ---- */
+
+/* The present line, reading one if there is none; false at the file's end, and
+ * at what is no line of a trace. */
+static bool trace_more(trace *t)
+{
+    long n = t->value.tok ? 1 : (long)getline(&t->line, &t->room, t->file);
+    uint32_t ms;
+
+    if (n <= 0)
+        return false;
+    if (!t->value.tok && tcall_json_parse(&t->value, t->line, (size_t)n, t->tok,
+                                          TCALL_COUNT(t->tok), NULL) < 0) {
+        t->value.tok = NULL;
+        return false;
+    }
+    ms = (uint32_t)tcall_json_int(tcall_json_get(t->value, "ms"), 0);
+    t->ms = ms > t->ms ? ms : t->ms;
+    return true;
+}
+
+/* What the line has under this key; the line stays. */
+static tcall_json trace_has(const trace *t, const char *key)
+{
+    return tcall_json_get(t->value, key);
+}
+
+static void trace_done(trace *t)
+{
+    t->value.tok = NULL;
+    t->given = 0;
+}
+
+/* The error that "end" names; TCALL_OK when it is not there. */
+static int trace_ended(const trace *t)
+{
+    const char *code = tcall_json_string(trace_has(t, "end"), "ok");
+    int i;
+
+    for (i = 0; i < TCALL_I_COUNT; i++)
+        if (strcmp(tcall_error_code(-1 - i), code) == 0)
+            return -1 - i;
+    return TCALL_OK;
+}
+
+static int replay_open(void *user, const tcall_request *req,
+                       tcall_response *res)
+{
+    trace *t = (trace *)user;
+    int r;
+
+    (void)req;
+    t->res = res;
+    while (trace_more(t) && !trace_has(t, "open").tok)
+        trace_done(t);
+    if (!t->value.tok)
+        return TCALL_E_CONNECT; /* the trace is over */
+    r = trace_ended(t);
+    trace_done(t);
+    return r;
+}
+
+static int replay_write(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return (int)(len < 0x7fff ? len : 0x7fff);
+}
+
+static int replay_read(void *user, char *bytes, size_t cap)
+{
+    trace *t = (trace *)user;
+
+    while (trace_more(t) && !trace_has(t, "open").tok) {
+        tcall_str s = tcall_json_str(trace_has(t, "read"));
+        size_t n = s.len - t->given;
+        int r = trace_ended(t);
+
+        if (trace_has(t, "status").tok) {
+            t->res->status = tcall_json_int(trace_has(t, "status"), 0);
+            t->res->retry_after_ms =
+                tcall_json_int(trace_has(t, "retry_after_ms"), -1);
+            t->res->should_retry =
+                tcall_json_int(trace_has(t, "should_retry"), 0);
+        } else if (n > 0) {
+            n = n < cap ? n : cap;
+            memcpy(bytes, s.ptr + t->given, n);
+            t->given += n;
+            return (int)n;
+        } else if (trace_has(t, "end").tok) {
+            trace_done(t);
+            return r;
+        }
+        trace_done(t);
+    }
+    return TCALL_E_CLOSED;
+}
+
+static void replay_close(void *user)
+{
+    (void)user;
+}
+
+static uint32_t replay_now(void *user)
+{
+    return ((trace *)user)->ms;
+}
+
+static void replay_wait(void *user, uint32_t ms)
+{
+    ((trace *)user)->ms += ms;
+}
+
+/* The same, to read from; trace_free when done. */
+static inline tcall_transport trace_replay(trace *t, FILE *file)
+{
+    tcall_transport r = {replay_open, replay_write, replay_read, replay_close,
+                         replay_now,  replay_wait,  NULL};
+
+    memset(t, 0, sizeof *t);
+    t->file = file;
+    r.user = t;
+    return r;
+}
+
+static inline void trace_free(trace *t)
+{
+    free(t->line);
+    t->line = NULL;
+}
+
+#endif /* TRACE_H */

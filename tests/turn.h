@@ -1,0 +1,69 @@
+/*
+ * turn.h - a turn of an agent, over HTTP, for the tests: did its call run?
+ */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+#include "script.h"
+
+/* Calls of fire with the right argument. */
+static int runs;
+
+/* Bytes of its result beside "done". */
+static size_t result_size;
+
+static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    runs += tcall_json_int(tcall_json_get(args, "n"), 0) == 12345;
+    for (size_t i = 0; i < result_size; i++)
+        tcall_write_text(out, "x");
+    return tcall_write_text(out, "done");
+}
+
+static inline const tcall_tool *turn_tools(void)
+{
+    static tcall_tool t[1];
+
+    t[0].name = "fire";
+    t[0].description = "Fire.";
+    t[0].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
+                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+    t[0].run = fire;
+    t[0].permissions = TCALL_READ;
+    return t;
+}
+
+/* A turn against the script. Answers its error; runs says what ran. */
+static int turn(script *s, const tcall_provider *provider, bool stream)
+{
+    static char block[24000];
+    static tport_http h;
+    tcall tc;
+    tcall_agent a;
+    tcall_desc d;
+    tcall_agent_desc ad;
+    int r;
+
+    memset(&d, 0, sizeof d);
+    d.block = block;
+    d.block_size = sizeof block;
+    d.tools = turn_tools();
+    d.tool_count = 1;
+    d.allow = TCALL_READ;
+    memset(&ad, 0, sizeof ad);
+    ad.tc = &tc;
+    ad.provider = provider;
+    ad.model = "m";
+    ad.key = "sk-canary";
+    ad.stream = stream;
+    ad.max_rounds = 1;
+    tport_http_init(&h, script_stream(s), "host", "");
+    ad.transport = tport_http_transport(&h);
+    runs = 0;
+    if (tcall_init(&tc, &d) < 0 || tcall_agent_init(&a, &ad) < 0)
+        return TCALL_E_USAGE;
+    r = tcall_agent_run(&a, tcall_str_of("now"));
+    tport_http_drop(&h);
+    return r;
+}
