@@ -10167,7 +10167,7 @@ static int tcall_text_add_(tcall_reader *r, tcall_item *item)
 }
 
 /* The member of an object by the first of the names that it has. */
-static tcall_json tcall_text_member_(tcall_json object, const char *names)
+static tcall_json tcall_text_call_member_(tcall_json object, const char *names)
 {
     tcall_json v = tcall_json_get(object, names);
     while (!v.tok && *(names += strlen(names) + 1))
@@ -10193,9 +10193,9 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
-        v = tcall_text_member_(args.root, "arguments\0parameters\0args\0");
+        v = tcall_text_call_member_(args.root, "arguments\0parameters\0args\0");
         item->name = tcall_json_str(
-            tcall_text_member_(args.root, "name\0function\0tool\0"));
+            tcall_text_call_member_(args.root, "name\0function\0tool\0"));
         item->text = tcall_json_str(v);
         if (v.tok && tcall_json_type(v) != TCALL_STRING) {
             tcall_writer_init(&w, NULL, 0);

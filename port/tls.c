@@ -144,7 +144,8 @@ static int below_send(void *user, const unsigned char *bytes, size_t len)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.write(t->lower.user, (const char *)bytes, len);
 
-    if (n == TCALL_E_AGAIN)
+    t->waits = n == TCALL_E_AGAIN;
+    if (t->waits)
         return MBEDTLS_ERR_SSL_WANT_WRITE;
     if (n < 0) {
         t->lower_error = n;
@@ -158,7 +159,8 @@ static int below_read(void *user, unsigned char *bytes, size_t cap)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.read(t->lower.user, (char *)bytes, cap);
 
-    if (n == TCALL_E_AGAIN)
+    t->waits = n == TCALL_E_AGAIN;
+    if (t->waits)
         return MBEDTLS_ERR_SSL_WANT_READ;
     if (n < 0) {
         t->lower_error = n;
@@ -272,6 +274,13 @@ static bool is_ticket(int e)
 #endif
 }
 
+/* mbedTLS 3 also wants to be called again when it has taken a ticket and has
+ * not asked the stream below for more. Nobody would wake the caller up then. */
+static bool goes_on(const tport_tls *t, int e)
+{
+    return is_ticket(e) || (e == MBEDTLS_ERR_SSL_WANT_READ && !t->waits);
+}
+
 static int tls_connect(void *user)
 {
     tport_tls *t = (tport_tls *)user;
@@ -290,9 +299,10 @@ static int tls_connect(void *user)
         if (r != 0)
             return r;
     }
-    do
+    do {
+        t->waits = false;
         r = mbedtls_ssl_handshake(&t->ssl);
-    while (is_ticket(r));
+    } while (goes_on(t, r));
     if (r != 0) {
         r = translate(t, r);
         if (r != TCALL_E_AGAIN)
@@ -355,10 +365,11 @@ static int tls_read(void *user, char *bytes, size_t cap)
         return r;
     /* 0 is an empty record, which says nothing, or an end from below. */
     do {
+        t->waits = false;
         r = mbedtls_ssl_read(&t->ssl, (unsigned char *)bytes, tport_clamp(cap));
         if (is_ticket(r))
             keep_session(t);
-    } while ((r == 0 && !t->ended) || is_ticket(r));
+    } while ((r == 0 && !t->ended) || goes_on(t, r));
     if (r > 0)
         return r;
     return r == MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY ? 0 : translate(t, r);

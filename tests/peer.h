@@ -124,6 +124,7 @@ static inline int peer_init(peer_tls *s, const mkcert_result *c)
                                         mbedtls_ssl_ticket_parse, &s->tickets);
     if (peer_second)
         mbedtls_ssl_conf_sni(&s->conf, peer_sni, s);
+    (void)peer_old; /* mbedTLS 3 has no such versions */
 #if MBEDTLS_VERSION_NUMBER < 0x03000000
     if (peer_old) {
         mbedtls_ssl_conf_min_version(&s->conf, MBEDTLS_SSL_MAJOR_VERSION_3,

@@ -672,7 +672,9 @@ static bool h16(void)
     s.step = 1;
     s.stutter = true;
     script_ask(&s, "GET", 1, &x);
-    return r == TCALL_E_CLOSED && x.error == 0 && x.len == 5;
+    /* Reset before or after connecting was seen to be over. */
+    return (r == TCALL_E_CLOSED || r == TCALL_E_CONNECT) && x.error == 0 &&
+           x.len == 5;
 }
 
 static char elsewhere[200];
