@@ -5478,8 +5478,7 @@ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1);
-         !tcall_text_closes_(p) && !e->error && --e->steps >= 0;
+    for (p = tcall_text_next_(p + 1); *p != ']' && !e->error && --e->steps >= 0;
          p = tcall_text_next_(tcall_text_skip_(p)))
         if (tcall_ev_is_(e, f, p))
             return true;
@@ -5513,12 +5512,15 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
 static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_num_ bound = tcall_num_read_(
-        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
-    int order;
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-        return tcall_ev_multiple_(n, &bound);
-    order = tcall_num_compare_(n, &bound);
+    tcall_str text =
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg);
+    int order = n->zero ? 0 : n->negative ? -1 : 1; /* beside 0 */
+    if (text.len != 1 || *text.ptr != '0') {
+        tcall_num_ bound = tcall_num_read_(text);
+        if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+            return tcall_ev_multiple_(n, &bound);
+        order = tcall_num_compare_(n, &bound);
+    }
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);

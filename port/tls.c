@@ -144,8 +144,8 @@ static int below_send(void *user, const unsigned char *bytes, size_t len)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.write(t->lower.user, (const char *)bytes, len);
 
-    t->waits = n == TCALL_E_AGAIN;
-    if (t->waits)
+    t->blocked = n == TCALL_E_AGAIN;
+    if (n == TCALL_E_AGAIN)
         return MBEDTLS_ERR_SSL_WANT_WRITE;
     if (n < 0) {
         t->lower_error = n;
@@ -159,8 +159,8 @@ static int below_read(void *user, unsigned char *bytes, size_t cap)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.read(t->lower.user, (char *)bytes, cap);
 
-    t->waits = n == TCALL_E_AGAIN;
-    if (t->waits)
+    t->blocked = n == TCALL_E_AGAIN;
+    if (n == TCALL_E_AGAIN)
         return MBEDTLS_ERR_SSL_WANT_READ;
     if (n < 0) {
         t->lower_error = n;
@@ -274,13 +274,6 @@ static bool is_ticket(int e)
 #endif
 }
 
-/* mbedTLS 3 also wants to be called again when it has taken a ticket and has
- * not asked the stream below for more. Nobody would wake the caller up then. */
-static bool goes_on(const tport_tls *t, int e)
-{
-    return is_ticket(e) || (e == MBEDTLS_ERR_SSL_WANT_READ && !t->waits);
-}
-
 static int tls_connect(void *user)
 {
     tport_tls *t = (tport_tls *)user;
@@ -299,10 +292,9 @@ static int tls_connect(void *user)
         if (r != 0)
             return r;
     }
-    do {
-        t->waits = false;
+    do
         r = mbedtls_ssl_handshake(&t->ssl);
-    } while (goes_on(t, r));
+    while (is_ticket(r));
     if (r != 0) {
         r = translate(t, r);
         if (r != TCALL_E_AGAIN)
@@ -319,6 +311,15 @@ static int tls_connect(void *user)
 }
 
 /* ---- bytes ---- */
+
+/* TLS 1.3: a ticket came, or mbedTLS says "again" though nothing below did,
+ * because it has yet to look at one. Nobody must wait for bytes then. */
+static bool at_once(tport_tls *t, int r)
+{
+    if (is_ticket(r))
+        keep_session(t);
+    return is_ticket(r) || (r == MBEDTLS_ERR_SSL_WANT_READ && !t->blocked);
+}
 
 /* mbedTLS says "again" after it has taken the bytes, and wants to be given
  * the same ones then. We say they were accepted and do the rest here. */
@@ -347,7 +348,10 @@ static int tls_write(void *user, const char *bytes, size_t len)
     if (most > 0 && len > (size_t)most)
         len = (size_t)most;
     len = tport_clamp(len);
-    r = mbedtls_ssl_write(&t->ssl, (const unsigned char *)bytes, len);
+    do {
+        t->blocked = false;
+        r = mbedtls_ssl_write(&t->ssl, (const unsigned char *)bytes, len);
+    } while (at_once(t, r));
     if (r == MBEDTLS_ERR_SSL_WANT_WRITE) {
         t->unflushed = len;
         return (int)len;
@@ -365,11 +369,9 @@ static int tls_read(void *user, char *bytes, size_t cap)
         return r;
     /* 0 is an empty record, which says nothing, or an end from below. */
     do {
-        t->waits = false;
+        t->blocked = false;
         r = mbedtls_ssl_read(&t->ssl, (unsigned char *)bytes, tport_clamp(cap));
-        if (is_ticket(r))
-            keep_session(t);
-    } while ((r == 0 && !t->ended) || goes_on(t, r));
+    } while ((r == 0 && !t->ended) || at_once(t, r));
     if (r > 0)
         return r;
     return r == MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY ? 0 : translate(t, r);

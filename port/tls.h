@@ -82,7 +82,7 @@ typedef struct tport_tls {
     bool started;     /* ssl was prepared for this connection */
     bool up;          /* the handshake is over */
     bool has_session; /* session can be offered for resumption */
-    bool waits;       /* lower answered "again" when it was last asked */
+    bool blocked;     /* lower answered AGAIN to the last attempt */
     bool ended;       /* lower ended without the word for it */
     int lower_error;  /* what lower answered last, when it was an error */
     size_t unflushed; /* bytes accepted whose record is not yet written */
