@@ -81,6 +81,7 @@ linux-test: $(main) $(BUILD)/mkcert
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
+	@tests/measure/bench_tools.py
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py

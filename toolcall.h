@@ -134,7 +134,9 @@ extern "C" {
     X(SERVICE, "service", "a service is missing: ")                  \
     X(OUTPUT, "output", "the output does not fit its schema")        \
     X(TWICE, "twice", "this call has run before: it runs only once") \
-    X(LOOP, "loop", "")
+    X(LOOP, "loop", "")                                              \
+    X(STALE, "stale", "it has changed: read it again")               \
+    X(UNREAD, "unread", "read it first")
 
 enum {
 #define TCALL_X_(name, code, text) TCALL_I_##name,
@@ -652,8 +654,11 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
+#define TCALL_APART_
 #endif
 
 /* clang-format on */
@@ -994,6 +999,8 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
+    bool repeats;         /* the same call may be made again in one turn, as of
+                           * a clock: see TCALL_LOOPS */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -1050,6 +1057,14 @@ typedef struct tcall_event {
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
+/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+typedef struct tcall_listener {
+    void (*on_event)(void *user, const tcall_event *event);
+    void *user;
+    uint32_t kinds; /* 1 << TCALL_EVENT_... of each kind wanted; 0: all */
+    struct tcall_listener *next; /* private */
+} tcall_listener;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -1075,8 +1090,10 @@ typedef struct tcall_desc {
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
-    tcall_writer *report;   /* tcall_init: one line for each fault of a table */
-    void *user;             /* for all of the above */
+    uint64_t hash_key[2]; /* of tcall_hash_...: random and secret, where others
+                           * may want to forge what an approval is bound to */
+    tcall_writer *report; /* tcall_init: one line for each fault of a table */
+    void *user;           /* for all of the above */
 } tcall_desc;
 
 typedef struct tcall {
@@ -1084,6 +1101,7 @@ typedef struct tcall {
     tcall_block block;
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
     uint16_t repairs;      /* how many were tried */
+    tcall_listener *listeners;
 } tcall;
 
 /* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
@@ -1096,6 +1114,12 @@ size_t tcall_peak(const tcall *tc);
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 /* What the tool needs, everything when it declares nothing. */
 unsigned tcall_needs(const tcall_tool *tool);
+/* True when somebody with these permissions may see and call the tool. */
+bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+/* Events go to desc.on_event first, then to the latest listener and so on. A
+ * listener may end its own subscription while it is called. */
+void tcall_subscribe(tcall *tc, tcall_listener *listener);
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* ==========================================================================
  * >>hydrate: from what the model sent to a call that may run
@@ -1127,6 +1151,25 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
+/* Something a tool made beside its output: the maker's, until tcall_release. */
+typedef struct tcall_attachment {
+    const char *type; /* MIME type */
+    const char *name; /* may be NULL */
+    tcall_str bytes;
+    struct tcall_attachment *next; /* private */
+} tcall_attachment;
+
+/* What came of a call. The model reads output, the rest is for programs and
+ * people. A tool with fields of its own writes them as a JSON object. */
+typedef struct tcall_result {
+    int error;                  /* TCALL_OK: success */
+    tcall_str output;           /* valid as long as the buffer of out */
+    tcall_str title;            /* short */
+    tcall_str metadata;         /* JSON text */
+    const char *suggestion;     /* what to do about the error; also in output */
+    tcall_attachment *attached; /* latest first */
+} tcall_result;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -1144,6 +1187,7 @@ struct tcall_ctx {
     uint32_t started;            /* by desc.now_ms */
     uint32_t finished;           /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
+    tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* private */
     tcall_writer *out;
@@ -1218,11 +1262,12 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 #endif
 
 /* Takes a call through all stages and writes what the model shall read to out,
- * a writer to a buffer: the tool's output, or {"success":false,"error":...}.
- * Returns TCALL_OK, or why it did not run or failed; out is complete in both
- * cases, but for TCALL_E_AGAIN (the tool or a hook wants to be called again)
- * and TCALL_E_APPROVAL (a verdict comes later: desc.approve will be asked
- * again, or set call->approved): out is then untouched, invoke once more. */
+ * a writer to a buffer (not in the free part of the block): the tool's output,
+ * or {"success":false,"error":...}. Returns TCALL_OK, or why it did not run or
+ * failed; out is complete in both cases, but for TCALL_E_AGAIN (the tool or a
+ * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
+ * desc.approve will be asked again, or set call->approved): out is then
+ * untouched, invoke once more. */
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
@@ -1266,6 +1311,19 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* The output as it stands; valid until it changes. */
 tcall_str tcall_output(const tcall_ctx *cx);
 
+/* Parts of the result. title and metadata (JSON text) are copied to the block:
+ * TCALL_E_MEMORY; a title is also told as progress. */
+int tcall_title(tcall_ctx *cx, tcall_str title);
+int tcall_metadata(tcall_ctx *cx, tcall_str json);
+void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
+/* What the model may do about the error; text must outlive the call. */
+void tcall_suggest(tcall_ctx *cx, const char *text);
+/* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
+ * success; of a failure its output, with title and so on behind it. */
+int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* The first lines of the output, without the last line's end. */
+tcall_str tcall_result_preview(const tcall_result *result, int max_lines);
+
 /* Services, looked up by name in the call, then in its session, then in the
  * registry. tcall_get fails the call where there is none. */
 void *tcall_get(tcall_ctx *cx, const char *name);
@@ -1289,6 +1347,155 @@ int32_t tcall_time_left(const tcall_ctx *cx);
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
 const char *tcall_error_type(int error);
+
+/* ==========================================================================
+ * >>hooks: ready-made ones
+ *
+ * Each is a macro that gives the rows for a table of hooks; what it keeps is a
+ * struct of the caller's. What is not named is not linked.
+ *
+ *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
+ *     static const tcall_hook hooks[] = {
+ *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
+ */
+
+/* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Of a value, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
+ * TCALL_E_MEMORY. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+/* Of the tool's definition and the call's arguments: what runs, exactly. */
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
+
+#define TCALL_HOOK_(name, stage, priority, run, user) \
+    {                                                 \
+        name, stage, priority, run, NULL, user        \
+    }
+
+/* Rate limit, a bucket of tokens: calls that find it empty may come back
+ * later. Needs desc.now_ms. */
+typedef struct tcall_rate {
+    uint16_t burst;   /* calls at once */
+    uint32_t each_ms; /* time until one more may come */
+    uint16_t used;    /* private */
+    uint32_t since;
+} tcall_rate;
+int tcall_rate_run(tcall_ctx *cx, void *rate);
+#define TCALL_RATE(rate) \
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+
+/* So many calls at a time: the others wait (TCALL_E_AGAIN). */
+typedef struct tcall_limit {
+    uint16_t max;
+    uint16_t now; /* private */
+} tcall_limit;
+int tcall_limit_acquire(tcall_ctx *cx, void *limit);
+int tcall_limit_release(tcall_ctx *cx, void *limit);
+#define TCALL_LIMIT(limit)                                                     \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
+                limit),                                                        \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
+                    tcall_limit_release, limit)
+
+/* Results of tools that only read, by tool, arguments and user of the session.
+ * The oldest make room; what is larger than the memory is not kept. */
+typedef struct tcall_cache {
+    char *memory;
+    size_t size;
+    uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
+    size_t used;         /* private */
+} tcall_cache;
+int tcall_cache_read(tcall_ctx *cx, void *cache);
+int tcall_cache_write(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                   \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+                    cache)
+
+/* Further attempts after an error that may pass, each after twice the time of
+ * the one before, or what tcall_retry_after said. Without desc.now_ms there
+ * is no time between them. Only for tools that may run twice. */
+typedef struct tcall_backoff {
+    uint16_t attempts; /* in all */
+    uint32_t first_ms;
+    uint32_t max_ms; /* 0: no limit */
+} tcall_backoff;
+int tcall_retry_around(tcall_ctx *cx, void *retry);
+#define TCALL_RETRY(retry) \
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+
+/* The whole call, its waiting included, ends after ms. */
+int tcall_timeout_run(tcall_ctx *cx, void *ms);
+#define TCALL_TIMEOUT(ms)                                    \
+    TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
+                tcall_timeout_run, (void *)(uintptr_t)(ms))
+
+/* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
+ * milliseconds, outcome. Where it cannot be written the call fails. */
+typedef struct tcall_audit {
+    tcall_sink sink;
+    void *user;
+} tcall_audit;
+int tcall_audit_run(tcall_ctx *cx, void *audit);
+#define TCALL_AUDIT(audit) \
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+
+/* Approvals that come later, and a list of what has run. A call that has to be
+ * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
+ * the verdict holds once, and only for the same definition of the tool and the
+ * same arguments. A tool that is neither idempotent nor only reads runs once
+ * for an id, also after a restart if the rows were kept: they hold no pointers
+ * (keep desc.hash_key with them). desc.approve is asked first, if there is. */
+typedef struct tcall_ticket {
+    uint64_t id, what; /* hashes */
+    uint32_t state;    /* 0: free */
+} tcall_ticket;
+typedef struct tcall_ledger {
+    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    size_t count;
+} tcall_ledger;
+int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
+int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                  \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
+                tcall_ledger_consent, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
+                    ledger)
+/* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict);
+
+/* The same call again in one turn is answered without running, unless the tool
+ * says it repeats. Over turns, the same call three times, two calls in turns,
+ * or a third call of a tool with arguments that are refused are stopped. */
+typedef struct tcall_loops {
+    uint64_t seen[8]; /* private; latest first */
+    uint64_t refused; /* tool of the calls that were refused last */
+    uint8_t refusals, turn;
+} tcall_loops;
+int tcall_loops_run(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops) \
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
+void tcall_clear_turn(tcall_loops *loops);
+void tcall_clear_state(tcall_loops *loops);
+
+/* Which files were read and written, and what was in them. */
+typedef struct tcall_file {
+    uint64_t path, content; /* hashes; path 0: free */
+    bool written;
+} tcall_file;
+typedef struct tcall_files {
+    tcall_file *rows; /* zeroed at first; the oldest are given up */
+    size_t count;
+} tcall_files;
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content);
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content);
+/* Before a file is edited: TCALL_OK when this content was read or written
+ * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content);
 
 /* ==========================================================================
  * >>provider: what all wire formats share
@@ -1700,6 +1907,8 @@ typedef struct tcall_agent_desc {
     int max_tokens;     /* of one answer; default: the provider's */
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
+    int parallel;       /* calls of one answer that are under way at a time,
+                         * where tools answer TCALL_E_AGAIN; default 1 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
     /* tcall_retry: a request that failed is sent again. NULL: it ends the
      * turn. Gives the milliseconds to wait before, or < 0. */
@@ -1735,8 +1944,12 @@ typedef struct tcall_agent {
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool opened; /* the transport has to be closed */
-    bool again;  /* a dead connection was replaced */
+    bool opened;       /* the transport has to be closed */
+    bool again;        /* a dead connection was replaced */
+    tcall_call *batch; /* calls under way: call, or in the block */
+    size_t batch_high; /* of the block, before them */
+    int batch_n, done; /* of them; results that are in the chat */
+    int turn, waiting; /* whose turn it is; that wait for approval in a row */
     tcall_call call;
 } tcall_agent;
 
@@ -6189,8 +6402,7 @@ unsigned tcall_needs(const tcall_tool *tool)
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
-/* All that the tool needs is among the permissions given. */
-static bool tcall_allowed_(const tcall_tool *tool, unsigned allow)
+bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
     return (tcall_needs(tool) & ~allow) == 0;
 }
@@ -6253,6 +6465,14 @@ static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
     return r;
 }
 
+TCALL_APART_ static bool tcall_is_json_(const char *text)
+{
+    tcall_scan scan;
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, text, strlen(text));
+    return tcall_scan_end(&scan) == TCALL_OK;
+}
+
 /* A schema of a row: it must compile; keep holds its program in the block. A
  * foreign validator decides itself what it can check. */
 static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
@@ -6263,14 +6483,10 @@ static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
     int r;
     if (!text)
         return TCALL_OK;
-    if (tc->desc.validator) {
-        tcall_scan scan;
-        tcall_scan_init(&scan, NULL, NULL, NULL);
-        tcall_scan_feed(&scan, text, strlen(text));
-        return tcall_scan_end(&scan) < 0
-                   ? tcall_fault_line_(tc, tool, which, "is not JSON", NULL)
-                   : TCALL_OK;
-    }
+    if (tc->desc.validator)
+        return tcall_is_json_(text)
+                   ? TCALL_OK
+                   : tcall_fault_line_(tc, tool, which, "is not JSON", NULL);
     r = tcall_tool_compile_(tc, s, text);
     if (r == TCALL_E_SCHEMA)
         return tcall_fault_line_(tc, tool, which, "", s);
@@ -6361,15 +6577,38 @@ static uint32_t tcall_now_(const tcall *tc)
 
 static void tcall_tell_(tcall *tc, tcall_event *event, tcall_event_kind kind)
 {
+    tcall_listener *l, *next;
     event->kind = kind;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
+    for (l = tc->listeners; l; l = next) {
+        next = l->next;
+        if (!l->kinds || l->kinds >> kind & 1)
+            l->on_event(l->user, event);
+    }
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (*at)
+        *at = listener->next;
 }
 
 static void tcall_tell_call_(tcall *tc, const tcall_call *call,
                              tcall_event_kind kind, tcall_str text)
 {
     tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
     memset(&event, 0, sizeof event);
     event.call = call;
     event.error = call->error;
@@ -6485,15 +6724,15 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 }
 
 /* Coercion only marks the values it would change. Write the arguments as they
- * are meant, read that text and check it strictly: so what is checked, shown,
- * run and logged is one and the same value. */
-static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call, size_t base)
+ * are meant and read that text, to check it strictly: so what is checked,
+ * shown, run and logged is one and the same value. */
+TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
+                                               size_t base)
 {
     tcall_block *b = &tc->block;
     tcall_json marked = call->args;
     tcall_writer w;
     size_t text;
-    int r;
     tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
     tcall_write_json(&w, marked);
     text = w.len;
@@ -6504,11 +6743,10 @@ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call, size_t base)
     b->high = base;
     call->coerced.len = w.len - text;
     call->coerced.ptr = tcall_hydrate_hold_(b, w.buf + text, call->coerced.len);
-    r = tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
-    return r < 0 ? r : tcall_hydrate_check_(tc, call, false);
+    return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
 }
 
-static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
     const tcall_validator *v = tc->desc.validator;
     tcall_block *b = &tc->block;
@@ -6539,14 +6777,18 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
         r = tcall_hydrate_foreign_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
-    if (r == TCALL_OK && call->coercions)
+    if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
     call->validated = r == TCALL_OK;
     return r;
 }
 
 /* The one try to mend what was refused. */
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
+                                              size_t base)
 {
     tcall_block *b = &tc->block;
     tcall_writer w;
@@ -6574,7 +6816,7 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_try_(tc, call, b->high);
 }
 
-static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
@@ -6801,18 +7043,34 @@ const char *tcall_error_type(int error)
     case TCALL_E_DENIED:
     case TCALL_E_ABORTED:
     case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_FAILED: return "user";
+    case TCALL_E_TWICE: return "security";
+    case TCALL_E_FAILED:
+    case TCALL_E_LOOP:
+    case TCALL_E_STALE:
+    case TCALL_E_UNREAD: return "user";
     case TCALL_E_CANCELLED: return "cancelled";
     case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_MEMORY:
-    case TCALL_E_TOOL:
     case TCALL_E_BUDGET:
-    case TCALL_E_RATE:
-    case TCALL_E_SERVICE:
-    case TCALL_E_OUTPUT:
-    case TCALL_E_LIMIT: return "system";
-    default: return "validation";
+    case TCALL_E_SCHEMA: return "system";
+    case TCALL_E_UNKNOWN:
+    case TCALL_E_CUT: return "validation";
+    default: /* what reading and checking arguments says */
+        return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID
+                   ? "validation"
+                   : "system";
     }
+}
+
+/* A copy in the block. */
+static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+{
+    char *copy = (char *)tcall_block_take_(&cx->tc->block, text.len);
+    if (!copy)
+        return TCALL_E_MEMORY;
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    *to = tcall_slice_(copy, text.len);
+    return TCALL_OK;
 }
 
 /* ---- input and output ---- */
@@ -6833,7 +7091,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(c, 0, sizeof *c);
     c->before = cx->history;
     c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    c->stage = cx->stage;
+    c->stage = cx->hook ? cx->hook->stage : cx->stage;
     cx->history = c;
     return c;
 }
@@ -6843,18 +7101,13 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *c;
-    char *copy;
     if (!call->tool || cx->state != TCALL_GOING_ ||
         cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
-    copy = (char *)tcall_block_take_(&tc->block, text.len);
-    if (!c || !copy)
+    if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
         return call->error = TCALL_E_MEMORY;
     c->input = call->args;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    call->arguments = tcall_slice_(copy, text.len);
     call->approved = call->validated = false;
     call->cut = 0;
     call->error = tcall_hydrate_try_(tc, call, tc->block.high);
@@ -6875,8 +7128,11 @@ static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
-    end = end - start > notice.fill ? end - notice.fill : start;
-    end = start + tcall_utf8_cut_(w->buf + start, end - start);
+    if (end - start > notice.fill)
+        end =
+            start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
+    else
+        end = start;
     *w = *clean;
     w->len += end - start;
     w->fill = end;
@@ -6890,17 +7146,84 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
     tcall_str old = tcall_output(cx);
     if (old.len) {
         tcall_change *c = tcall_change_(cx);
-        char *copy = (char *)tcall_block_take_(&cx->tc->block, old.len);
-        if (!c || !copy)
+        if (!c || tcall_keep_(cx, old, &c->output) < 0)
             return TCALL_E_MEMORY;
-        memcpy(copy, old.ptr, old.len);
-        c->output = tcall_slice_(copy, old.len);
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = copy + (text.ptr - old.ptr);
+            text.ptr = c->output.ptr + (text.ptr - old.ptr);
     }
     *cx->out = *cx->clean;
     tcall_write_bytes(cx->out, text.ptr, text.len);
     return tcall_write_cut_(cx->out, cx->clean);
+}
+
+/* ---- result ---- */
+
+int tcall_title(tcall_ctx *cx, tcall_str title)
+{
+    tcall_progress(cx, title);
+    return tcall_keep_(cx, title, &cx->result.title);
+}
+
+int tcall_metadata(tcall_ctx *cx, tcall_str json)
+{
+    return tcall_keep_(cx, json, &cx->result.metadata);
+}
+
+void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment)
+{
+    attachment->next = cx->result.attached;
+    cx->result.attached = attachment;
+}
+
+void tcall_suggest(tcall_ctx *cx, const char *text)
+{
+    cx->result.suggestion = text;
+}
+
+tcall_str tcall_result_preview(const tcall_result *result, int max_lines)
+{
+    tcall_str s = result->output;
+    size_t i;
+    for (i = 0; i < s.len && max_lines > 0; i++)
+        max_lines -= s.ptr[i] == '\n';
+    while (i && (s.ptr[i - 1] == '\n' || s.ptr[i - 1] == '\r'))
+        i--;
+    return tcall_slice_(s.ptr, i);
+}
+
+int tcall_write_result(tcall_writer *w, const tcall_result *result)
+{
+    const tcall_attachment *a;
+    tcall_write_open(w, '{');
+    if (result->error < 0 && result->output.len > 1) {
+        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    } else {
+        tcall_write_key(w, "success");
+        tcall_write_bool(w, result->error == TCALL_OK);
+        tcall_write_pair_(w, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(w, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(w, "output", result->output);
+    if (result->attached) {
+        tcall_write_key(w, "attachments");
+        tcall_write_open(w, '[');
+        for (a = result->attached; a; a = a->next) {
+            tcall_write_open(w, '{');
+            tcall_write_pair_(w, "type", tcall_str_of(a->type));
+            tcall_write_pair_(w, "name", tcall_str_of(a->name));
+            tcall_write_key(w, "bytes");
+            tcall_write_int(w, (long)a->bytes.len);
+            tcall_write_close(w, '}');
+        }
+        tcall_write_close(w, ']');
+    }
+    return tcall_write_close(w, '}');
 }
 
 /* ---- controls ---- */
@@ -7095,8 +7418,8 @@ static int tcall_authorize_(const tcall_ctx *cx)
     const tcall_call *call = cx->call;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_allowed_(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                          : TCALL_E_DENIED;
+    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                         : TCALL_E_DENIED;
 }
 
 /* The tool once, or on; what it wrote of no use is taken back. */
@@ -7166,14 +7489,26 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 }
 
 /* TCALL_OK at the end of all stages, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
+TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++, cx->at = 0) {
-        int due = tcall_due_[cx->stage], r = TCALL_OK;
-        if (!(due & cx->state))
+    int (*run_hooks)(tcall_ctx * cx) = cx->tc->desc.run_hooks;
+    /* Stages at which the library itself does something. */
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r = TCALL_OK;
+        if (!(run_hooks || own >> stage & 1) || !(due & cx->state))
             continue;
-        if (cx->tc->desc.run_hooks)
-            r = cx->tc->desc.run_hooks(cx);
+        if (cx->stage != stage) {
+            cx->stage = (uint8_t)stage;
+            cx->at = 0;
+        }
+        if (run_hooks)
+            r = run_hooks(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
         if (tcall_waits_(r))
@@ -7192,13 +7527,109 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
             tcall_write_string(w, tc->desc.tools[i].name);
     tcall_write_close(w, ']');
 }
 
+/* key=value, cut where it is long. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v)
+{
+    char text[32];
+    tcall_writer value;
+    tcall_writer_init(&value, text, sizeof text);
+    tcall_write_json(&value, v);
+    tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+    tcall_write_text(w, "=");
+    tcall_write_bytes(w, text,
+                      value.error ? tcall_utf8_cut_(text, value.fill - 1)
+                                  : value.fill);
+    tcall_write_text(w, value.error ? "..." : "");
+}
+
+/* name(key=value, ...) */
+static void tcall_write_shape_(tcall_writer *w, const char *name,
+                               tcall_json args)
+{
+    tcall_json v = tcall_json_first(args);
+    const char *gap = "(";
+    size_t start = w->len;
+    tcall_write_text(w, name);
+    for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
+        tcall_write_text(w, gap);
+        tcall_write_short_(w, tcall_json_key(v), v);
+        gap = ", ";
+    }
+    tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
+}
+
+/* A value that the schema of a property may take. */
+static tcall_json tcall_example_(tcall_json property)
+{
+    static const char text[] = "\"value\" 1 true [] {}";
+    static const tcall_tok tok[] = {{TCALL_STRING, 1, 6, 1, 0},
+                                    {TCALL_NUMBER, 8, 9, 1, 0},
+                                    {TCALL_BOOL, 10, 14, 1, 0},
+                                    {TCALL_ARRAY, 15, 17, 1, 0},
+                                    {TCALL_OBJECT, 18, 20, 1, 0}};
+    static const char keys[][9] = {"enum", "examples", "const", "default",
+                                   "minimum"};
+    const char *type =
+        tcall_json_string(tcall_json_get(property, "type"), "string");
+    tcall_json v;
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(keys); i++) {
+        v = tcall_json_get(property, keys[i]);
+        if (i < 2)
+            v = tcall_json_at(v, 0);
+        if (v.tok)
+            return v;
+    }
+    v.text = text;
+    v.tok = &tok[*type == 'n' || *type == 'i' ? 1
+                 : *type == 'b'               ? 2
+                 : *type == 'a'               ? 3
+                 : *type == 'o'               ? 4
+                                              : 0];
+    return v;
+}
+
+/* "suggestion":"Example: name(key=value)" with what the schema requires, if
+ * the block has room to read it. */
+TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
+{
+    const tcall_tool *tool = cx->call->tool;
+    tcall_block *b = &cx->tc->block;
+    tcall_str gap = tcall_hydrate_gap_(b, 0);
+    char *copy = b->base + (gap.ptr - b->base);
+    size_t len = strlen(tool->parameters), head = (len + 8) & ~(size_t)7;
+    tcall_json schema, name;
+    const char *comma = "(";
+    if (gap.len < head)
+        return;
+    memcpy(copy, tool->parameters, len);
+    if (tcall_json_parse(&schema, copy, len, (tcall_tok *)(void *)(copy + head),
+                         (gap.len - head) / sizeof(tcall_tok), NULL) < 0)
+        return;
+    tcall_write_key(w, "suggestion");
+    tcall_write_quote(w);
+    tcall_write_text(w, "Example: ");
+    tcall_write_text(w, tool->name);
+    for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
+         name = tcall_json_next(name)) {
+        tcall_json all = tcall_json_get(schema, "properties");
+        const char *key = tcall_json_string(name, "");
+        tcall_write_text(w, comma);
+        tcall_write_short_(w, tcall_str_of(key),
+                           tcall_example_(tcall_json_get(all, key)));
+        comma = ", ";
+    }
+    tcall_write_text(w, *comma == '(' ? "()" : ")");
+    tcall_write_unquote(w);
+}
+
 /* Into out, whose present content may be where the reason stands. */
-static void tcall_write_failure_(tcall_ctx *cx)
+TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     tcall_writer *w = cx->out;
@@ -7214,6 +7645,10 @@ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_bool(w, false);
     tcall_write_key(w, "error");
     tcall_write_quote(w);
+    if (call->tool && call->args.tok) {
+        tcall_write_shape_(w, call->tool->name, call->args);
+        tcall_write_text(w, ": ");
+    }
     if (cx->by) {
         tcall_write_text(w, cx->by);
         tcall_write_text(w, ": ");
@@ -7227,6 +7662,10 @@ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_string(w, tcall_error_type(cx->error));
     tcall_write_key(w, "code");
     tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    if (cx->result.suggestion)
+        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+        tcall_write_example_(cx, w);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
@@ -7263,11 +7702,12 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->finished = tcall_now_(tc);
     if (cx->state == TCALL_FAILED_)
         tcall_write_failure_(cx);
-    call->error = cx->error;
+    call->error = cx->result.error = cx->error;
+    cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, tcall_output(cx));
+    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
 
@@ -7330,10 +7770,14 @@ static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
         size_t i;
         best = NULL;
         for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
-            int order = tcall_due_[stage] & TCALL_LATE_ ? h->priority
-                                                        : -1 - h->priority;
-            uint32_t place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
-            if (h->stage == stage && place >= *at && place < least) {
+            int order = -1 - h->priority;
+            uint32_t place;
+            if (h->stage != stage)
+                continue;
+            if (tcall_due_[stage] & TCALL_LATE_)
+                order = h->priority;
+            place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
+            if (place >= *at && place < least) {
                 least = place;
                 best = h;
             }
@@ -7545,6 +7989,579 @@ int tcall_check_output(tcall_ctx *cx)
     int r = tcall_check_output_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>hooks
+ */
+
+static uint64_t tcall_rotl_(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
+}
+
+static void tcall_sip_rounds_(uint64_t *v, int n)
+{
+    for (; n; n--) {
+        v[0] += v[1];
+        v[2] += v[3];
+        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
+        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
+        v[0] = tcall_rotl_(v[0], 32) + v[3];
+        v[2] += v[1];
+        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
+        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
+        v[2] = tcall_rotl_(v[2], 32);
+    }
+}
+
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    uint64_t v[4], word = 0;
+    size_t i;
+    v[0] = key[0] ^ 0x736F6D6570736575u;
+    v[1] = key[1] ^ 0x646F72616E646F6Du;
+    v[2] = key[0] ^ 0x6C7967656E657261u;
+    v[3] = key[1] ^ 0x7465646279746573u;
+    for (i = 0; i <= bytes.len; i++) {
+        bool end = i == bytes.len;
+        uint64_t c = end ? 0 : (unsigned char)bytes.ptr[i];
+        word |= c << (i & 7) * 8;
+        if (end)
+            word |= (uint64_t)bytes.len << 56;
+        if ((i & 7) != 7 && !end)
+            continue;
+        v[3] ^= word;
+        tcall_sip_rounds_(v, 2);
+        v[0] ^= word;
+        word = 0;
+    }
+    v[2] ^= 0xFF;
+    tcall_sip_rounds_(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* One hash more in a chain. */
+static uint64_t tcall_chain_(const tcall *tc, uint64_t h, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ h;
+    key[1] = tc->desc.hash_key[1];
+    return tcall_hash(key, bytes);
+}
+
+/* A scalar by its type and what it means. */
+static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
+{
+    tcall_str s = tcall_json_str(v);
+    tcall_num_ n;
+    char digits[32];
+    const char *p;
+    size_t fill = 0;
+    int i, all;
+    digits[0] = (char)tcall_json_type(v);
+    h = tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] != TCALL_NUMBER)
+        return tcall_chain_(tc, h, s);
+    n = tcall_num_read_(s);
+    all = tcall_num_digits_(&n);
+    n.top = n.zero ? 0 : n.top;
+    digits[fill++] = n.negative && !n.zero;
+    for (i = 0; i < 4; i++)
+        digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+    for (p = n.first, i = 0; i < all; i++) {
+        digits[fill++] = (char)tcall_num_digit_(&n, &p);
+        if (fill == sizeof digits) {
+            h = tcall_chain_(tc, h, tcall_slice_(digits, fill));
+            fill = 0;
+        }
+    }
+    return tcall_chain_(tc, h, tcall_slice_(digits, fill));
+}
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    const tcall_tok *end;
+    uint32_t index;
+} tcall_hash_level_;
+
+/* The sum over all values of a hash chained down the path that leads there:
+ * the order of members does not matter, that of elements does. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
+{
+    tcall_str gap = tcall_hydrate_gap_(&tc->block, 0);
+    tcall_hash_level_ *level =
+        (tcall_hash_level_ *)(void *)(tc->block.base +
+                                      (gap.ptr - tc->block.base));
+    const tcall_tok *end;
+    tcall_json v = value;
+    uint64_t path = 0, sum = 0;
+    size_t depth = 0;
+    *out = 0;
+    if (!value.tok)
+        return TCALL_OK;
+    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        while (depth && v.tok >= level[depth - 1].end)
+            depth--;
+        if (v.tok->type & TCALL_KEY_) {
+            path = tcall_chain_(tc, level[depth - 1].path,
+                                tcall_tok_str_(v.text, v.tok));
+            continue;
+        }
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) {
+            uint32_t index = level[depth - 1].index++;
+            char bytes[4];
+            memcpy(bytes, &index, sizeof bytes);
+            path = tcall_chain_(tc, level[depth - 1].path,
+                                tcall_slice_(bytes, sizeof bytes));
+        }
+        sum += tcall_hash_scalar_(tc, path, v);
+        if (tcall_json_type(v) < TCALL_ARRAY)
+            continue;
+        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+            return TCALL_E_MEMORY;
+        level[depth].path = path;
+        level[depth].end = v.tok + v.tok->span;
+        level[depth++].index = 0;
+    }
+    *out = sum;
+    return TCALL_OK;
+}
+
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    const tcall_tool *t = call->tool;
+    const char *const texts[] = {t->name, t->description, t->parameters,
+                                 t->output, t->provider_schema};
+    uint64_t h = 1;
+    size_t i;
+    char flags[5];
+    int r = tcall_hash_json(tc, call->args, out);
+    for (i = 0; i < TCALL_COUNT(texts); i++)
+        h = tcall_chain_(tc, h, tcall_str_of(texts[i]));
+    flags[0] = (char)t->permissions;
+    flags[1] = (char)t->optional_permissions;
+    flags[2] = (char)t->no_schema_mode;
+    flags[3] = (char)t->confirm;
+    flags[4] = (char)t->idempotent;
+    *out += tcall_chain_(tc, h, tcall_slice_(flags, sizeof flags));
+    return r;
+}
+
+/* ---- rate, limit, time-out ---- */
+
+int tcall_rate_run(tcall_ctx *cx, void *user)
+{
+    tcall_rate *r = (tcall_rate *)user;
+    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    while (r->used && now - r->since >= each) {
+        r->used--;
+        r->since += each;
+    }
+    if (!r->used)
+        r->since = now;
+    if (r->used >= r->burst)
+        return tcall_retry_after(cx, each - (now - r->since),
+                                 "too many calls: wait");
+    r->used++;
+    return TCALL_OK;
+}
+
+int tcall_limit_acquire(tcall_ctx *cx, void *user)
+{
+    tcall_limit *l = (tcall_limit *)user;
+    (void)cx;
+    if (l->now >= l->max)
+        return TCALL_E_AGAIN;
+    l->now++;
+    return TCALL_OK;
+}
+
+int tcall_limit_release(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    ((tcall_limit *)user)->now--;
+    return TCALL_OK;
+}
+
+int tcall_timeout_run(tcall_ctx *cx, void *ms)
+{
+    tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
+    return TCALL_OK;
+}
+
+/* ---- cache ---- */
+
+/* In front of each text; entries lie one behind the other, oldest first. */
+typedef struct tcall_cached_ {
+    uint64_t key;
+    uint32_t made;
+    uint32_t len;
+} tcall_cached_;
+
+static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
+{
+    const tcall_session *s = cx->session;
+    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call(cx->tc, cx->call, key) < 0)
+        return false;
+    *key += tcall_chain_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    return true;
+}
+
+static void tcall_cache_drop_(tcall_cache *c, size_t at)
+{
+    tcall_cached_ e;
+    size_t n;
+    memcpy(&e, c->memory + at, sizeof e);
+    n = sizeof e + e.len;
+    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
+    c->used -= n;
+}
+
+int tcall_cache_read(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_cached_ e;
+    uint64_t key;
+    size_t at = 0;
+    if (!tcall_cache_key_(cx, &key))
+        return TCALL_OK;
+    while (at < c->used) {
+        memcpy(&e, c->memory + at, sizeof e);
+        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
+            tcall_cache_drop_(c, at);
+            continue;
+        }
+        at += sizeof e;
+        if (e.key == key)
+            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
+        at += e.len;
+    }
+    return TCALL_OK;
+}
+
+int tcall_cache_write(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_str text = tcall_output(cx);
+    tcall_cached_ e;
+    if (cx->state != TCALL_GOING_ || text.len > c->size ||
+        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+        return TCALL_OK;
+    while (c->used + sizeof e + text.len > c->size)
+        tcall_cache_drop_(c, 0);
+    e.made = tcall_now_(cx->tc);
+    e.len = (uint32_t)text.len;
+    memcpy(c->memory + c->used, &e, sizeof e);
+    if (text.len)
+        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
+    c->used += sizeof e + text.len;
+    return TCALL_OK;
+}
+
+/* ---- retry ---- */
+
+/* An error that may be gone the next time. */
+static bool tcall_passes_(int error)
+{
+    switch (error) {
+    case TCALL_E_FAILED:
+    case TCALL_E_OVERLOAD:
+    case TCALL_E_RATE:
+    case TCALL_E_RESOLVE:
+    case TCALL_E_CONNECT:
+    case TCALL_E_CLOSED:
+    case TCALL_E_PROTOCOL: return true;
+    default: return false;
+    }
+}
+
+typedef struct tcall_pause_ {
+    uint32_t ms, since;
+} tcall_pause_;
+
+int tcall_retry_around(tcall_ctx *cx, void *user)
+{
+    const tcall_backoff *retry = (const tcall_backoff *)user;
+    tcall_pause_ *s;
+    bool timed = cx->tc->desc.now_ms != NULL;
+    int r;
+    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
+    if (!s)
+        return TCALL_E_MEMORY;
+    for (;;) {
+        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+            return TCALL_E_AGAIN;
+        r = tcall_next(cx);
+        if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
+            !tcall_repeatable_(cx->call->tool))
+            return r;
+        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
+        if (retry->max_ms && s->ms > retry->max_ms)
+            s->ms = retry->max_ms;
+        if (cx->retry_ms > s->ms)
+            s->ms = cx->retry_ms;
+        s->since = tcall_now_(cx->tc);
+    }
+}
+
+/* ---- audit ---- */
+
+int tcall_audit_run(tcall_ctx *cx, void *user)
+{
+    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_call *call = cx->call;
+    char buf[64];
+    tcall_writer w;
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, a->sink, a->user);
+    tcall_write_open(&w, '{');
+    tcall_write_pair_(&w, "call_id", call->id);
+    tcall_write_pair_(&w, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&w, "session", cx->session->id);
+        tcall_write_pair_(&w, "request", cx->session->request);
+        tcall_write_pair_(&w, "agent", cx->session->agent);
+        tcall_write_pair_(&w, "user", cx->session->user);
+    }
+    tcall_write_key(&w, "arguments");
+    if (call->args.tok)
+        tcall_write_json(&w, call->args);
+    else
+        tcall_write_str(&w, call->arguments);
+    tcall_write_key(&w, "attempts");
+    tcall_write_int(&w, cx->attempt);
+    tcall_write_key(&w, "ms");
+    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&w, "approved");
+    tcall_write_bool(&w, call->approved);
+    tcall_write_pair_(&w, "outcome", tcall_str_of(tcall_error_code(cx->error)));
+    if (cx->reason.len)
+        tcall_write_pair_(&w, "reason", cx->reason);
+    tcall_write_close(&w, '}');
+    tcall_write_text(&w, "\n");
+    return tcall_writer_flush(&w);
+}
+
+/* ---- ledger ---- */
+
+enum {
+    TCALL_ASKED_ = 1,
+    TCALL_GRANTED_,
+    TCALL_REFUSED_,
+    TCALL_SPENT_, /* the verdict was used */
+    TCALL_RAN_
+};
+
+static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+{
+    size_t i;
+    for (i = 0; i < l->count; i++)
+        if (l->rows[i].state && l->rows[i].id == id)
+            return &l->rows[i];
+    return NULL;
+}
+
+/* A new row, in place of the first that is free or needed no more. */
+static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+{
+    tcall_ticket *last = l->rows + l->count;
+    size_t i, n;
+    for (i = 0; i < l->count; i++)
+        if (!l->rows[i].state || l->rows[i].state >= TCALL_SPENT_)
+            break;
+    n = l->count - i;
+    if (!n)
+        return NULL;
+    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    last--;
+    memset(last, 0, sizeof *last);
+    last->id = id;
+    return last;
+}
+
+int tcall_ledger_consent(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_ticket *t;
+    uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    int r;
+    if (call->error < 0 || call->approved || !tcall_must_ask_(call))
+        return TCALL_OK;
+    r = tcall_hash_call(cx->tc, call, &what);
+    if (r < 0)
+        return r;
+    t = tcall_ticket_(l, id);
+    if (t && (t->state == TCALL_RAN_ ||
+              (t->state == TCALL_SPENT_ && t->what == what)))
+        return TCALL_E_TWICE;
+    if (t && t->what == what && t->state != TCALL_ASKED_) {
+        call->approved = t->state == TCALL_GRANTED_;
+        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        t->state = TCALL_SPENT_;
+        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    }
+    if (!t && d->approve) {
+        tcall_verdict verdict;
+        tcall_tell_verdict_(cx, TCALL_LATER);
+        verdict = d->approve(d->user, call);
+        if (verdict != TCALL_LATER) {
+            tcall_tell_verdict_(cx, verdict);
+            call->approved = verdict == TCALL_ALLOW;
+            return call->approved ? TCALL_OK : TCALL_E_DENIED;
+        }
+    }
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    t->what = what;
+    t->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict)
+{
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_chain_(tc, 4, id));
+    if (!t || t->state != TCALL_ASKED_)
+        return TCALL_E_UNKNOWN;
+    if (verdict != TCALL_LATER)
+        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    return TCALL_OK;
+}
+
+int tcall_ledger_once(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    uint64_t id = tcall_chain_(cx->tc, 4, cx->call->id);
+    tcall_ticket *t = tcall_ticket_(l, id);
+    if (tcall_repeatable_(cx->call->tool))
+        return TCALL_OK;
+    if (!cx->call->id.len)
+        return TCALL_E_USAGE; /* nobody could tell it from another */
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    if (t->state == TCALL_RAN_)
+        return TCALL_E_TWICE;
+    t->state = TCALL_RAN_;
+    return TCALL_OK;
+}
+
+/* ---- loops ---- */
+
+void tcall_clear_turn(tcall_loops *loops)
+{
+    loops->turn = 0;
+}
+
+void tcall_clear_state(tcall_loops *loops)
+{
+    memset(loops, 0, sizeof *loops);
+}
+
+int tcall_loops_run(tcall_ctx *cx, void *user)
+{
+    tcall_loops *l = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t tool = tcall_chain_(cx->tc, 5, call->name), h;
+    uint64_t *s = l->seen;
+    int i, r;
+    if (call->error < 0) {
+        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
+        l->refused = tool;
+        if (l->refusals < 3)
+            return TCALL_OK;
+        l->refusals = 0;
+        tcall_abort(cx,
+                    "refused again and again: do something else, or ask the "
+                    "user",
+                    NULL, 0);
+        return TCALL_E_LOOP;
+    }
+    if (l->refused == tool)
+        l->refusals = 0;
+    r = tcall_hash_call(cx->tc, call, &h);
+    if (r < 0 || call->tool->repeats)
+        return r;
+    for (i = 0; i < l->turn; i++)
+        if (s[i] == h)
+            return tcall_respond(
+                cx, tcall_str_of("This call was made before in this turn: "
+                                 "use the result it had."));
+    if ((s[0] == h && s[1] == h) ||
+        (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
+        tcall_abort(cx,
+                    "the same calls come again and again: do something else, "
+                    "or ask the user",
+                    NULL, 0);
+        return TCALL_E_LOOP;
+    }
+    memmove(s + 1, s, sizeof l->seen - sizeof *s);
+    s[0] = h;
+    if (l->turn < TCALL_COUNT(l->seen))
+        l->turn++;
+    return TCALL_OK;
+}
+
+/* ---- files ---- */
+
+static const uint64_t tcall_file_key_[2] = {6, 0};
+
+static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
+{
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (f->rows[i].path == path)
+            return &f->rows[i];
+    return NULL;
+}
+
+static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
+                             bool written)
+{
+    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
+    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
+    if (!f->count)
+        return;
+    if (!row)
+        row = tcall_file_(f, 0);
+    if (!row)
+        row = f->rows;
+    written = written || (row->path == h && row->written);
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
+    last->path = h;
+    last->content = tcall_hash(tcall_file_key_, content);
+    last->written = written;
+}
+
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, false);
+}
+
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, true);
+}
+
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content)
+{
+    const tcall_file *row =
+        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
+    if (!row)
+        return TCALL_E_UNREAD;
+    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
+                                                                : TCALL_E_STALE;
 }
 
 /* ==========================================================================
@@ -9156,7 +10173,7 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
         size_t at = ask->picks ? ask->picks[*i] : *i;
         ++*i;
-        if (at < ask->tool_count && tcall_allowed_(&ask->tools[at], ask->allow))
+        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
             return &ask->tools[at];
     }
     return NULL;
@@ -9772,7 +10789,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                            "{'name':@n,'description':@t,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
-        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                                   ask->choice_name);
         if (*rest && ask->no_parallel)
             tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
@@ -10045,7 +11062,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
-        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                            ask->choice_name);
         tcall_write_text(w, "}}");
     }
@@ -10117,7 +11134,7 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* A marker that opens, and the one that closes; "": the next one, or the end
  * of the text. */
-static const char tcall_markers_[][2][16] = {
+static const char tcall_markers_[][2][20] = {
     {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
     {"<function=", "</function>"},   {"<tools>", "</tools>"},
     {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
@@ -10125,8 +11142,8 @@ static const char tcall_markers_[][2][16] = {
 };
 
 /* Where the word begins in the text from p on, end: nowhere. */
-static const char *tcall_text_find_(const char *p, const char *end,
-                                    const char *word)
+static const char *tcall_marked_find_(const char *p, const char *end,
+                                      const char *word)
 {
     size_t n = strlen(word);
     for (; (size_t)(end - p) >= n; p++)
@@ -10136,7 +11153,7 @@ static const char *tcall_text_find_(const char *p, const char *end,
 }
 
 /* Past the object at p; NULL: it does not end. */
-static const char *tcall_text_object_(const char *p, const char *end)
+static const char *tcall_marked_object_(const char *p, const char *end)
 {
     int depth = 0;
     char quote = 0;
@@ -10155,7 +11172,7 @@ static const char *tcall_text_object_(const char *p, const char *end)
     return NULL;
 }
 
-static int tcall_text_add_(tcall_reader *r, tcall_item *item)
+static int tcall_marked_add_(tcall_reader *r, tcall_item *item)
 {
     char id[9];
     int error;
@@ -10169,7 +11186,7 @@ static int tcall_text_add_(tcall_reader *r, tcall_item *item)
 }
 
 /* The member of an object by the first of the names that it has. */
-static tcall_json tcall_text_call_member_(tcall_json object, const char *names)
+static tcall_json tcall_marked_member_(tcall_json object, const char *names)
 {
     tcall_json v = tcall_json_get(object, names);
     while (!v.tok && *(names += strlen(names) + 1))
@@ -10178,7 +11195,7 @@ static tcall_json tcall_text_call_member_(tcall_json object, const char *names)
 }
 
 /* A call as one object. What it is read into is needed only for a while. */
-static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
+static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
@@ -10195,9 +11212,9 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
-        v = tcall_text_call_member_(args.root, "arguments\0parameters\0args\0");
+        v = tcall_marked_member_(args.root, "arguments\0parameters\0args\0");
         item->name = tcall_json_str(
-            tcall_text_call_member_(args.root, "name\0function\0tool\0"));
+            tcall_marked_member_(args.root, "name\0function\0tool\0"));
         item->text = tcall_json_str(v);
         if (v.tok && tcall_json_type(v) != TCALL_STRING) {
             tcall_writer_init(&w, NULL, 0);
@@ -10209,14 +11226,14 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
             room = mem != NULL;
         }
     }
-    error = room ? tcall_text_add_(r, item) : TCALL_E_MEMORY;
+    error = room ? tcall_marked_add_(r, item) : TCALL_E_MEMORY;
     b->high = high;
     return error;
 }
 
 /* All calls between two markers. */
-static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
-                            bool closed)
+static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
+                              bool closed)
 {
     int error = TCALL_OK;
     while (error == TCALL_OK) {
@@ -10230,7 +11247,7 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
             p++;
         item.name = tcall_slice_(from, (size_t)(p - from));
         from = p;
-        p = tcall_text_find_(p, end, "{");
+        p = tcall_marked_find_(p, end, "{");
         if (p == end && (!item.name.len || !closed))
             return TCALL_OK; /* the marker was only mentioned */
         to = end;
@@ -10241,20 +11258,20 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
             item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
         } else {
             from = p;
-            to = tcall_text_object_(from, end);
+            to = tcall_marked_object_(from, end);
         }
         p = to ? to : end;
         item.text = tcall_slice_(from, (size_t)(p - from));
         if (!to || !closed)
             item.error = TCALL_E_CUT;
-        error = item.name.len ? tcall_text_add_(r, &item)
-                              : tcall_text_whole_(r, &item);
+        error = item.name.len ? tcall_marked_add_(r, &item)
+                              : tcall_marked_whole_(r, &item);
     }
     return error;
 }
 
 /* The marker that opens at p; NULL: none does. */
-static const char (*tcall_text_marker_(const char *p, const char *end))[16]
+static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
     for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
@@ -10277,7 +11294,7 @@ int tcall_text_calls(tcall_reader *r)
     end = b->base + r->start + tcall_head_size_(&h);
     p = end - h.len[TCALL_PART_TEXT_];
     while (p < end && error == TCALL_OK) {
-        const char(*marker)[16] = tcall_text_marker_(p, end);
+        const char(*marker)[20] = tcall_marked_marker_(p, end);
         const char *close;
         bool closed;
         if (!marker) {
@@ -10286,9 +11303,9 @@ int tcall_text_calls(tcall_reader *r)
         }
         first = first ? first : p;
         p += strlen(marker[0]);
-        close = tcall_text_find_(p, end, *marker[1] ? marker[1] : marker[0]);
+        close = tcall_marked_find_(p, end, *marker[1] ? marker[1] : marker[0]);
         closed = close < end || !*marker[1];
-        error = tcall_text_body_(r, p, close, closed);
+        error = tcall_marked_body_(r, p, close, closed);
         p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
     }
     if (error < 0) {
@@ -10483,7 +11500,7 @@ static size_t tcall_agent_tools_(const tcall_agent *a)
     const tcall_desc *d = &a->desc.tc->desc;
     size_t i, n = 0;
     for (i = 0; i < d->tool_count; i++)
-        n += tcall_allowed_(&d->tools[i], d->allow);
+        n += tcall_enabled(&d->tools[i], d->allow);
     return n;
 }
 
@@ -10498,7 +11515,7 @@ static void tcall_header_(tcall_request *req, tcall_header *h, const char *name,
     h->secret = secret;
 }
 
-static int tcall_agent_open_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
 {
     const tcall_provider *p = a->desc.provider;
     tcall_request *req = &a->request;
@@ -10563,7 +11580,7 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
-static int tcall_agent_send_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
 {
     tcall_writer w;
     int r;
@@ -10597,7 +11614,7 @@ static void tcall_agent_mask_(char *text, const char *key)
 }
 
 /* The answer is there: what follows of it. */
-static int tcall_agent_answered_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_answered_(tcall_agent *a)
 {
     tcall_event event;
     int r = tcall_reader_end(a->reader);
@@ -10634,7 +11651,7 @@ static int tcall_agent_answered_(tcall_agent *a)
     return a->run ? TCALL_E_AGAIN : TCALL_OK;
 }
 
-static int tcall_agent_read_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
 {
     int n =
         a->desc.transport.read(a->desc.transport.user, a->io, a->desc.io_size);
@@ -10662,17 +11679,26 @@ static bool tcall_agent_item_(const tcall_agent *a, size_t index,
     return false;
 }
 
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+/* The call as it came, not hydrated yet. */
+TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *a, size_t index,
+                                            tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (index < 0 || !tcall_agent_item_(a, (size_t)index, &item))
-        return TCALL_E_USAGE;
+    if (!tcall_agent_item_(a, index, &item))
+        return false;
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
     call->cut = item.error;
     call->provider = a->desc.provider->name;
+    return true;
+}
+
+int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+{
+    if (index < 0 || !tcall_agent_asked_(a, (size_t)index, call))
+        return TCALL_E_USAGE;
     return tcall_hydrate(a->desc.tc, call);
 }
 
@@ -10696,45 +11722,134 @@ int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
     return r;
 }
 
-/* Runs the next call. Its result is written where its item will lie. */
-static int tcall_agent_next_(tcall_agent *a)
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
+{
+    tcall_block *b = &a->desc.tc->block;
+    int left = a->answer.calls - (int)a->call_at, i;
+    int n = a->desc.parallel < left ? a->desc.parallel : left;
+    a->batch_high = b->high;
+    a->batch = &a->call;
+    if (n > 1)
+        a->batch =
+            (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
+    if (n <= 1 || !a->batch) {
+        a->batch = &a->call;
+        n = 1;
+    }
+    for (i = 0; i < n; i++) {
+        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]);
+        if (r == TCALL_E_MEMORY && i > 0) { /* it has to wait for its turn */
+            tcall_release(a->desc.tc, &a->batch[i]);
+            break;
+        }
+        if (++a->calls > a->desc.max_calls)
+            tcall_cancel(&a->batch[i], TCALL_E_LIMIT);
+    }
+    a->batch_n = i;
+    a->done = a->turn = a->waiting = 0;
+}
+
+/* The results that are next in order go to the chat; text: that of the first,
+ * those behind it were kept. */
+static int tcall_agent_deliver_(tcall_agent *a, tcall_str text)
+{
+    while (a->done < a->batch_n) {
+        const tcall_call *call = &a->batch[a->done];
+        int r;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        r = tcall_agent_result(a, call, text, call->error < 0);
+        if (r < 0)
+            return r;
+        if (++a->done < a->batch_n)
+            text = a->batch[a->done].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+static int tcall_agent_turn_(tcall_agent *a, int over)
 {
     tcall *tc = a->desc.tc;
-    tcall_call *call = &a->call;
+    tcall_call *call = &a->batch[a->turn];
     tcall_writer out;
-    size_t head;
-    int over = tcall_agent_over_(a), r;
-    if (!call->name.ptr) { /* not one that asked to be called again */
-        tcall_agent_call(a, (int)a->call_at, call);
-        a->calls++;
-    }
-    if (over == TCALL_OK && a->calls > a->desc.max_calls)
-        over = TCALL_E_LIMIT;
+    size_t head, room;
+    int r;
     if (over < 0)
         tcall_cancel(call, over);
     head = TCALL_HEAD_ + call->id.len + call->name.len;
     if (!tcall_block_room_(&tc->block, head))
         return TCALL_E_MEMORY;
-    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head,
-                      tcall_block_free_(&tc->block) - head);
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(&tc->block) - head;
+    room -= room / 4;
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head, room);
+    tc->block.low += head + room;
     r = tcall_invoke(tc, call, &out);
+    tc->block.low -= head + room;
     if (out.error == TCALL_E_MEMORY)
-        tcall_block_room_(&tc->block, head + out.len);
+        tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
     if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL)
         return r;
-    if (!out.error)
-        out.error =
-            tcall_agent_result(a, call, tcall_slice_(out.buf, out.fill), r < 0);
-    tcall_release(tc, call);
-    memset(call, 0, sizeof *call);
     if (out.error)
         return out.error;
-    if (++a->call_at < (size_t)a->answer.calls)
+    if (a->turn == a->done)
+        return tcall_agent_deliver_(a, tcall_slice_(out.buf, out.fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
+{
+    int over = tcall_agent_over_(a), r;
+    if (!a->batch_n)
+        tcall_agent_batch_(a);
+    r = tcall_agent_turn_(a, over);
+    a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+        return r;
+    if (a->done < a->batch_n) {
+        int i, open = 0;
+        for (i = 0; i < a->batch_n; i++)
+            open += a->batch[i].cx.state != TCALL_DONE_;
+        do
+            a->turn = (a->turn + 1) % a->batch_n;
+        while (a->batch[a->turn].cx.state == TCALL_DONE_);
+        if (r == TCALL_E_APPROVAL && a->waiting < open)
+            r = TCALL_E_AGAIN; /* others may go on */
+        if (r == TCALL_E_APPROVAL)
+            a->waiting = 0;
+        return r == TCALL_OK ? TCALL_E_AGAIN : r;
+    }
+    a->call_at += (size_t)a->batch_n;
+    a->batch_n = 0;
+    a->desc.tc->block.high = a->batch_high;
+    if (a->call_at < (size_t)a->answer.calls)
         return TCALL_E_AGAIN;
     if (over == TCALL_E_CANCELLED || over == TCALL_E_TIMEOUT)
         return over;
     a->state = TCALL_A_OPEN_;
     return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_APART_ static void tcall_agent_drop_(tcall_agent *a)
+{
+    char none[1];
+    tcall_writer out;
+    int i;
+    for (i = 0; i < a->batch_n; i++)
+        if (a->batch[i].cx.state && a->batch[i].cx.state != TCALL_DONE_) {
+            tcall_writer_init(&out, none, 0);
+            tcall_cancel(&a->batch[i], TCALL_E_CANCELLED);
+            tcall_invoke(a->desc.tc, &a->batch[i], &out);
+        }
+    if (a->batch_n)
+        a->desc.tc->block.high = a->batch_high;
+    a->batch_n = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -10824,17 +11939,15 @@ static int tcall_agent_wait_(tcall_agent *a)
 /* An error ends the turn. What it added to the history stays as far as it is
  * whole: calls without results are taken back, and so is a question that
  * nobody answered. */
-static int tcall_agent_end_(tcall_agent *a, int error)
+TCALL_APART_ static int tcall_agent_end_(tcall_agent *a, int error)
 {
     tcall_block *b = &a->desc.tc->block;
     size_t at = 0, from = 0, last = 0;
     tcall_item item;
     tcall_agent_leave_(a);
-    if (a->call.tool)
-        tcall_release(a->desc.tc, &a->call);
+    tcall_agent_drop_(a);
     if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
         b->low = a->chat.start + a->mark;
-    memset(&a->call, 0, sizeof a->call);
     item.kind = TCALL_ITEM_TEXT;
     for (; tcall_chat_next(&a->chat, &at, &item); from = at)
         last = from;

@@ -8,7 +8,8 @@ image holding more than the one before:
     json    read a JSON text and write one
     schema  check it against a schema
     core    find a tool by its name, check the call, run it
-    agent   one provider, conversation memory and the agent loop
+    life    the same with every hook there is, and with checked output
+    agent   core with one provider, conversation memory and the agent loop
     five    five providers
     http    one provider, with HTTP over a stream of bytes
 
@@ -51,7 +52,8 @@ IMAGES = {  # and what README calls it
     "schema": "+ schema",
     "pick": "+ pick",
     "core": "+ invoke",
-    "agent": "+ chat, agent, one provider",
+    "life": "the same, every hook",
+    "agent": "invoke + chat, agent, one provider",
     "five": "the same, five providers",
     "http": "one provider, HTTP",
 }
@@ -85,11 +87,15 @@ POINTERS = {
                        "tcall_gemini_write_"],
     "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
-    "desc.run_hooks": ["tcall_run_hooks"],
-    "tool.check_output": ["tcall_check_output"], "h.run": [],
+    "desc.run_hooks": ["tcall_run_hooks"], "run_hooks": ["tcall_run_hooks"],
+    "tool.check_output": ["tcall_check_output"],
+    # But tcall_retry_around: what is around a tool adds what is below it.
+    "h.run": ["tcall_rate_run", "tcall_timeout_run", "tcall_audit_run",
+              "tcall_loops_run", "tcall_cache_*", "tcall_limit_*",
+              "tcall_ledger_*"],
     "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
-    "d.approve": [], "stream.*": [], "good": ["is_*"],
+    "d.approve": [], "stream.*": [], "good": ["is_*"], "a.sink": [], "l.on_event": [],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
