@@ -5079,9 +5079,9 @@ copy:
                 !tcall_re_quantifier_(&p, &min, &max))
                 goto bad;
             many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            tcall_sc_emit_(
-                c, TCALL_K_ATOM_, piece,
-                (uint32_t)(many | min << 12 | (max == TCALL_UNBOUNDED_) << 24));
+            tcall_sc_emit_(c, TCALL_K_ATOM_, piece,
+                           (uint32_t)many | (uint32_t)min << 12 |
+                               (uint32_t)(max == TCALL_UNBOUNDED_) << 24);
             cells += (uint32_t)many;
         }
     }

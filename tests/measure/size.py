@@ -270,7 +270,7 @@ class Stack:
         """What is called at FILE:LINE:COLUMN, as names of POINTERS."""
         file, number, _ = (place or "").rsplit(":", 2)
         text = (ROOT / file).read_text().splitlines()[int(number) - 1]
-        for pointer in re.findall(r"(\w+(?:->|\.)\w+|\bgood)\(", text) or [text]:
+        for pointer in re.findall(r"(\w+(?:->|\.)\w+|\b(?:good|run_hooks))\(", text) or [text]:
             pointer = pointer.replace("->", ".").strip()
             rule = next((r for r in POINTERS
                          if fnmatch.fnmatch(pointer, r)), None)
