@@ -3,6 +3,8 @@
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make firmware-test  the tests on emulated microcontrollers
+# make firmware-run  an agent as firmware in QEMU, with the stand-in model
+# make linux-test  a static agent (musl), and the Raspberry Pi's under qemu-user
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
 # make bench-pick  quality and cost of picking, beside others
@@ -33,8 +35,10 @@ TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e%,$(tests))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
-port       = $(patsubst %.c,$(BUILD)/%.o,$(wildcard port/*.c))
-sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] \
+# lwIP is for firmware: examples/firmware.
+port       = $(patsubst %.c,$(BUILD)/%.o,\
+             $(filter-out port/lwip.c,$(wildcard port/*.c)))
+sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
 # The agent finds the stand-in model and its certificate beside itself.
@@ -62,6 +66,19 @@ size: $(BUILD)/deps
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
+# Both build mbedTLS, which has to come as source: skipped where apt has none.
+SOURCE = tests/firmware/source
+firmware-run: $(main) $(BUILD)/mkcert
+	@tests/need python3 gcc-arm-none-eabi picolibc-arm-none-eabi qemu-system-arm
+	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) && \
+	lwip=$$($(SOURCE) lwip liblwip-dev) || \
+	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
+	examples/firmware/run.py "$$tls" "$$lwip"
+linux-test: $(main) $(BUILD)/mkcert
+	@tests/need python3
+	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) || \
+	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
+	tests/linux.py "$$tls"
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
@@ -70,7 +87,7 @@ bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py
 
-figures: size bench
+figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
 
 $(BUILD)/probe $(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c
@@ -115,4 +132,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
-.PHONY: all run test unit matrix firmware-test size bench bench-pick figures deps format format-check install clean
+.PHONY: all run test unit matrix firmware-test firmware-run linux-test size \
+        bench bench-pick figures deps format format-check install clean

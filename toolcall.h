@@ -356,7 +356,7 @@ enum {
 
 /* A set of fixes has bit i for fix i: TCALL_FIX_COMMENT is a bit. */
 enum {
-#define TCALL_X_(name, text) TCALL_FIX_##name = 1 << TCALL_FIX_I_##name##_,
+#define TCALL_X_(name, text) TCALL_FIX_##name = 1L << TCALL_FIX_I_##name##_,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
         TCALL_FIX_NONE = 0
@@ -2246,8 +2246,9 @@ typedef struct tcall_num_ {
     bool negative, zero;
 } tcall_num_;
 
-/* Exponents beyond this are no different from it. */
-#define TCALL_EXPONENT_MAX_ 1000000
+/* Exponents beyond this are no different from it; ten times it fits an int
+ * of 16 bits too. */
+#define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
 static tcall_num_ tcall_num_read_(tcall_str text)
 {
@@ -3677,7 +3678,7 @@ static bool tcall_mend_alpha_(char c)
 static bool tcall_mend_letter_(const tcall_mend_ *m)
 {
     char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    int lead = (unsigned char)c << 8 | (unsigned char)d;
+    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
     if (lead < 0x8000)
         return tcall_mend_alpha_(c) || tcall_is_digit_(c);
     return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
@@ -5204,9 +5205,9 @@ copy:
                 !tcall_re_quantifier_(&p, &min, &max))
                 goto bad;
             many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            tcall_sc_emit_(
-                c, TCALL_K_ATOM_, piece,
-                (uint32_t)(many | min << 12 | (max == TCALL_UNBOUNDED_) << 24));
+            tcall_sc_emit_(c, TCALL_K_ATOM_, piece,
+                           (uint32_t)many | (uint32_t)min << 12 |
+                               (uint32_t)(max == TCALL_UNBOUNDED_) << 24);
             cells += (uint32_t)many;
         }
     }
