@@ -64,6 +64,7 @@ firmware-test:
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
+	@tests/measure/bench_tools.py
 
 figures: size bench
 	@tests/measure/figures.py

@@ -7,6 +7,7 @@
  *     --provider NAME    openai, anthropic or ollama
  *     --model NAME       --base-url URL      --ca FILE (trusted certificates)
  *     --no-stream        wait for whole answers
+ *     --workspace DIR    tools for the files in this directory
  *     --yes              approve every call that asks
  *     --standin NAME     the stand-in model, speaking as provider NAME does
  *     --plain-http       allow http:// to other machines
@@ -19,11 +20,15 @@
  *
  * Read on: the tools, the terminal, the provider, main. That is all it takes.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "port/port.h"
 
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
+
+#define TTOOL_IMPLEMENTATION
+#include "tools/files.h"
+#include "tools/todo.h"
 
 #include "examples/trace.h"
 
@@ -480,6 +485,11 @@ static void show_result(terminal *t, const tcall_event *e)
     end_line(t);
 }
 
+/* The tools of the table, and with --workspace the ready-made ones. */
+static tcall_tool
+    all_tools[TCALL_COUNT(tools) + TTOOL_FILE_TOOLS + TTOOL_TODO_TOOLS];
+static size_t tool_count;
+
 static trace tracer;
 
 static void show_event(void *user, const tcall_event *e)
@@ -491,7 +501,7 @@ static void show_event(void *user, const tcall_event *e)
     case TCALL_EVENT_REQUEST:
         begin_line(t, "request");
         printf("%lu bytes, tools sent: %d of %d", (unsigned long)e->bytes,
-               t->tools_sent, (int)TCALL_COUNT(tools));
+               t->tools_sent, (int)tool_count);
         end_line(t);
         break;
     case TCALL_EVENT_TEXT:
@@ -535,7 +545,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     if (t->yes)
         return TCALL_ALLOW;
     if (!t->asks)
-        return line_is_real(pin) ? TCALL_DENY : TCALL_ALLOW;
+        return pin < 0 || line_is_real(pin) ? TCALL_DENY : TCALL_ALLOW;
     begin_line(t, "approve?");
     print_str(call->name);
     putchar(' ');
@@ -572,7 +582,8 @@ static const backend backends[] = {
 };
 
 typedef struct options {
-    const char *provider, *model, *base_url, *ca, *standin, *trace, *replay;
+    const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
+        *workspace;
     bool whole, yes, plain_http;
     char request[4096]; /* the words of the command line */
 } options;
@@ -683,7 +694,10 @@ static void standin_stop(standin *s)
  * 4. main: one tcall, one agent, one port, and all memory there is
  */
 
-static char memory[64 * 1024];
+static char memory[256 * 1024], workspace_memory[TTOOL_MEMORY];
+static ttool_workspace workspace;
+static ttool_todo todo;
+static char todo_memory[16 * 1024];
 static char report[2048];
 static tcall tc;
 static tcall_agent agent;
@@ -704,24 +718,51 @@ static bool fail(const char *what, const char *detail)
     return false;
 }
 
-static bool start_tools(void)
+/* The tools for files, in this directory only, and for a list of tasks. */
+static bool start_workspace(const char *root)
+{
+    ttool_workspace_desc d = {0};
+    int r;
+
+    d.root = root;
+    d.memory = workspace_memory;
+    d.memory_size = sizeof workspace_memory;
+    r = ttool_workspace_open(&workspace, &d);
+    if (r < 0)
+        return fail(r == TCALL_E_DENIED ? "/ and your home directory are no "
+                                          "workspaces; choose another"
+                                        : "no such directory",
+                    root);
+    ttool_todo_init(&todo, todo_memory, sizeof todo_memory, NULL, NULL);
+    tool_count += ttool_rows(all_tools + tool_count, ttool_file_tools,
+                             TTOOL_FILE_TOOLS, &workspace);
+    tool_count += ttool_rows(all_tools + tool_count, ttool_todo_tools,
+                             TTOOL_TODO_TOOLS, &todo);
+    return true;
+}
+
+static bool start_tools(const char *root)
 {
     tcall_desc d = {0};
     tcall_writer faults;
 
+    memcpy(all_tools, tools, sizeof tools);
+    tool_count = TCALL_COUNT(tools);
+    if (root && !start_workspace(root))
+        return false;
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = memory;
     d.block_size = sizeof memory;
-    d.tools = tools;
-    d.tool_count = TCALL_COUNT(tools);
-    d.allow = TCALL_READ | TCALL_ACTUATE;
+    d.tools = all_tools;
+    d.tool_count = tool_count;
+    d.allow = TCALL_READ | TCALL_ACTUATE | (root ? TCALL_WRITE : 0);
     d.approve = approve;
     d.on_event = show_event;
     d.now_ms = now_ms;
     d.report = &faults;
     d.user = &term;
-    for (size_t i = 0; i < TCALL_COUNT(tools); i++)
-        term.tools_sent += !(tcall_needs(&tools[i]) & ~(unsigned)d.allow);
+    for (size_t i = 0; i < tool_count; i++)
+        term.tools_sent += !(tcall_needs(&all_tools[i]) & ~(unsigned)d.allow);
     return tcall_init(&tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);
 }
@@ -788,7 +829,7 @@ static bool start(const options *o)
         return fail("no such provider (openai, anthropic, ollama)", wish);
     if (!b)
         b = &backends[0];
-    if (!start_tools())
+    if (!start_tools(o->workspace))
         return false;
     if (o->replay) {
         printf("answers from %s, %s\n", o->replay, b->name);
@@ -884,6 +925,7 @@ static const char help[] =
     "                    OLLAMA_HOST\n"
     "  --ca FILE         trusted certificates (default: the system's)\n"
     "  --no-stream       wait for whole answers\n"
+    "  --workspace DIR   tools for the files in this directory\n"
     "  --yes             approve every call that asks\n"
     "  --standin NAME    the stand-in model, as provider NAME\n"
     "  --plain-http      allow http:// to other machines: all can read it\n"
@@ -903,6 +945,7 @@ static bool read_options(options *o, int argc, char **argv)
         {"--base-url", &o->base_url, NULL},
         {"--ca", &o->ca, NULL},
         {"--standin", &o->standin, NULL},
+        {"--workspace", &o->workspace, NULL},
         {"--trace", &o->trace, NULL},
         {"--replay", &o->replay, NULL},
         {"--no-stream", NULL, &o->whole},

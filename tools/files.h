@@ -1,0 +1,1884 @@
+/*
+ * files.h - tools for files: read, write, edit, list, glob, grep
+ *
+ *     tcall_tool rows[TTOOL_FILE_TOOLS];
+ *     ttool_rows(rows, ttool_file_tools, TTOOL_FILE_TOOLS, &workspace);
+ *
+ * All paths are below the root of the workspace (see workspace.h, which says
+ * what is kept safe and how). Files with the name of a secret are read only
+ * after somebody said yes, and searches leave them out; write and edit ask
+ * each time. Searches do not follow links, and leave out .git. All results
+ * have limits, and a notice says what a limit left out and how to get it.
+ *
+ * Linux. Needs _GNU_SOURCE before the first system header.
+ */
+#ifndef TTOOL_FILES_H
+#define TTOOL_FILES_H
+
+#include "tools/workspace.h"
+#include "tools/pattern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TTOOL_READ,
+    TTOOL_WRITE,
+    TTOOL_EDIT,
+    TTOOL_LIST,
+    TTOOL_GLOB_FILES,
+    TTOOL_GREP,
+    TTOOL_FILE_TOOLS /* how many */
+};
+
+/* user: a ttool_workspace. */
+extern const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS];
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TTOOL_FILES_H */
+
+#if defined TTOOL_IMPLEMENTATION && !defined TTOOL_FILES_IMPLEMENTED_
+#define TTOOL_FILES_IMPLEMENTED_
+
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TTOOL_MAX_LINE_  2000      /* bytes of a line that are shown */
+#define TTOOL_MAX_EDITS_ 1000      /* places that one edit may change */
+#define TTOOL_MAX_STEPS_ 100000000 /* comparisons of one edit */
+
+static tcall_str ttool_arg_(tcall_json args, const char *name)
+{
+    return tcall_json_str(tcall_json_get(args, name));
+}
+
+static tcall_str ttool_slice_(const char *from, const char *to)
+{
+    tcall_str s = {from, 0};
+    s.len = (size_t)(to - from);
+    return s;
+}
+
+/* One past the newline that ends the line at p. */
+static const char *ttool_line_end_(const char *p, const char *end)
+{
+    const char *nl =
+        p < end ? (const char *)memchr(p, '\n', (size_t)(end - p)) : NULL;
+    return nl ? nl + 1 : end;
+}
+
+static const char *ttool_line_start_(const char *from, const char *p)
+{
+    const char *nl = (const char *)memrchr(from, '\n', (size_t)(p - from));
+    return nl ? nl + 1 : from;
+}
+
+static size_t ttool_count_lines_(const char *p, const char *end)
+{
+    size_t n = 0;
+    for (; p < end; n++)
+        p = ttool_line_end_(p, end);
+    return n;
+}
+
+/* Heap sort: no memory, no bad case. Elements of up to 32 bytes. */
+static void ttool_sort_(void *base, size_t n, size_t size,
+                        int (*order)(const void *, const void *))
+{
+    char *a = (char *)base, spare[32];
+    size_t start = n / 2, end = n;
+    while (end > 1) {
+        size_t root, child;
+        if (start > 0) {
+            start--;
+        } else {
+            end--;
+            memcpy(spare, a, size);
+            memcpy(a, a + end * size, size);
+            memcpy(a + end * size, spare, size);
+        }
+        for (root = start; child = root * 2 + 1, child < end; root = child) {
+            if (child + 1 < end &&
+                order(a + child * size, a + (child + 1) * size) < 0)
+                child++;
+            if (order(a + root * size, a + child * size) >= 0)
+                break;
+            memcpy(spare, a + root * size, size);
+            memcpy(a + root * size, a + child * size, size);
+            memcpy(a + child * size, spare, size);
+        }
+    }
+}
+
+/* -- Walking a tree ------------------------------------------------------- */
+
+enum { TTOOL_FILE_ = 'a', TTOOL_LINK_TO_, TTOOL_OTHER_, TTOOL_DIR_ };
+
+/* A directory that is open. */
+typedef struct ttool_level_ {
+    char **entries; /* type and name of each */
+    size_t count, next, path_len;
+    char *low, *high; /* memory to give back */
+} ttool_level_;
+
+/* Visits what is below a directory: of each directory its files first, then
+ * its directories, both by name. Memory holds the names of the directories
+ * that are open, and no handle but one. */
+typedef struct ttool_walk_ {
+    ttool_workspace *ws;
+    tcall_ctx *cx;
+    ttool_pattern *only; /* files that do not match are left out */
+    bool by_name;        /* only is held against the name, not the path */
+    bool secrets;        /* also these files */
+    int max_depth;
+    /* the entry at hand */
+    char path[TTOOL_MAX_PATH]; /* from the root of the workspace */
+    const char *name;          /* in it */
+    char type;
+    int depth; /* 0: directly in the directory where the walk began */
+    int dir;   /* handle of its directory, while files are visited */
+    /* what became of it all */
+    uint64_t seen; /* entries */
+    size_t secret; /* files that were left out */
+    bool no_memory, no_time, too_deep, unreadable;
+    /* private */
+    size_t base; /* length of the path where it began, with the slash */
+    char *buffer;
+    ttool_level_ level[TTOOL_MAX_DEPTH];
+    bool enter; /* the directory at hand is next */
+} ttool_walk_;
+
+#define TTOOL_DENTS_ 32768
+
+/* As the kernel gives it. */
+typedef struct ttool_dent_ {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[1];
+} ttool_dent_;
+
+static int ttool_order_entries_(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Puts a name behind the path of the open directory. */
+static bool ttool_walk_name_(ttool_walk_ *w, const char *name)
+{
+    size_t at = w->level[w->depth].path_len, len = strlen(name);
+    if (at + len + 2 > sizeof w->path)
+        return false;
+    if (at)
+        w->path[at++] = '/';
+    memcpy(w->path + at, name, len + 1);
+    w->name = w->path + at;
+    return true;
+}
+
+static char ttool_walk_type_(int dir, const ttool_dent_ *e)
+{
+    struct stat st;
+    switch (e->type) {
+    case 4: return TTOOL_DIR_;
+    case 8: return TTOOL_FILE_;
+    case 10: return TTOOL_LINK_TO_;
+    case 0: break; /* the file system does not say */
+    default: return TTOOL_OTHER_;
+    }
+    if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return TTOOL_OTHER_;
+    return S_ISDIR(st.st_mode)   ? TTOOL_DIR_
+           : S_ISREG(st.st_mode) ? TTOOL_FILE_
+           : S_ISLNK(st.st_mode) ? TTOOL_LINK_TO_
+                                 : TTOOL_OTHER_;
+}
+
+/* Is it left out? */
+static bool ttool_walk_skips_(ttool_walk_ *w, char type)
+{
+    const char *text = w->by_name ? w->name : w->path + w->base;
+    if (type != TTOOL_FILE_)
+        return false;
+    if (w->only && !ttool_pattern_find(w->only, text, text + strlen(text)))
+        return true;
+    if (!w->secrets && ttool_guards_(w->path) & TTOOL_SECRET_) {
+        w->secret++;
+        return true;
+    }
+    return false;
+}
+
+/* Keeps what is in the open directory, as far as memory goes. */
+static void ttool_walk_keep_(ttool_walk_ *w, const ttool_dent_ *e)
+{
+    ttool_workspace *ws = w->ws;
+    ttool_level_ *l = &w->level[w->depth];
+    size_t len = strlen(e->name) + 1;
+    char type;
+    if (e->name[0] == '.' &&
+        (!e->name[1] || (e->name[1] == '.' && !e->name[2])))
+        return;
+    type = ttool_walk_type_(w->dir, e);
+    w->seen++;
+    if (!ttool_walk_name_(w, e->name)) {
+        w->too_deep = true;
+        return;
+    }
+    if (ttool_walk_skips_(w, type))
+        return;
+    if ((size_t)(ws->high - ws->low) < len + 1 + 2 * sizeof(char *)) {
+        w->no_memory = true;
+        return;
+    }
+    *ws->low = type;
+    memcpy(ws->low + 1, e->name, len);
+    ws->high -= sizeof(char *);
+    l->entries = (char **)(void *)ws->high;
+    l->entries[0] = ws->low;
+    l->count++;
+    ws->low += len + 1;
+}
+
+static void ttool_walk_close_(ttool_walk_ *w)
+{
+    if (w->dir >= 0)
+        close(w->dir);
+    w->dir = -1;
+}
+
+/* Enters the directory at w->path. */
+static void ttool_walk_enter_(ttool_walk_ *w)
+{
+    ttool_level_ *l;
+    long n, at;
+    ttool_walk_close_(w);
+    if (w->depth + 1 >= w->max_depth) {
+        w->too_deep = true;
+        return;
+    }
+    if (!ttool_goes_on_(w->ws, w->cx, w->seen, "entries")) {
+        w->no_time = true;
+        return;
+    }
+    w->dir = ttool_open_(w->ws, w->path, O_RDONLY | O_DIRECTORY);
+    if (w->dir < 0) {
+        w->unreadable = true;
+        return;
+    }
+    l = &w->level[++w->depth];
+    l->path_len = strlen(w->path);
+    l->count = l->next = 0;
+    l->low = w->ws->low;
+    l->high = w->ws->high;
+    while (n = syscall(SYS_getdents64, w->dir, w->buffer, TTOOL_DENTS_), n > 0)
+        for (at = 0; at < n;) {
+            const ttool_dent_ *e =
+                (const ttool_dent_ *)(const void *)(w->buffer + at);
+            ttool_walk_keep_(w, e);
+            at += e->size;
+        }
+    w->unreadable |= n < 0;
+    ttool_sort_(l->entries, l->count, sizeof(char *), ttool_order_entries_);
+}
+
+/* The next entry, or false. */
+static bool ttool_walk_next_(ttool_walk_ *w)
+{
+    if (w->enter && w->type == TTOOL_DIR_ && !w->no_time)
+        ttool_walk_enter_(w);
+    w->enter = true;
+    for (; w->depth >= 0; w->depth--) {
+        ttool_level_ *l = &w->level[w->depth];
+        if (l->next < l->count && !w->no_time) {
+            const char *e = l->entries[l->next++];
+            ttool_walk_name_(w, e + 1);
+            w->type = e[0];
+            w->enter = strcmp(w->name, ".git") != 0;
+            return true;
+        }
+        w->ws->low = l->low;
+        w->ws->high = l->high;
+        ttool_walk_close_(w);
+    }
+    return false;
+}
+
+/* A walk below a normal path, which is a directory; false: no memory. */
+static bool ttool_walk_start_(ttool_walk_ *w, tcall_ctx *cx, const char *path)
+{
+    w->ws = (ttool_workspace *)tcall_user(cx);
+    w->cx = cx;
+    w->only = NULL;
+    w->by_name = w->secrets = false;
+    w->max_depth = TTOOL_MAX_DEPTH;
+    w->depth = -1;
+    w->dir = -1;
+    w->seen = w->secret = 0;
+    w->no_memory = w->no_time = w->too_deep = w->unreadable = false;
+    w->base = strlen(path) + (*path != '\0');
+    memcpy(w->path, path, strlen(path) + 1);
+    w->type = TTOOL_DIR_;
+    w->enter = true;
+    w->buffer = (char *)ttool_take_(w->ws, TTOOL_DENTS_);
+    return w->buffer != NULL;
+}
+
+static void ttool_notice_(tcall_writer *out, const char *text)
+{
+    tcall_write_text(out, "[");
+    tcall_write_text(out, text);
+    tcall_write_text(out, "]\n");
+}
+
+/* What the search did not look at. */
+static void ttool_walk_notices_(const ttool_walk_ *w, tcall_writer *out)
+{
+    if (w->no_time)
+        ttool_notice_(out, "not everything was searched: time is up; name a "
+                           "directory");
+    if (w->no_memory)
+        ttool_notice_(out, "not everything was searched: a directory has too "
+                           "many entries");
+    if (w->too_deep)
+        ttool_notice_(out, "not everything was searched: directories are "
+                           "nested too deeply");
+    if (w->unreadable)
+        ttool_notice_(out, "some directories cannot be read");
+    if (w->secret) {
+        tcall_write_text(out, "[left out, with names of secrets: ");
+        ttool_text_int_(out, w->secret);
+        tcall_write_text(out, "]\n");
+    }
+}
+
+/* -- Did you mean --------------------------------------------------------- */
+
+/* Letters to change, add or take away between two names; case is free. */
+static size_t ttool_distance_(const char *a, const char *b)
+{
+    size_t row[65], n = strlen(b), i;
+    if (n > 64 || strlen(a) > 64)
+        return 64;
+    for (i = 0; i <= n; i++)
+        row[i] = i;
+    for (; *a; a++) {
+        size_t left_up = row[0]++;
+        for (i = 1; i <= n; i++) {
+            size_t best =
+                left_up + (ttool_lower_(*a) != ttool_lower_(b[i - 1]));
+            left_up = row[i];
+            best = best < row[i] + 1 ? best : row[i] + 1;
+            row[i] = best < row[i - 1] + 1 ? best : row[i - 1] + 1;
+        }
+    }
+    return row[n];
+}
+
+/* "; did you mean x or y?", of the files with the most similar names. */
+static void ttool_suggest_(tcall_ctx *cx, const char *path, tcall_writer *out)
+{
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    const char *wanted = ttool_base_(path);
+    char best[2][256];
+    size_t found = 0, limit = 1 + strlen(wanted) / 4, score[2], d;
+    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
+    if (!w || !ttool_walk_start_(w, cx, ""))
+        return;
+    while (w->seen < 20000 && ttool_walk_next_(w)) {
+        if (w->type != TTOOL_FILE_ || strlen(w->path) >= sizeof best[0])
+            continue;
+        d = ttool_distance_(wanted, w->name);
+        if (d > limit || (found == 2 && d >= score[1]))
+            continue;
+        if (found == 0 || d >= score[0]) {
+            found += found < 2;
+            strcpy(best[found - 1], w->path);
+            score[found - 1] = d;
+        } else {
+            memcpy(best[1], best[0], sizeof best[0]);
+            score[1] = score[0];
+            strcpy(best[0], w->path);
+            score[0] = d;
+            found = 2;
+        }
+    }
+    ttool_walk_close_(w);
+    for (d = 0; d < found; d++) {
+        tcall_write_text(out, d ? " or " : "; did you mean ");
+        ttool_write_path_(out, best[d]);
+    }
+    if (found)
+        tcall_write_text(out, "?");
+}
+
+/* -- Finding the file of an argument -------------------------------------- */
+
+/* The path as given, for messages. */
+static const char *ttool_given_(char *buf, size_t cap, tcall_str path)
+{
+    size_t n = path.len < cap - 1 ? path.len : cap - 1;
+    if (n)
+        memcpy(buf, path.ptr, n);
+    buf[n] = '\0';
+    return buf;
+}
+
+/* Finds what is there to be looked at: something that exists. */
+static int ttool_find_there_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                             tcall_writer *out)
+{
+    const ttool_workspace *ws = (const ttool_workspace *)tcall_user(cx);
+    char given[128];
+    int number = ttool_find_(ws, at, path);
+    ttool_given_(given, sizeof given, path);
+    if (number)
+        return ttool_fail_errno_(out, given, number);
+    if (!at->exists) {
+        ttool_fail_errno_(out, given, ENOENT);
+        ttool_suggest_(cx, at->path, out);
+        return TCALL_E_NOT_FOUND;
+    }
+    return TCALL_OK;
+}
+
+/* A regular file that may be read, perhaps after a yes. */
+static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                            tcall_writer *out)
+{
+    int r = ttool_find_there_(cx, path, at, out);
+    if (r < 0)
+        return r;
+    if (!S_ISREG(at->st.st_mode))
+        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+                           ttool_kind_(at->st.st_mode));
+    if (ttool_guards_(at->path) & TTOOL_SECRET_)
+        return ttool_ask_(cx, out, at->path,
+                          "has the name of a secret, and was not approved");
+    return TCALL_OK;
+}
+
+static int ttool_find_dir_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                           tcall_writer *out)
+{
+    int r = ttool_find_there_(cx, path, at, out);
+    if (r == TCALL_OK && !S_ISDIR(at->st.st_mode))
+        return ttool_fail_(out, TCALL_E_FAILED, at->path, "is no directory");
+    return r;
+}
+
+/* -- read ----------------------------------------------------------------- */
+
+typedef struct ttool_read_ {
+    ttool_workspace *ws;
+    tcall_writer *out;
+    size_t start;       /* where the result began in out */
+    uint64_t line;      /* number of the line at hand, from 1 */
+    uint64_t from, end; /* lines wanted: [from, end) */
+    uint64_t shown;     /* last one shown */
+    bool full, foreign, crlf;
+} ttool_read_;
+
+/* Shows one line, without its newline; false: no room. */
+static bool ttool_read_line_(ttool_read_ *s, const char *p, size_t len)
+{
+    char number[24];
+    size_t room = ttool_room_(s->ws, s->out, s->start), show, n;
+    if (len && p[len - 1] == '\r') {
+        s->crlf = true;
+        len--;
+    }
+    show = len < TTOOL_MAX_LINE_ ? len : TTOOL_MAX_LINE_;
+    if (room < show + 64) {
+        if (s->shown || room < 64)
+            return false;
+        show = room - 64; /* of the first line as much as can be */
+    }
+    while (show < len && show > 0 && (p[show] & 0xC0) == 0x80)
+        show--;
+    n = (size_t)snprintf(number, sizeof number, "%6llu\t",
+                         (unsigned long long)s->line);
+    tcall_write_bytes(s->out, number, n);
+    s->foreign |= !ttool_write_content_(s->out, p, show);
+    if (show < len) {
+        tcall_write_text(s->out, " [line cut: ");
+        ttool_text_int_(s->out, len - show);
+        tcall_write_text(s->out, " bytes more]");
+    }
+    tcall_write_text(s->out, "\n");
+    s->shown = s->line;
+    return true;
+}
+
+/* Lines from p on; what is left is returned: an incomplete line, unless there
+ * is nothing more to come. */
+static const char *ttool_read_lines_(ttool_read_ *s, const char *p,
+                                     const char *end, bool last)
+{
+    while (p < end && !(s->full && !last)) {
+        const char *next = ttool_line_end_(p, end);
+        bool whole = next[-1] == '\n';
+        if (!whole && !last)
+            break;
+        if (s->line >= s->from && s->line < s->end && !s->full)
+            s->full = !ttool_read_line_(s, p, (size_t)(next - p) - whole);
+        s->full |= s->line + 1 >= s->end && !last;
+        s->line++;
+        p = next;
+    }
+    return p;
+}
+
+/* A file that is too large to be kept: as far as it is wanted. */
+static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
+                             const ttool_place *at)
+{
+    size_t cap = 65536, fill = 0;
+    char *buf = (char *)ttool_take_(s->ws, cap);
+    int fd = buf ? ttool_open_file_(s->ws, at) : -1;
+    ssize_t n = 0;
+    if (fd < 0)
+        return buf ? errno : EFBIG;
+    while (!s->full && (n = ttool_fill_(fd, buf + fill, cap - fill)) > 0) {
+        const char *left;
+        fill += (size_t)n;
+        left = ttool_read_lines_(s, buf, buf + fill, false);
+        if (left == buf && fill == cap && !s->full) {
+            /* a line longer than all this: its beginning is enough */
+            if (s->line >= s->from)
+                s->full = !ttool_read_line_(s, buf, fill);
+            while (!s->full && (n = ttool_fill_(fd, buf, cap)) > 0) {
+                left = ttool_line_end_(buf, buf + n);
+                fill = (size_t)n;
+                if (left[-1] == '\n' ||
+                    !ttool_goes_on_(s->ws, cx, s->line, "lines"))
+                    break;
+                left = buf + fill;
+            }
+            s->line++;
+            s->full |= s->line >= s->end;
+        }
+        fill = (size_t)(buf + fill - left);
+        memmove(buf, left, fill);
+        if (!ttool_goes_on_(s->ws, cx, s->line, "lines"))
+            s->full = true;
+    }
+    if (n == 0 && !s->full)
+        ttool_read_lines_(s, buf, buf + fill, true);
+    n = n < 0 ? errno : 0;
+    close(fd);
+    return (int)n;
+}
+
+/* What was left out, and how to get it. total: lines, 0: not known. */
+static void ttool_read_notices_(const ttool_read_ *s, uint64_t total)
+{
+    tcall_writer *out = s->out;
+    if (total && s->from > total) {
+        tcall_write_text(out, "[there are only ");
+        ttool_text_int_(out, total);
+        tcall_write_text(out, " lines]\n");
+    } else if (s->shown ? s->shown != total : s->full) {
+        tcall_write_text(out, "[cut at line ");
+        ttool_text_int_(out, s->shown);
+        if (total) {
+            tcall_write_text(out, " of ");
+            ttool_text_int_(out, total);
+        }
+        tcall_write_text(out, ": use offset=");
+        ttool_text_int_(out, s->shown ? s->shown + 1 : s->from);
+        tcall_write_text(out, " for more]\n");
+    }
+    if (s->crlf)
+        ttool_notice_(out, "lines end in CR LF");
+    if (s->foreign)
+        ttool_notice_(out, "not UTF-8 everywhere: such bytes are shown as "
+                           "\xEF\xBF\xBD");
+}
+
+/* The first bytes of a file that is too large to be loaded. */
+static int ttool_read_head_(ttool_workspace *ws, const ttool_place *at,
+                            tcall_str *text)
+{
+    size_t cap = 8192;
+    char *buf = (char *)ttool_take_(ws, cap);
+    int fd = buf ? ttool_open_file_(ws, at) : -1;
+    ssize_t n;
+    int number;
+    if (fd < 0)
+        return buf ? errno : EFBIG;
+    n = ttool_fill_(fd, buf, cap);
+    number = n < 0 ? errno : 0;
+    close(fd);
+    *text = ttool_slice_(buf, buf + (n > 0 ? n : 0));
+    return number;
+}
+
+static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
+                            uint64_t limit)
+{
+    ttool_workspace *ws = s->ws;
+    tcall_writer *out = s->out;
+    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    tcall_str text = {"", 0};
+    bool whole;
+    int number, r = at ? ttool_find_file_(cx, path, at, out) : TCALL_E_MEMORY;
+    if (r < 0)
+        return r;
+    number = ttool_load_(ws, at, &text);
+    whole = number == 0;
+    if (number == EFBIG)
+        number = ttool_read_head_(ws, at, &text);
+    if (number)
+        return ttool_fail_errno_(out, at->path, number);
+    tcall_write_text(out, "=== ");
+    ttool_write_path_(out, at->path);
+    tcall_write_text(out, " (");
+    ttool_text_int_(out, (uint64_t)at->st.st_size);
+    tcall_write_text(out, " bytes, about ");
+    ttool_text_int_(out, ((uint64_t)at->st.st_size + 3) / 4);
+    tcall_write_text(out, " tokens) ===\n");
+    if (!text.len)
+        ttool_notice_(out, "empty");
+    if (memchr(text.ptr, '\0', text.len < 8192 ? text.len : 8192)) {
+        ttool_notice_(out, "binary: not shown");
+        return TCALL_OK;
+    }
+    s->line = 1;
+    s->end = s->from + limit;
+    s->shown = 0;
+    s->full = s->foreign = s->crlf = false;
+    if (whole)
+        ttool_read_lines_(s, text.ptr, text.ptr + text.len, true);
+    else
+        number = ttool_read_large_(s, cx, at);
+    if (number)
+        return ttool_fail_errno_(out, at->path, number);
+    ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
+    if (whole)
+        ttool_remember_(ws, at->path, text);
+    return TCALL_OK;
+}
+
+static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    tcall_json paths = tcall_json_get(args, "file_paths"), path;
+    int64_t limit = tcall_json_int64(tcall_json_get(args, "limit"), 2000);
+    int count = tcall_json_count(paths), good = 0, r = TCALL_OK;
+    ttool_read_ s;
+    char *low;
+    memset(&s, 0, sizeof s);
+    s.ws = ttool_begin_(cx);
+    s.out = out;
+    s.start = out->len;
+    s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
+    low = s.ws->low;
+    for (path = tcall_json_first(paths); path.tok;
+         path = tcall_json_next(path)) {
+        size_t before = out->len;
+        if (count > 1 && ttool_room_(s.ws, out, s.start) < 128) {
+            ttool_notice_(out, "the files after this did not fit: read them "
+                               "with another call");
+            break;
+        }
+        r = ttool_read_file_(&s, cx, tcall_json_str(path),
+                             limit ? (uint64_t)limit : UINT64_MAX / 2);
+        s.ws->low = low;
+        if (r == TCALL_E_APPROVAL || (r < 0 && count == 1))
+            return r;
+        good += r >= 0;
+        if (r < 0)
+            tcall_write_text(out, out->len > before ? "\n" : "not read\n");
+    }
+    return good ? TCALL_OK : r;
+}
+
+/* -- Changing text -------------------------------------------------------- */
+
+/* One place in the old text, and what comes there. */
+typedef struct ttool_change_ {
+    size_t at, len;
+    tcall_str text;
+} ttool_change_;
+
+typedef struct ttool_diff_ {
+    tcall_writer *out; /* NULL: only count */
+    tcall_str old;
+    size_t removed, added, both; /* lines */
+    bool fresh;                  /* at the start of a line */
+    size_t room;
+} ttool_diff_;
+
+static void ttool_diff_text_(ttool_diff_ *d, char sign, const char *p,
+                             const char *end)
+{
+    while (p < end) {
+        const char *next = ttool_line_end_(p, end);
+        if (d->fresh && d->out)
+            tcall_write_bytes(d->out, &sign, 1);
+        if (d->fresh)
+            *(sign == '-'   ? &d->removed
+              : sign == '+' ? &d->added
+                            : &d->both) += 1;
+        if (d->out)
+            ttool_write_content_(d->out, p, (size_t)(next - p));
+        d->fresh = next[-1] == '\n';
+        p = next;
+    }
+}
+
+/* A text ended; perhaps its last line has no newline. */
+static void ttool_diff_end_(ttool_diff_ *d)
+{
+    if (!d->fresh && d->out)
+        tcall_write_text(d->out, "\n\\ No newline at end of file\n");
+    d->fresh = true;
+}
+
+/* Lines of the old text that a change touches: [*from, *to). */
+static void ttool_diff_lines_(const ttool_diff_ *d, const ttool_change_ *c,
+                              size_t *from, size_t *to)
+{
+    const char *old = d->old.ptr, *end = old + d->old.len;
+    const char *at = old + c->at, *behind = at + c->len;
+    const char *start = ttool_line_start_(old, at);
+    bool clean = behind == old || behind[-1] == '\n';
+    if (c->text.len)
+        clean = clean && c->text.ptr[c->text.len - 1] == '\n';
+    else
+        clean = clean && at == start;
+    *from = (size_t)(start - old);
+    *to = (size_t)((clean ? behind : ttool_line_end_(behind, end)) - old);
+}
+
+/* n lines further, or back. */
+static size_t ttool_diff_move_(const ttool_diff_ *d, size_t at, int n)
+{
+    const char *old = d->old.ptr, *end = old + d->old.len, *p = old + at;
+    for (; n > 0; n--)
+        p = ttool_line_end_(p, end);
+    for (; n < 0 && p > old; n++)
+        p = ttool_line_start_(old, p - 1);
+    return (size_t)(p - old);
+}
+
+/* The body of one hunk, from line `from` on: changes up to `last`, which are
+ * near each other. Returns how many there were. */
+static size_t ttool_diff_hunk_(ttool_diff_ *d, const ttool_change_ *c,
+                               const ttool_change_ *last, size_t from)
+{
+    const char *old = d->old.ptr;
+    const ttool_change_ *first = c;
+    size_t at = from, start, end, more, next_start;
+    for (;;) {
+        const ttool_change_ *block = c;
+        ttool_diff_lines_(d, c, &start, &end);
+        while (c + 1 < last) { /* others in the same lines */
+            ttool_diff_lines_(d, c + 1, &next_start, &more);
+            if (next_start >= end)
+                break;
+            end = more;
+            c++;
+        }
+        ttool_diff_text_(d, ' ', old + at, old + start);
+        ttool_diff_text_(d, '-', old + start, old + end);
+        ttool_diff_end_(d);
+        for (at = start; block <= c; block++) {
+            ttool_diff_text_(d, '+', old + at, old + block->at);
+            ttool_diff_text_(d, '+', block->text.ptr,
+                             block->text.ptr + block->text.len);
+            at = block->at + block->len;
+        }
+        ttool_diff_text_(d, '+', old + at, old + end);
+        ttool_diff_end_(d);
+        at = end;
+        c++;
+        end = ttool_diff_move_(d, at, 3);
+        if (c < last) {
+            ttool_diff_lines_(d, c, &start, &more);
+            if (start <= ttool_diff_move_(d, end, 3))
+                continue;
+        }
+        ttool_diff_text_(d, ' ', old + at, old + end);
+        ttool_diff_end_(d);
+        return (size_t)(c - first);
+    }
+}
+
+/* Unified diff of the changes, which are in order; lines added and removed. */
+static void ttool_write_diff_(tcall_writer *out, const char *path,
+                              tcall_str old, const ttool_change_ *changes,
+                              size_t count, size_t room)
+{
+    const ttool_change_ *c = changes, *last = c + count;
+    size_t line = 1, counted = 0, added = 0, removed = 0, start, end;
+    size_t limit = out->len + room;
+    ttool_diff_ d;
+    char head[96];
+    memset(&d, 0, sizeof d);
+    d.old = old;
+    d.fresh = true;
+    tcall_write_text(out, "--- ");
+    ttool_write_path_(out, path);
+    tcall_write_text(out, "\n+++ ");
+    ttool_write_path_(out, path);
+    tcall_write_text(out, "\n");
+    while (c < last) {
+        size_t n, was, is;
+        ttool_diff_lines_(&d, c, &start, &end);
+        start = ttool_diff_move_(&d, start, -3);
+        line += ttool_count_lines_(old.ptr + counted, old.ptr + start);
+        counted = start;
+        d.out = NULL;
+        d.removed = d.added = d.both = 0;
+        n = ttool_diff_hunk_(&d, c, last, start);
+        was = d.both + d.removed;
+        is = d.both + d.added;
+        tcall_write_bytes(
+            out, head,
+            (size_t)snprintf(head, sizeof head, "@@ -%zu,%zu +%zu,%zu @@\n",
+                             was ? line : line - 1, was,
+                             line + added - removed - (is ? 0 : 1), is));
+        added += d.added;
+        removed += d.removed;
+        if (out->len > limit) {
+            tcall_write_text(out, "[diff cut]\n");
+            return;
+        }
+        d.out = out;
+        ttool_diff_hunk_(&d, c, last, start);
+        c += n;
+    }
+}
+
+/* Writes the file and the result. at->exists: old is its content. */
+static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
+                              tcall_str old, const ttool_change_ *changes,
+                              size_t count, const char *title,
+                              tcall_writer *out)
+{
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    tcall_str *pieces =
+        (tcall_str *)ttool_take_(ws, (2 * count + 1) * sizeof *pieces);
+    size_t i, n = 0, from = 0, size = 0;
+    bool changed;
+    char *low, *all;
+    int number;
+    if (!pieces)
+        return TCALL_E_MEMORY;
+    for (i = 0; i < count; i++) {
+        pieces[n++] = ttool_slice_(old.ptr + from, old.ptr + changes[i].at);
+        pieces[n++] = changes[i].text;
+        from = changes[i].at + changes[i].len;
+    }
+    pieces[n++] = ttool_slice_(old.ptr + from, old.ptr + old.len);
+    low = ws->low;
+    number = ttool_replace_(ws, at, old, pieces, n, &changed);
+    ws->low = low;
+    for (i = 0; i < n; i++)
+        size += pieces[i].len;
+    all = changed ? (char *)ttool_take_(ws, size) : NULL;
+    if (all) { /* else it has to be read before the next change */
+        tcall_str text = {all, size};
+        for (i = 0; i < n; all += pieces[i++].len)
+            memcpy(all, pieces[i].ptr, pieces[i].len);
+        ttool_remember_(ws, at->path, text);
+    }
+    if (number && changed)
+        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+                           "was written, but may not survive a power loss");
+    if (number)
+        return ttool_fail_errno_(out, at->path, number);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "success");
+    tcall_write_bool(out, true);
+    tcall_write_key(out, "title");
+    tcall_write_quote(out);
+    tcall_write_text(out, title);
+    ttool_write_path_(out, at->path);
+    tcall_write_unquote(out);
+    tcall_write_key(out, "metadata");
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "path");
+    tcall_write_string(out, at->path);
+    tcall_write_key(out, "created");
+    tcall_write_bool(out, !at->exists);
+    tcall_write_key(out, "bytes");
+    tcall_write_int(out, (long)size);
+    tcall_write_key(out, "changes");
+    tcall_write_int(out, (long)count);
+    tcall_write_key(out, "diff");
+    tcall_write_quote(out);
+    if (at->exists && count)
+        ttool_write_diff_(out, at->path, old, changes, count,
+                          ttool_room_(ws, out, out->len) / 8);
+    tcall_write_unquote(out);
+    tcall_write_close(out, '}');
+    return tcall_write_close(out, '}');
+}
+
+/* Finds a file that is to be changed: what is there must be a regular file
+ * with one name; a yes where the name asks for it. */
+static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                              tcall_writer *out)
+{
+    const ttool_workspace *ws = (const ttool_workspace *)tcall_user(cx);
+    char given[128];
+    int number = ttool_find_(ws, at, path);
+    if (number)
+        return ttool_fail_errno_(out, ttool_given_(given, sizeof given, path),
+                                 number);
+    if (!*at->path)
+        return ttool_fail_(out, TCALL_E_FAILED, "",
+                           "the path is that of the workspace itself");
+    if (at->exists && !S_ISREG(at->st.st_mode))
+        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+                           ttool_kind_(at->st.st_mode));
+    if (at->exists && at->st.st_nlink > 1)
+        return ttool_fail_(out, TCALL_E_DENIED, at->path,
+                           "has several names (hard links), perhaps outside: "
+                           "write a new file");
+    if (ttool_guards_(at->path))
+        return ttool_ask_(cx, out, at->path,
+                          "is a secret or is run by other programs, and was "
+                          "not approved");
+    return TCALL_OK;
+}
+
+/* Loads what is to be changed; it must have been read as it is. */
+static int ttool_load_read_(ttool_workspace *ws, const ttool_place *at,
+                            tcall_str *old, tcall_writer *out)
+{
+    int number = ttool_load_(ws, at, old);
+    const char *why;
+    if (number)
+        return ttool_fail_errno_(out, at->path, number);
+    why = ws->desc.blind_writes ? NULL : ttool_unread_(ws, at->path, *old);
+    return why ? ttool_fail_(out, TCALL_E_FAILED, at->path, why) : TCALL_OK;
+}
+
+/* -- write ---------------------------------------------------------------- */
+
+static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    ttool_workspace *ws = ttool_begin_(cx);
+    tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
+    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_change_ c;
+    size_t tail = 0;
+    int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
+               : TCALL_E_MEMORY;
+    if (r < 0)
+        return r;
+    if (at->exists)
+        r = ttool_load_read_(ws, at, &old, out);
+    else if (tcall_json_bool(tcall_json_get(args, "create_directories"), false))
+        r = ttool_make_parents_(ws, at->path);
+    else if (!ttool_has_parent_(ws, at->path))
+        return ttool_fail_(out, TCALL_E_NOT_FOUND, at->path,
+                           "no such directory: set create_directories");
+    if (r > 0)
+        r = ttool_fail_errno_(out, at->path, r);
+    if (r < 0)
+        return r;
+    /* what is the same at both ends is no change */
+    c.at = 0;
+    while (c.at < old.len && c.at < content.len &&
+           old.ptr[c.at] == content.ptr[c.at])
+        c.at++;
+    c.at = (size_t)(ttool_line_start_(old.ptr, old.ptr + c.at) - old.ptr);
+    while (tail < old.len - c.at && tail < content.len - c.at &&
+           old.ptr[old.len - tail - 1] == content.ptr[content.len - tail - 1])
+        tail++;
+    while (tail && old.len > tail && old.ptr[old.len - tail - 1] != '\n')
+        tail--;
+    c.len = old.len - tail - c.at;
+    c.text = ttool_slice_(content.ptr + c.at, content.ptr + content.len - tail);
+    return ttool_change_file_(cx, at, old, &c, 1,
+                              at->exists ? "Wrote " : "Created ", out);
+}
+
+/* -- edit ----------------------------------------------------------------- */
+
+static bool ttool_is_blank_(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static size_t ttool_indent_(const char *p, const char *end)
+{
+    const char *from = p;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return (size_t)(p - from);
+}
+
+/* Are two lines the same but for the amount of white space? */
+static bool ttool_alike_(const char *a, const char *a_end, const char *b,
+                         const char *b_end)
+{
+    while (a_end > a && (ttool_is_blank_(a_end[-1]) || a_end[-1] == '\n'))
+        a_end--;
+    while (b_end > b && (ttool_is_blank_(b_end[-1]) || b_end[-1] == '\n'))
+        b_end--;
+    a += ttool_indent_(a, a_end);
+    b += ttool_indent_(b, b_end);
+    while (a < a_end && b < b_end) {
+        if (ttool_is_blank_(*a) && ttool_is_blank_(*b)) {
+            while (ttool_is_blank_(*a))
+                a++;
+            while (ttool_is_blank_(*b))
+                b++;
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return a == a_end && b == b_end;
+}
+
+typedef struct ttool_edit_ {
+    ttool_workspace *ws;
+    tcall_str text, old, with;
+    bool tolerant;
+    size_t steps;
+} ttool_edit_;
+
+/* The next place at or behind p; false: there is none. */
+static bool ttool_edit_find_(ttool_edit_ *e, size_t from, ttool_change_ *c)
+{
+    const char *text = e->text.ptr, *end = text + e->text.len, *p = text + from;
+    const char *old_end = e->old.ptr + e->old.len;
+    if (!e->tolerant) {
+        p = (const char *)memmem(p, (size_t)(end - p), e->old.ptr, e->old.len);
+        c->at = p ? (size_t)(p - text) : 0;
+        c->len = e->old.len;
+        return p != NULL;
+    }
+    if (p > text && p[-1] != '\n')
+        p = ttool_line_end_(p, end);
+    for (; p < end; p = ttool_line_end_(p, end)) {
+        const char *line = p, *old = e->old.ptr, *next, *old_next;
+        while (old < old_end && line < end) {
+            next = ttool_line_end_(line, end);
+            old_next = ttool_line_end_(old, old_end);
+            e->steps += (size_t)(next - line) + 16;
+            if (e->steps > TTOOL_MAX_STEPS_)
+                return false;
+            if (!ttool_alike_(line, next, old, old_next))
+                break;
+            line = next;
+            old = old_next;
+        }
+        if (old < old_end)
+            continue;
+        if (old_end[-1] != '\n' && line[-1] == '\n')
+            line -= line - p > 1 && line[-2] == '\r' ? 2 : 1;
+        c->at = (size_t)(p - text);
+        c->len = (size_t)(line - p);
+        return true;
+    }
+    return false;
+}
+
+/* Writes a line of the new text as the file has its line ends. */
+static char *ttool_fit_line_(char *to, const char *p, const char *end,
+                             bool crlf)
+{
+    memcpy(to, p, (size_t)(end - p));
+    to += end - p;
+    if (crlf && end[-1] == '\n' && !(end - p > 1 && end[-2] == '\r')) {
+        to[-1] = '\r';
+        *to++ = '\n';
+    }
+    return to;
+}
+
+/* The new text as it fits there. Where old is indented unlike the file, each
+ * new line gets what the file has in place of old's indentation: where the
+ * same line is if it is among the next ones of old, else where the next one
+ * is, or the one before if only that is indented like it. Line ends are those
+ * of the file. */
+static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
+{
+    const char *there = e->text.ptr + c->at, *end = e->text.ptr + e->text.len;
+    const char *old = e->old.ptr, *old_end = old + e->old.len;
+    const char *p = e->with.ptr, *last = p + e->with.len;
+    const char *o_before = old, *t_before = there;
+    const char *line = ttool_line_end_(there, end);
+    size_t lines = ttool_count_lines_(p, last), widest = 1, mine;
+    bool crlf = line - e->text.ptr > 1 && line[-1] == '\n' && line[-2] == '\r';
+    char *to;
+    c->text = e->with;
+    if (!crlf && !e->tolerant)
+        return true;
+    for (line = there; line < there + c->len; line = ttool_line_end_(line, end))
+        if (ttool_indent_(line, end) > widest)
+            widest = ttool_indent_(line, end);
+    to = (char *)ttool_take_(e->ws, e->with.len + lines * (widest + 1));
+    c->text.ptr = to;
+    while (to && p < last) {
+        const char *next = ttool_line_end_(p, last), *o = old, *t = there;
+        bool same = false;
+        int look;
+        for (look = 0; e->tolerant && look < 50 && o < old_end; look++) {
+            same = ttool_alike_(p, next, o, ttool_line_end_(o, old_end));
+            if (same)
+                break;
+            o = ttool_line_end_(o, old_end);
+            t = ttool_line_end_(t, end);
+        }
+        if (!same) {
+            mine = ttool_indent_(p, next);
+            o = old, t = there;
+            if (ttool_indent_(o, old_end) != mine &&
+                ttool_indent_(o_before, old_end) == mine)
+                o = o_before, t = t_before;
+        }
+        mine = ttool_indent_(o, old_end);
+        if (e->tolerant && (size_t)(next - p) > mine &&
+            memcmp(p, o, mine) == 0) {
+            memcpy(to, t, ttool_indent_(t, end));
+            to += ttool_indent_(t, end);
+            p += mine;
+        }
+        if (same)
+            o_before = o, t_before = t;
+        if (same && ttool_line_end_(o, old_end) < old_end) {
+            old = ttool_line_end_(o, old_end);
+            there = ttool_line_end_(t, end);
+        }
+        to = ttool_fit_line_(to, p, next, crlf);
+        p = next;
+    }
+    c->text.len = to ? (size_t)(to - c->text.ptr) : 0;
+    return to != NULL;
+}
+
+/* All places, as many as fit; how many there are. */
+static size_t ttool_edit_places_(ttool_edit_ *e, ttool_change_ *changes)
+{
+    size_t n = 0, from = 0;
+    ttool_change_ c;
+    while (from < e->text.len && ttool_edit_find_(e, from, &c)) {
+        if (n < TTOOL_MAX_EDITS_)
+            changes[n] = c;
+        n++;
+        from = c.at + (c.len ? c.len : 1);
+    }
+    return n;
+}
+
+static int ttool_edit_ambiguous_(const ttool_edit_ *e, const char *path,
+                                 const ttool_change_ *c, size_t n,
+                                 tcall_writer *out)
+{
+    size_t i;
+    ttool_fail_(out, TCALL_E_FAILED, path, "old_string is there ");
+    ttool_text_int_(out, n);
+    tcall_write_text(out, " times, at lines ");
+    for (i = 0; i < n && i < 5; i++) {
+        tcall_write_text(out, i ? ", " : "");
+        ttool_text_int_(out, 1 + ttool_count_lines_(
+                                     e->text.ptr,
+                                     ttool_line_start_(e->text.ptr,
+                                                       e->text.ptr + c[i].at)));
+    }
+    tcall_write_text(out, n > 5 ? ", ...: " : ": ");
+    tcall_write_text(out, "add lines around it, or set replace_all");
+    return TCALL_E_FAILED;
+}
+
+static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    bool all = tcall_json_bool(tcall_json_get(args, "replace_all"), false);
+    ttool_place *at;
+    ttool_change_ *changes;
+    ttool_edit_ e;
+    size_t n, i;
+    int r;
+    memset(&e, 0, sizeof e);
+    e.ws = ttool_begin_(cx);
+    e.old = ttool_arg_(args, "old_string");
+    e.with = ttool_arg_(args, "new_string");
+    at = (ttool_place *)ttool_take_(e.ws, sizeof *at);
+    changes =
+        (ttool_change_ *)ttool_take_(e.ws, TTOOL_MAX_EDITS_ * sizeof *changes);
+    if (!at || !changes)
+        return TCALL_E_MEMORY;
+    if (tcall_str_eq(e.old, e.with))
+        return ttool_fail_(out, TCALL_E_INVALID, "",
+                           "old_string and new_string are the same");
+    r = ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out);
+    if (r == TCALL_OK && !at->exists) {
+        ttool_fail_errno_(out, at->path, ENOENT);
+        ttool_suggest_(cx, at->path, out);
+        return TCALL_E_NOT_FOUND;
+    }
+    if (r == TCALL_OK)
+        r = ttool_load_read_(e.ws, at, &e.text, out);
+    if (r < 0)
+        return r;
+    n = ttool_edit_places_(&e, changes);
+    if (n == 0 && strspn(e.old.ptr, " \t\r\n") < e.old.len) {
+        e.tolerant = true;
+        n = ttool_edit_places_(&e, changes);
+    }
+    if (n == 0)
+        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+                           "old_string is not there: copy it from the file");
+    if (n > 1 && !all)
+        return ttool_edit_ambiguous_(&e, at->path, changes, n, out);
+    if (n > TTOOL_MAX_EDITS_)
+        return ttool_fail_(out, TCALL_E_LIMIT, at->path,
+                           "more than 1000 places: edit fewer at once");
+    for (i = 0; i < n; i++)
+        if (!ttool_edit_fit_(&e, &changes[i]))
+            return TCALL_E_MEMORY;
+    return ttool_change_file_(cx, at, e.text, changes, n, "Edited ", out);
+}
+
+/* -- list ----------------------------------------------------------------- */
+
+static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    ttool_workspace *ws = ttool_begin_(cx);
+    int limit = tcall_json_int(tcall_json_get(args, "limit"), 200);
+    int depth = tcall_json_int(tcall_json_get(args, "depth"), 2), shown = 0, i;
+    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
+    size_t start = out->len;
+    int r = at && w ? ttool_find_dir_(cx, ttool_arg_(args, "path"), at, out)
+                    : TCALL_E_MEMORY;
+    bool cut = false;
+    if (r < 0)
+        return r;
+    ttool_walk_start_(w, cx, at->path);
+    w->secrets = true; /* names only */
+    ttool_write_path_(out, *at->path ? at->path : ".");
+    tcall_write_text(out, "/\n");
+    while (ttool_walk_next_(w)) {
+        w->enter = w->enter && w->depth + 1 < depth;
+        if (shown == limit || ttool_room_(ws, out, start) < 300) {
+            cut = true;
+            break;
+        }
+        for (i = 0; i <= w->depth; i++)
+            tcall_write_text(out, "  ");
+        ttool_write_path_(out, w->name);
+        tcall_write_text(out, w->type == TTOOL_DIR_       ? "/\n"
+                              : w->type == TTOOL_LINK_TO_ ? " (link)\n"
+                              : w->type == TTOOL_OTHER_   ? " (no file)\n"
+                                                          : "\n");
+        shown++;
+    }
+    ttool_walk_close_(w);
+    if (cut) {
+        tcall_write_text(out, "[cut after ");
+        ttool_text_int_(out, (uint64_t)shown);
+        tcall_write_text(out, " of at least ");
+        ttool_text_int_(out, w->seen);
+        tcall_write_text(out, " entries: list a directory, or set limit]\n");
+    }
+    if (!shown)
+        ttool_notice_(out, "empty");
+    ttool_walk_notices_(w, out);
+    return out->error;
+}
+
+/* -- glob ----------------------------------------------------------------- */
+
+typedef struct ttool_found_ {
+    int64_t seconds;
+    long nanoseconds;
+    char *path;
+} ttool_found_;
+
+/* Newest first, then by path. */
+static int ttool_order_time_(const void *a, const void *b)
+{
+    const ttool_found_ *x = (const ttool_found_ *)a;
+    const ttool_found_ *y = (const ttool_found_ *)b;
+    if (x->seconds != y->seconds)
+        return x->seconds > y->seconds ? -1 : 1;
+    if (x->nanoseconds != y->nanoseconds)
+        return x->nanoseconds > y->nanoseconds ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static int ttool_order_place_(const void *a, const void *b)
+{
+    const char *x = ((const ttool_found_ *)a)->path;
+    const char *y = ((const ttool_found_ *)b)->path;
+    return x < y ? -1 : x > y;
+}
+
+typedef struct ttool_newest_ {
+    ttool_found_ *found;
+    size_t count, cap, keep;
+    char *text; /* of the paths */
+    size_t used, size;
+    uint64_t total;
+} ttool_newest_;
+
+/* Drops all but the newest, and closes the gaps that this leaves. */
+static void ttool_newest_trim_(ttool_newest_ *s)
+{
+    size_t i;
+    ttool_sort_(s->found, s->count, sizeof *s->found, ttool_order_time_);
+    s->count = s->count < s->keep ? s->count : s->keep;
+    ttool_sort_(s->found, s->count, sizeof *s->found, ttool_order_place_);
+    for (i = s->used = 0; i < s->count; i++) {
+        size_t len = strlen(s->found[i].path) + 1;
+        memmove(s->text + s->used, s->found[i].path, len);
+        s->found[i].path = s->text + s->used;
+        s->used += len;
+    }
+}
+
+static void ttool_newest_add_(ttool_newest_ *s, const char *path,
+                              const struct stat *st)
+{
+    size_t len = strlen(path) + 1;
+    ttool_found_ *f;
+    s->total++;
+    if (s->count == s->cap || s->used + len > s->size)
+        ttool_newest_trim_(s);
+    while (s->used + len > s->size && s->keep > 1) {
+        s->keep /= 2;
+        ttool_newest_trim_(s);
+    }
+    f = &s->found[s->count++];
+    f->seconds = (int64_t)st->st_mtim.tv_sec;
+    f->nanoseconds = st->st_mtim.tv_nsec;
+    f->path = s->text + s->used;
+    memcpy(f->path, path, len);
+    s->used += len;
+}
+
+/* A pattern of paths must not lead out, whatever it matches. */
+static bool ttool_glob_inside_(tcall_str glob)
+{
+    const char *p = glob.ptr, *end = p + glob.len;
+    if (glob.len && *p == '/')
+        return false;
+    while (p < end) {
+        const char *slash = (const char *)memchr(p, '/', (size_t)(end - p));
+        size_t len = (size_t)((slash ? slash : end) - p);
+        if (len == 2 && p[0] == '.' && p[1] == '.')
+            return false;
+        p += len + (slash != NULL);
+    }
+    return true;
+}
+
+/* Compiles a pattern of the model into memory of the call. */
+static int ttool_compile_(ttool_workspace *ws, ttool_pattern **p,
+                          tcall_str text, unsigned flags, tcall_writer *out)
+{
+    void *memory;
+    int r;
+    *p = (ttool_pattern *)ttool_take_(ws, sizeof **p);
+    memory = ttool_take_(ws, TTOOL_PATTERN_MEMORY);
+    r = memory && *p ? ttool_pattern_compile(*p, text, flags, memory,
+                                             TTOOL_PATTERN_MEMORY)
+                     : TCALL_E_MEMORY;
+    if (r == TCALL_E_INVALID) {
+        tcall_write_text(out, flags & TTOOL_GLOB ? "glob" : "pattern");
+        tcall_write_text(out, ": ");
+        tcall_write_text(out, (*p)->reason);
+        if (!(flags & TTOOL_GLOB)) {
+            tcall_write_text(out, " (near character ");
+            ttool_text_int_(out, (*p)->at);
+            tcall_write_text(out, ")");
+        }
+    }
+    return r;
+}
+
+static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    ttool_workspace *ws = ttool_begin_(cx);
+    tcall_str pattern = ttool_arg_(args, "pattern");
+    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
+    ttool_pattern *only;
+    ttool_newest_ s;
+    size_t i, start = out->len;
+    struct stat st;
+    int r = at && w ? ttool_find_dir_(cx, ttool_arg_(args, "path"), at, out)
+                    : TCALL_E_MEMORY;
+    if (r < 0)
+        return r;
+    if (!ttool_glob_inside_(pattern))
+        return ttool_fail_(out, TCALL_E_DENIED, "",
+                           "the pattern leads out of the workspace");
+    r = ttool_compile_(ws, &only, pattern, TTOOL_GLOB, out);
+    if (r < 0)
+        return r;
+    memset(&s, 0, sizeof s);
+    s.keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
+    s.cap = s.keep * 2;
+    s.found = (ttool_found_ *)ttool_take_(ws, s.cap * sizeof *s.found);
+    ttool_walk_start_(w, cx, at->path);
+    s.size = (size_t)(ws->high - ws->low) / 2;
+    s.text = (char *)ttool_take_(ws, s.size);
+    w->only = only;
+    w->secrets = true; /* names only */
+    while (ttool_walk_next_(w))
+        if (w->type == TTOOL_FILE_ && w->dir >= 0 &&
+            fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            ttool_newest_add_(&s, w->path, &st);
+    ttool_walk_close_(w);
+    ttool_sort_(s.found, s.count, sizeof *s.found, ttool_order_time_);
+    for (i = 0; i < s.count && i < s.keep; i++) {
+        if (ttool_room_(ws, out, start) < strlen(s.found[i].path) * 4)
+            break;
+        ttool_write_path_(out, s.found[i].path);
+        tcall_write_text(out, "\n");
+    }
+    if (i < s.total) {
+        tcall_write_text(out, "[the newest ");
+        ttool_text_int_(out, i);
+        tcall_write_text(out, " of ");
+        ttool_text_int_(out, s.total);
+        tcall_write_text(out, " files: use a narrower pattern or set limit]\n");
+    }
+    if (!s.total)
+        ttool_notice_(out, "no file matches");
+    ttool_walk_notices_(w, out);
+    return out->error;
+}
+
+/* -- grep ----------------------------------------------------------------- */
+
+#define TTOOL_SHOWN_ 400 /* bytes of a line that are shown around a match */
+
+typedef struct ttool_grep_ {
+    ttool_workspace *ws;
+    tcall_ctx *cx;
+    tcall_writer *out;
+    ttool_pattern *pattern;
+    size_t start; /* of the result */
+    char *buf;
+    size_t cap;
+    int context, limit, matches, files;
+    size_t binary;
+    bool full, apart; /* apart: a group of lines was shown before */
+    bool long_lines;
+    /* the file at hand */
+    const char *path;
+    const char *counted; /* line is the number of the line there */
+    uint64_t line;
+    const char *shown; /* everything before it was shown, or is not wanted */
+    int after;         /* lines of context still to come */
+} ttool_grep_;
+
+/* The number of the line at p, which lies behind the one asked for last. */
+static uint64_t ttool_grep_number_(ttool_grep_ *g, const char *p)
+{
+    while (g->counted < p) {
+        g->counted = ttool_line_end_(g->counted, p);
+        g->line += g->counted[-1] == '\n';
+    }
+    return g->line;
+}
+
+/* path:12:text, with - instead of : for context. found: end of the match. */
+static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
+                             char sign, const char *found)
+{
+    char number[32];
+    size_t len, from = 0, n;
+    uint64_t at = ttool_grep_number_(g, line);
+    g->shown = end;
+    if (end > line && end[-1] == '\n')
+        end--;
+    if (end > line && end[-1] == '\r')
+        end--;
+    len = (size_t)(end - line);
+    if (ttool_room_(g->ws, g->out, g->start) <
+        strlen(g->path) * 4 + TTOOL_SHOWN_ + 64) {
+        g->full = true;
+        return;
+    }
+    if (found && (size_t)(found - line) > TTOOL_SHOWN_ / 2 &&
+        len > TTOOL_SHOWN_)
+        from = (size_t)(found - line) - TTOOL_SHOWN_ / 2;
+    while (from < len && (line[from] & 0xC0) == 0x80)
+        from++;
+    n = len - from < TTOOL_SHOWN_ ? len - from : TTOOL_SHOWN_;
+    while (n < len - from && n && (line[from + n] & 0xC0) == 0x80)
+        n--;
+    ttool_write_path_(g->out, g->path);
+    tcall_write_bytes(g->out, number,
+                      (size_t)snprintf(number, sizeof number, "%c%llu%c%s",
+                                       sign, (unsigned long long)at, sign,
+                                       from ? "[...]" : ""));
+    ttool_write_content_(g->out, line + from, n);
+    tcall_write_text(g->out, from + n < len ? "[...]\n" : "\n");
+}
+
+/* Context behind the last match, up to `to`. */
+static void ttool_grep_after_(ttool_grep_ *g, const char *to)
+{
+    while (g->after > 0 && g->shown < to && !g->full) {
+        const char *line = g->shown, *end = ttool_line_end_(line, to);
+        ttool_grep_show_(g, line, end, '-', NULL);
+        g->after--;
+    }
+}
+
+/* The whole lines from p to end; begin: where the buffer begins. */
+static void ttool_grep_lines_(ttool_grep_ *g, const char *begin, const char *p,
+                              const char *end)
+{
+    while (p < end && !g->full) {
+        const char *stop = end[-1] == '\n' ? end - 1 : end;
+        const char *found = ttool_pattern_find(g->pattern, p, stop);
+        const char *line, *next, *from;
+        int back;
+        if (!found)
+            break;
+        line = ttool_line_start_(p, found);
+        next = ttool_line_end_(found, end);
+        ttool_grep_after_(g, line);
+        if (g->matches == g->limit) {
+            g->full = true;
+            return;
+        }
+        from = g->shown > begin ? g->shown : begin;
+        for (back = g->context, begin = from, from = line;
+             back > 0 && from > begin; back--)
+            from = ttool_line_start_(begin, from - 1);
+        if (g->context && g->apart && from != g->shown)
+            tcall_write_text(g->out, "--\n");
+        g->apart = true;
+        while (from < line && !g->full) {
+            const char *end_of = ttool_line_end_(from, line);
+            ttool_grep_show_(g, from, end_of, '-', NULL);
+            from = end_of;
+        }
+        if (!g->full)
+            ttool_grep_show_(g, line, next, ':', found);
+        g->after = g->context;
+        g->matches += !g->full;
+        p = begin = next;
+    }
+    ttool_grep_after_(g, end);
+}
+
+/* One file, in pieces of whole lines. */
+static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
+{
+    size_t fill = 0, kept = 0; /* kept: bytes that were searched already */
+    uint64_t before = (uint64_t)g->matches;
+    bool last = false, first = true;
+    g->line = 1;
+    g->counted = g->shown = g->buf;
+    g->after = 0;
+    while (!last && !g->full) {
+        ssize_t n = read(fd, g->buf + fill, g->cap - fill);
+        const char *end, *keep;
+        int back;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        fill += (size_t)n;
+        last = n == 0 || (first && (off_t)fill == size);
+        if (first && memchr(g->buf, '\0', fill)) {
+            g->binary++;
+            return;
+        }
+        first = false;
+        end = g->buf + fill;
+        if (!last) {
+            end = ttool_line_start_(g->buf, end);
+            if (end == g->buf + kept || end == g->buf) {
+                if (fill < g->cap)
+                    continue;
+                end = g->buf + fill; /* a line longer than memory */
+                g->long_lines = true;
+            }
+        }
+        if (end > g->buf + kept)
+            ttool_grep_lines_(g, g->buf, g->buf + kept, end);
+        /* lines of context stay, if they are not too long */
+        for (keep = end, back = g->context; back > 0 && keep > g->buf; back--)
+            keep = ttool_line_start_(g->buf, keep - 1);
+        if ((size_t)(end - keep) > g->cap / 2)
+            keep = end;
+        ttool_grep_number_(g, keep);
+        fill = (size_t)(g->buf + fill - keep);
+        kept = (size_t)(end - keep);
+        g->shown = g->shown > keep ? g->buf + (g->shown - keep) : g->buf;
+        g->counted = g->buf;
+        memmove(g->buf, keep, fill);
+        if (!last && !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
+            g->full = true;
+    }
+    g->files += (uint64_t)g->matches > before;
+}
+
+static int ttool_grep_done_(const ttool_grep_ *g)
+{
+    tcall_writer *out = g->out;
+    if (!g->matches)
+        ttool_notice_(out, "no match");
+    if (g->full) {
+        tcall_write_text(out, "[cut after ");
+        ttool_text_int_(out, (uint64_t)g->matches);
+        tcall_write_text(out, " matches: use a narrower pattern, path or "
+                              "include, or set limit]\n");
+    }
+    if (g->binary) {
+        tcall_write_text(out, "[left out, binary: ");
+        ttool_text_int_(out, g->binary);
+        tcall_write_text(out, "]\n");
+    }
+    if (g->long_lines)
+        ttool_notice_(out, "very long lines were searched in pieces");
+    return out->error;
+}
+
+static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    ttool_workspace *ws = ttool_begin_(cx);
+    tcall_str include = ttool_arg_(args, "include");
+    unsigned flags = TTOOL_LINES;
+    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
+    ttool_grep_ g;
+    struct stat st;
+    uint64_t files = 0;
+    int fd, r = at && w
+                    ? ttool_find_there_(cx, ttool_arg_(args, "path"), at, out)
+                    : TCALL_E_MEMORY;
+    if (r < 0)
+        return r;
+    memset(&g, 0, sizeof g);
+    g.ws = ws;
+    g.cx = cx;
+    g.out = out;
+    g.start = out->len;
+    g.context = tcall_json_int(tcall_json_get(args, "context"), 0);
+    g.limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
+    g.cap = 96 * 1024;
+    g.buf = (char *)ttool_take_(ws, g.cap);
+    if (!g.buf)
+        return TCALL_E_MEMORY;
+    if (tcall_json_bool(tcall_json_get(args, "ignore_case"), false))
+        flags |= TTOOL_FOLD;
+    r = ttool_compile_(ws, &g.pattern, ttool_arg_(args, "pattern"), flags, out);
+    if (r < 0)
+        return r;
+    if (!S_ISDIR(at->st.st_mode)) {
+        r = ttool_find_file_(cx, ttool_arg_(args, "path"), at, out);
+        if (r < 0)
+            return r;
+        fd = ttool_open_file_(ws, at);
+        if (fd < 0)
+            return ttool_fail_errno_(out, at->path, errno);
+        g.path = at->path;
+        ttool_grep_file_(&g, fd, at->st.st_size);
+        close(fd);
+        return ttool_grep_done_(&g);
+    }
+    ttool_walk_start_(w, cx, at->path);
+    if (include.len) {
+        r = ttool_compile_(ws, &w->only, include, TTOOL_GLOB, out);
+        if (r < 0)
+            return r;
+        w->by_name = !memchr(include.ptr, '/', include.len);
+    }
+    g.path = w->path;
+    while (!g.full && ttool_walk_next_(w)) {
+        if (w->type != TTOOL_FILE_ || w->dir < 0)
+            continue;
+        fd = openat(w->dir, w->name,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+            ttool_grep_file_(&g, fd, st.st_size);
+        close(fd);
+        if (++files % 64 == 0 && !ttool_goes_on_(ws, cx, files, "files"))
+            w->no_time = true;
+    }
+    ttool_walk_close_(w);
+    r = ttool_grep_done_(&g);
+    ttool_walk_notices_(w, out);
+    return r;
+}
+
+/* -- The table ------------------------------------------------------------ */
+
+/* clang-format off */
+const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
+    TTOOL_ROW_("read", "Read files", "file text content lines show cat open",
+        ttool_read_run_, TCALL_READ, false,
+        "Read one or more text files of the workspace, with line numbers. "
+        "Read a file before you edit it or write over it.",
+        TCALL_JSON({
+            "type": "object",
+            "properties": {
+                "file_paths": {
+                    "type": "array", "minItems": 1, "maxItems": 50,
+                    "items": {"type": "string", "minLength": 1, "maxLength": 4096},
+                    "description": "Paths of the files to read, relative to the root of the workspace"
+                },
+                "offset": {
+                    "type": "integer", "minimum": 1, "maximum": 9007199254740991,
+                    "description": "Number of the first line to show, counted from 1, which is the default"
+                },
+                "limit": {
+                    "type": "integer", "minimum": 0, "maximum": 1000000,
+                    "description": "Most lines to show of each file: 2000 by default, 0 for all that fit"
+                }
+            },
+            "required": ["file_paths"],
+            "additionalProperties": false
+        })),
+    TTOOL_ROW_("write", "Write a file", "file save create new overwrite text",
+        ttool_write_run_, TCALL_WRITE, true,
+        "Create a file in the workspace or replace all of its content. An existing "
+        "file must have been read before; to change a part of it use edit.",
+        TCALL_JSON({
+            "type": "object",
+            "properties": {
+                "file_path": {
+                    "type": "string", "minLength": 1, "maxLength": 4096,
+                    "description": "Path of the file to write, relative to the root of the workspace"
+                },
+                "content": {
+                    "type": "string",
+                    "description": "The whole new content of the file, ending with a newline as text files do"
+                },
+                "create_directories": {
+                    "type": "boolean",
+                    "description": "Also make the directories above the file that are missing; default false"
+                }
+            },
+            "required": ["file_path", "content"],
+            "additionalProperties": false
+        })),
+    TTOOL_ROW_("edit", "Edit a file", "file change replace text substitute modify fix",
+        ttool_edit_run_, TCALL_WRITE, true,
+        "Replace text in a file that was read before. The text must be found exactly "
+        "once, unless replace_all is set; differences of white space are tolerated.",
+        TCALL_JSON({
+            "type": "object",
+            "properties": {
+                "file_path": {
+                    "type": "string", "minLength": 1, "maxLength": 4096,
+                    "description": "Path of the file to change, relative to the root of the workspace"
+                },
+                "old_string": {
+                    "type": "string", "minLength": 1,
+                    "description": "The text to replace, copied from the file without line numbers, with enough lines to be unique"
+                },
+                "new_string": {
+                    "type": "string",
+                    "description": "The text that comes in its place; empty to delete the old text"
+                },
+                "replace_all": {
+                    "type": "boolean",
+                    "description": "Replace the text at every place where it is found; default false"
+                }
+            },
+            "required": ["file_path", "old_string", "new_string"],
+            "additionalProperties": false
+        })),
+    TTOOL_ROW_("list", "List a directory", "directory folder tree files ls structure",
+        ttool_list_run_, TCALL_READ, false,
+        "Show the files and directories below a directory of the workspace as a tree.",
+        TCALL_JSON({
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string", "maxLength": 4096,
+                    "description": "Directory to list, relative to the root of the workspace, which is the default"
+                },
+                "depth": {
+                    "type": "integer", "minimum": 1, "maximum": 32,
+                    "description": "How many levels of directories to show, 1 for no subdirectories; default 2"
+                },
+                "limit": {
+                    "type": "integer", "minimum": 1, "maximum": 5000,
+                    "description": "Most entries to show before the tree is cut with a notice; default 200"
+                }
+            },
+            "additionalProperties": false
+        })),
+    TTOOL_ROW_("glob", "Find files", "file find name pattern search path wildcard",
+        ttool_glob_run_, TCALL_READ, false,
+        "Find files of the workspace whose path matches a pattern such as **/*.c or "
+        "src/*.{c,h}; the newest come first.",
+        TCALL_JSON({
+            "type": "object",
+            "properties": {
+                "pattern": {
+                    "type": "string", "minLength": 1, "maxLength": 1000,
+                    "description": "Pattern of paths: * and ? within a name, ** for any directories, [a-z], {a,b}"
+                },
+                "path": {
+                    "type": "string", "maxLength": 4096,
+                    "description": "Directory in which to search; the pattern is relative to it; default the root"
+                },
+                "limit": {
+                    "type": "integer", "minimum": 1, "maximum": 1000,
+                    "description": "Most files to show, of which the newest are chosen; default 100"
+                }
+            },
+            "required": ["pattern"],
+            "additionalProperties": false
+        })),
+    TTOOL_ROW_("grep", "Search in files", "search text content regex pattern find lines code",
+        ttool_grep_run_, TCALL_READ, false,
+        "Search the text files of the workspace for a regular expression and show the "
+        "lines that match, as path:line:text. Binary files and .git are left out.",
+        TCALL_JSON({
+            "type": "object",
+            "properties": {
+                "pattern": {
+                    "type": "string", "minLength": 1, "maxLength": 1000,
+                    "description": "Regular expression for a part of a line; escape special characters with a backslash"
+                },
+                "path": {
+                    "type": "string", "maxLength": 4096,
+                    "description": "Directory or file in which to search; default the root of the workspace"
+                },
+                "include": {
+                    "type": "string", "minLength": 1, "maxLength": 1000,
+                    "description": "Search only files whose name, or path, matches this glob, such as *.{c,h}"
+                },
+                "context": {
+                    "type": "integer", "minimum": 0, "maximum": 10,
+                    "description": "How many lines to show before and after each match; default 0"
+                },
+                "ignore_case": {
+                    "type": "boolean",
+                    "description": "Let capital letters and small letters match each other; default false"
+                },
+                "limit": {
+                    "type": "integer", "minimum": 1, "maximum": 1000,
+                    "description": "Most matching lines to show before the result is cut; default 100"
+                }
+            },
+            "required": ["pattern"],
+            "additionalProperties": false
+        })),
+};
+/* clang-format on */
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TTOOL_IMPLEMENTATION */

@@ -1,0 +1,1049 @@
+/*
+ * workspace.h - a directory that tools may work in, and nothing beside it
+ *
+ *     static char memory[TTOOL_MEMORY];
+ *     static ttool_workspace ws;
+ *     ttool_workspace_open(&ws, &(ttool_workspace_desc){
+ *         .root = ".", .memory = memory, .memory_size = sizeof memory});
+ *     n = ttool_rows(rows, ttool_file_tools, TTOOL_FILE_TOOLS, &ws);
+ *
+ * The root is opened once; whatever a model names is opened relative to that
+ * handle, by openat2 with RESOLVE_BENEATH, or component by component where the
+ * kernel has none. The kernel never follows a symbolic link for us: links are
+ * read and taken apart here, as text, and what that gives is opened again
+ * without following any. So the path that is judged (secret? outside?) is the
+ * path that is opened, and a link that changes meanwhile makes an error, never
+ * an escape. Only regular files are opened, and never so that it blocks.
+ *
+ * Files change by temporary file, fsync, rename, fsync of the directory: power
+ * loss or a full disk leaves the old or the new content. A file that is there
+ * must have been read with the content that it has. Its mode and, where that
+ * is allowed, owner are kept; extended attributes and ACLs are not.
+ *
+ * Linux. Needs _GNU_SOURCE before the first system header. No heap: what one
+ * call needs is in desc.memory, so a workspace serves one call at a time.
+ */
+#ifndef TTOOL_WORKSPACE_H
+#define TTOOL_WORKSPACE_H
+
+#include "toolcall.h"
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory with which all works; with more, larger files can be edited (they
+ * take their size) and larger directories be sorted. */
+#define TTOOL_MEMORY (512 * 1024)
+
+/* Longest path, below the root and with the NUL. */
+#define TTOOL_MAX_PATH 4096
+/* Levels of directories that a search goes down. */
+#define TTOOL_MAX_DEPTH 64
+/* Files whose content is remembered as read. */
+#define TTOOL_MAX_SEEN 256
+
+/* What changes files, and what tests replace. As the system calls of these
+ * names: -1 and errno. */
+typedef struct ttool_sys {
+    int (*openat2)(int dir, const char *path, uint64_t flags, uint64_t resolve);
+    int (*create)(int dir, const char *name, unsigned mode);
+    ssize_t (*write)(int fd, const void *bytes, size_t len);
+    int (*fsync)(int fd);
+    int (*close)(int fd);
+    int (*rename)(int dir, const char *from, const char *to, unsigned flags);
+    int (*unlink)(int dir, const char *name);
+    int (*mkdir)(int dir, const char *name, unsigned mode);
+    uint32_t (*now_ms)(void); /* monotonic, wraps */
+} ttool_sys;
+
+/* The system itself. */
+extern const ttool_sys ttool_linux;
+
+typedef struct ttool_workspace_desc {
+    const char *root; /* a directory; neither / nor the home directory */
+    void *memory;
+    size_t memory_size;   /* TTOOL_MEMORY or more */
+    uint32_t max_ms;      /* of one search; default 10,000 */
+    uint32_t max_tokens;  /* of one result; default 16,000 */
+    bool blind_writes;    /* files may be written without having been read */
+    const ttool_sys *sys; /* default: ttool_linux */
+} ttool_workspace_desc;
+
+/* A file as it was read or written last. */
+typedef struct ttool_seen {
+    uint64_t path, content; /* hashes */
+} ttool_seen;
+
+typedef struct ttool_workspace {
+    ttool_workspace_desc desc;
+    /* private */
+    int root;      /* its handle */
+    bool stepwise; /* there is no openat2 */
+    char name[TTOOL_MAX_PATH];
+    size_t name_len;
+    char *low, *high; /* free memory of the call at work */
+    uint32_t started, told;
+    unsigned files; /* temporary ones so far */
+    ttool_seen seen[TTOOL_MAX_SEEN];
+    size_t seen_next;
+} ttool_workspace;
+
+/* TCALL_OK; TCALL_E_USAGE: too little memory; TCALL_E_DENIED: such a root is
+ * not taken; TCALL_E_NOT_FOUND: there is no such directory. */
+int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc);
+void ttool_workspace_close(ttool_workspace *ws);
+
+/* Copies rows of a table of tools, with the user that they work for. Returns
+ * count. */
+size_t ttool_rows(tcall_tool *to, const tcall_tool *table, size_t count,
+                  void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TTOOL_WORKSPACE_H */
+
+#if defined TTOOL_IMPLEMENTATION && !defined TTOOL_WORKSPACE_IMPLEMENTED_
+#define TTOOL_WORKSPACE_IMPLEMENTED_
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef O_PATH
+#error "define _GNU_SOURCE before the first system header"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A row of a const table. In C++ it is made by a function: there, members
+ * cannot be named before C++20. */
+#ifdef __cplusplus
+static inline tcall_tool ttool_row_(const char *name, const char *title,
+                                    const char *tags, tcall_run run,
+                                    unsigned permissions, bool confirm,
+                                    const char *description,
+                                    const char *parameters)
+{
+    tcall_tool t;
+    memset(&t, 0, sizeof t);
+    t.name = name;
+    t.title = title;
+    t.tags = tags;
+    t.description = description;
+    t.parameters = parameters;
+    t.run = run;
+    t.permissions = (uint8_t)permissions;
+    t.confirm = confirm;
+    return t;
+}
+#define TTOOL_ROW_(n, t, g, r, p, c, d, s) ttool_row_(n, t, g, r, p, c, d, s)
+#else
+#define TTOOL_ROW_(n, t, g, r, p, c, d, s)                            \
+    {                                                                 \
+        .name = n, .title = t, .tags = g, .run = r, .permissions = p, \
+        .confirm = c, .description = d, .parameters = s               \
+    }
+#endif
+
+size_t ttool_rows(tcall_tool *to, const tcall_tool *table, size_t count,
+                  void *user)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        to[i] = table[i];
+        to[i].user = user;
+    }
+    return count;
+}
+
+/* -- The system ----------------------------------------------------------- */
+
+/* As in linux/openat2.h, which older systems lack. */
+struct ttool_open_how_ {
+    uint64_t flags, mode, resolve;
+};
+enum { TTOOL_NO_MAGICLINKS_ = 2, TTOOL_NO_SYMLINKS_ = 4, TTOOL_BENEATH_ = 8 };
+enum { TTOOL_NOREPLACE_ = 1 }; /* of renameat2 */
+
+static int ttool_sys_openat2_(int dir, const char *path, uint64_t flags,
+                              uint64_t resolve)
+{
+#ifdef SYS_openat2
+    struct ttool_open_how_ how;
+    memset(&how, 0, sizeof how);
+    how.flags = flags;
+    how.resolve = resolve;
+    return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+#else
+    (void)dir, (void)path, (void)flags, (void)resolve;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static int ttool_sys_create_(int dir, const char *name, unsigned mode)
+{
+    return openat(dir, name,
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+static int ttool_sys_rename_(int dir, const char *from, const char *to,
+                             unsigned flags)
+{
+    return (int)syscall(SYS_renameat2, dir, from, dir, to, flags);
+}
+
+static int ttool_sys_unlink_(int dir, const char *name)
+{
+    return unlinkat(dir, name, 0);
+}
+
+static int ttool_sys_mkdir_(int dir, const char *name, unsigned mode)
+{
+    return mkdirat(dir, name, mode);
+}
+
+static uint32_t ttool_sys_now_ms_(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint32_t)t.tv_sec * 1000u + (uint32_t)(t.tv_nsec / 1000000);
+}
+
+const ttool_sys ttool_linux = {ttool_sys_openat2_,
+                               ttool_sys_create_,
+                               write,
+                               fsync,
+                               close,
+                               ttool_sys_rename_,
+                               ttool_sys_unlink_,
+                               ttool_sys_mkdir_,
+                               ttool_sys_now_ms_};
+
+/* -- What is said to the model -------------------------------------------- */
+
+static int ttool_text_int_(tcall_writer *w, uint64_t value)
+{
+    char text[24];
+    return tcall_write_bytes(
+        w, text,
+        (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
+}
+
+/* Bytes of the UTF-8 character at p, 0 when it is none. */
+static size_t ttool_utf8_len_(const char *p, const char *end)
+{
+    uint8_t c = (uint8_t)*p, low = 0x80, high = 0xBF;
+    size_t n = c < 0x80   ? 1
+               : c < 0xC2 ? 0
+               : c < 0xE0 ? 2
+               : c < 0xF0 ? 3
+               : c < 0xF5 ? 4
+                          : 0;
+    size_t i;
+    if (c == 0xE0)
+        low = 0xA0;
+    else if (c == 0xED)
+        high = 0x9F;
+    else if (c == 0xF0)
+        low = 0x90;
+    else if (c == 0xF4)
+        high = 0x8F;
+    for (i = 1; i < n; i++, low = 0x80, high = 0xBF)
+        if (p + i >= end || (uint8_t)p[i] < low || (uint8_t)p[i] > high)
+            return 0;
+    return n;
+}
+
+/* How many bytes at p can be shown as they are: UTF-8 without NUL. */
+static size_t ttool_valid_(const char *p, size_t len)
+{
+    size_t i = 0;
+    while (i < len) {
+        uint64_t w;
+        size_t n;
+        if (len - i >= 8) {
+            memcpy(&w, p + i, 8);
+            if (((w | (w - 0x0101010101010101u)) & 0x8080808080808080u) == 0) {
+                i += 8;
+                continue;
+            }
+        }
+        n = p[i] ? ttool_utf8_len_(p + i, p + len) : 0;
+        if (!n)
+            break;
+        i += n;
+    }
+    return i;
+}
+
+/* Text of a file; true when all of it was UTF-8. */
+static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
+{
+    bool whole = true;
+    for (;;) {
+        size_t n = ttool_valid_(p, len);
+        tcall_write_bytes(w, p, n);
+        if (n == len)
+            return whole;
+        tcall_write_text(w, "\xEF\xBF\xBD");
+        p += n + 1;
+        len -= n + 1;
+        whole = false;
+    }
+}
+
+/* A path on one line: control characters are escaped as in C. */
+static void ttool_write_path_(tcall_writer *w, const char *path)
+{
+    char out[5];
+    for (; *path; path++) {
+        const char *run = path;
+        while ((uint8_t)*path >= 0x20 && *path != 0x7F && *path != '\\')
+            path++;
+        ttool_write_content_(w, run, (size_t)(path - run));
+        if (!*path)
+            return;
+        if (*path == '\\')
+            tcall_write_text(w, "\\\\");
+        else
+            tcall_write_bytes(w, out,
+                              (size_t)snprintf(out, sizeof out, "\\x%02x",
+                                               (unsigned)(uint8_t)*path));
+    }
+}
+
+/* "path: what", the reason that the model gets; of a long path the end. */
+static int ttool_fail_(tcall_writer *out, int error, const char *path,
+                       const char *what)
+{
+    size_t len = strlen(path);
+    if (len > 60)
+        tcall_write_text(out, "...");
+    ttool_write_path_(out, len > 60 ? path + len - 57 : path);
+    tcall_write_text(out, len ? ": " : "");
+    tcall_write_text(out, what);
+    return error;
+}
+
+static const struct ttool_errno_ {
+    int number, error;
+    const char *text;
+} ttool_errno_[] = {
+    {ENOENT, TCALL_E_NOT_FOUND, "no such file or directory"},
+    {EACCES, TCALL_E_DENIED, "permission denied by the system"},
+    {EPERM, TCALL_E_DENIED, "not permitted by the system"},
+    {EXDEV, TCALL_E_DENIED, "leads out of the workspace"},
+    {ELOOP, TCALL_E_FAILED, "too many symbolic links"},
+    {ENOTDIR, TCALL_E_FAILED, "a part of the path is no directory"},
+    {EISDIR, TCALL_E_FAILED, "is a directory"},
+    {EEXIST, TCALL_E_FAILED, "has just been made by somebody else: read it"},
+    {ENAMETOOLONG, TCALL_E_FAILED, "the path or a name in it is too long"},
+    {ENOSPC, TCALL_E_LIMIT, "no space left on the disk: nothing was changed"},
+    {EDQUOT, TCALL_E_LIMIT, "disk quota used up: nothing was changed"},
+    {EFBIG, TCALL_E_LIMIT, "the file would be too large"},
+    {EROFS, TCALL_E_DENIED, "the disk is read-only"},
+    {EMFILE, TCALL_E_LIMIT, "too many open files"},
+    {EAGAIN, TCALL_E_FAILED, "in use by another call: try again"},
+    {ESTALE, TCALL_E_FAILED, "changed since it was read: read it again"},
+    {0, TCALL_E_FAILED, "input or output error; nothing was changed"},
+};
+
+static int ttool_fail_errno_(tcall_writer *out, const char *path, int number)
+{
+    const struct ttool_errno_ *e = ttool_errno_;
+    while (e->number && e->number != number)
+        e++;
+    return ttool_fail_(out, e->error, path, e->text);
+}
+
+/* -- A call and its memory ------------------------------------------------ */
+
+static ttool_workspace *ttool_begin_(tcall_ctx *cx)
+{
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    ws->low = (char *)ws->desc.memory;
+    ws->high = ws->low + ws->desc.memory_size;
+    ws->high -= (uintptr_t)ws->high & 15;
+    ws->started = ws->told = ws->desc.sys->now_ms();
+    return ws;
+}
+
+/* n bytes, aligned, until the call ends; NULL: there are not so many. */
+static void *ttool_take_(ttool_workspace *ws, size_t n)
+{
+    char *p = ws->low + ((size_t) - (uintptr_t)ws->low & 15);
+    if (p > ws->high || n > (size_t)(ws->high - p))
+        return NULL;
+    ws->low = p + n;
+    return p;
+}
+
+/* Called now and then in long work: a word each second, and false when the
+ * time is up. */
+static bool ttool_goes_on_(ttool_workspace *ws, tcall_ctx *cx, uint64_t count,
+                           const char *of_what)
+{
+    uint32_t now = ws->desc.sys->now_ms();
+    if (now - ws->told >= 1000) {
+        char text[96];
+        tcall_str said = {text, 0};
+        said.len = (size_t)snprintf(text, sizeof text, "%.32s: %llu %.32s",
+                                    cx->call->tool->name,
+                                    (unsigned long long)count, of_what);
+        ws->told = now;
+        tcall_progress(cx, said);
+    }
+    return now - ws->started < ws->desc.max_ms;
+}
+
+/* Bytes that the result may still have: within its tokens, four bytes each,
+ * and with room left for a notice. */
+static size_t ttool_room_(const ttool_workspace *ws, const tcall_writer *out,
+                          size_t start)
+{
+    size_t most = (size_t)ws->desc.max_tokens * 4, used = out->len - start;
+    size_t room = out->cap - out->fill, notice = 256;
+    if (!out->buf || out->sink)
+        room = (size_t)-1;
+    room = room > notice ? room - notice : 0;
+    most = most > used ? most - used : 0;
+    return room < most ? room : most;
+}
+
+/* Somebody has to say yes to this call, once. */
+static int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
+                      const char *why)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_verdict verdict = TCALL_DENY;
+    if (cx->call->approved)
+        return TCALL_OK;
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    if (verdict == TCALL_ALLOW) {
+        cx->call->approved = true;
+        return TCALL_OK;
+    }
+    if (verdict == TCALL_LATER)
+        return TCALL_E_APPROVAL;
+    return ttool_fail_(out, TCALL_E_DENIED, path, why);
+}
+
+/* -- Names that need a yes ------------------------------------------------ */
+
+enum { TTOOL_SECRET_ = 1, TTOOL_RUNS_ = 2 };
+
+static const struct ttool_guarded_ {
+    char name[24]; /* of any part of the path; * stands for any characters */
+    uint8_t what;
+} ttool_guarded_[] = {
+    {".env*", TTOOL_SECRET_ | TTOOL_RUNS_}, /* .envrc is run as well */
+    {"*.env", TTOOL_SECRET_},
+    {"id_rsa*", TTOOL_SECRET_},
+    {"id_dsa*", TTOOL_SECRET_},
+    {"id_ecdsa*", TTOOL_SECRET_},
+    {"id_ed25519*", TTOOL_SECRET_},
+    {"*.pem", TTOOL_SECRET_},
+    {"*.key", TTOOL_SECRET_},
+    {"*.p12", TTOOL_SECRET_},
+    {"*.pfx", TTOOL_SECRET_},
+    {"*.jks", TTOOL_SECRET_},
+    {"*.kdbx", TTOOL_SECRET_},
+    {"*.keystore", TTOOL_SECRET_},
+    {"*credentials*", TTOOL_SECRET_},
+    {"secrets.*", TTOOL_SECRET_},
+    {".netrc", TTOOL_SECRET_},
+    {".pgpass", TTOOL_SECRET_},
+    {".npmrc", TTOOL_SECRET_},
+    {".pypirc", TTOOL_SECRET_},
+    {".htpasswd", TTOOL_SECRET_},
+    {".ssh", TTOOL_SECRET_},
+    {".gnupg", TTOOL_SECRET_},
+    {".aws", TTOOL_SECRET_},
+    {".kube", TTOOL_SECRET_},
+    {".docker", TTOOL_SECRET_},
+    {".git", TTOOL_SECRET_ | TTOOL_RUNS_}, /* hooks; passwords in config */
+    {".github", TTOOL_RUNS_},
+    {".gitlab-ci.yml", TTOOL_RUNS_},
+    {".circleci", TTOOL_RUNS_},
+    {".husky", TTOOL_RUNS_},
+    {".vscode", TTOOL_RUNS_},
+    {".idea", TTOOL_RUNS_},
+    {".*rc", TTOOL_RUNS_},
+    {".*profile", TTOOL_RUNS_},
+    {"makefile", TTOOL_RUNS_},
+    {"gnumakefile", TTOOL_RUNS_},
+    {"jenkinsfile", TTOOL_RUNS_},
+    {"package.json", TTOOL_RUNS_},
+    {".pre-commit-config.yaml", TTOOL_RUNS_},
+};
+
+static char ttool_lower_(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* Capitals count as small letters: some file systems see no difference. */
+static bool ttool_like_(const char *pattern, const char *name, size_t len)
+{
+    const char *star = NULL, *p = pattern;
+    size_t i = 0, from = 0;
+    while (i < len) {
+        if (*p == '*') {
+            star = ++p;
+            from = i;
+        } else if (*p && *p == ttool_lower_(name[i])) {
+            p++;
+            i++;
+        } else if (star) {
+            p = star;
+            i = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*p == '*')
+        p++;
+    return *p == '\0';
+}
+
+/* TTOOL_SECRET_ and TTOOL_RUNS_ bits of a path. */
+static unsigned ttool_guards_(const char *path)
+{
+    unsigned what = 0;
+    while (*path) {
+        size_t len = strcspn(path, "/"), i;
+        for (i = 0; i < TCALL_COUNT(ttool_guarded_); i++)
+            if (ttool_like_(ttool_guarded_[i].name, path, len))
+                what |= ttool_guarded_[i].what;
+        path += len + (path[len] == '/');
+    }
+    return what;
+}
+
+/* -- From a path to a handle ---------------------------------------------- */
+
+/* Text of a path becomes one below the root, without "", "." and "..", which
+ * is "" for the root itself. Returns 0 or an errno. path may be in out. */
+static int ttool_normal_(const ttool_workspace *ws, char *out, tcall_str path)
+{
+    const char *p = path.ptr, *end = p + path.len;
+    size_t n = 0;
+    out[0] = '\0';
+    if (path.len && *p == '/') {
+        size_t skip = ws->name_len;
+        if (path.len < skip || memcmp(p, ws->name, skip) != 0 ||
+            (path.len > skip && p[skip] != '/'))
+            return EXDEV;
+        p += skip;
+    }
+    while (p < end) {
+        const char *slash = (const char *)memchr(p, '/', (size_t)(end - p));
+        size_t len = (size_t)((slash ? slash : end) - p);
+        if (len == 2 && p[0] == '.' && p[1] == '.') {
+            if (n == 0)
+                return EXDEV;
+            while (n > 0 && out[--n] != '/')
+                continue;
+        } else if (len && !(len == 1 && *p == '.')) {
+            if (len > NAME_MAX || n + len + 2 > TTOOL_MAX_PATH)
+                return ENAMETOOLONG;
+            if (memchr(p, '\0', len))
+                return ENOENT;
+            if (n)
+                out[n++] = '/';
+            memmove(out + n, p, len);
+            n += len;
+        }
+        p += len + (slash != NULL);
+    }
+    out[n] = '\0';
+    return 0;
+}
+
+/* Where there is no openat2: one component after the other, none of them a
+ * link. */
+static int ttool_open_stepwise_(int root, const char *path, int flags)
+{
+    int dir = root, fd, number;
+    char name[NAME_MAX + 1];
+    for (;;) {
+        size_t len = strcspn(path, "/");
+        bool last = path[len] == '\0';
+        memcpy(name, path, len);
+        name[len] = '\0';
+        fd = openat(dir, name,
+                    last ? flags
+                         : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        number = errno;
+        if (dir != root)
+            close(dir);
+        errno = number;
+        if (fd < 0 || last)
+            return fd;
+        dir = fd;
+        path += len + 1;
+    }
+}
+
+/* Opens a normal path without following any link: -1 and errno. */
+static int ttool_open_(const ttool_workspace *ws, const char *path, int flags)
+{
+    const char *name = *path ? path : ".";
+    int tries = 8, fd;
+    flags |= O_NOFOLLOW | O_CLOEXEC;
+    if (!(flags & O_PATH))
+        flags |= O_NONBLOCK | O_NOCTTY;
+    if (ws->stepwise)
+        return ttool_open_stepwise_(ws->root, name, flags);
+    do { /* EAGAIN: something was renamed while the kernel looked */
+        fd = ws->desc.sys->openat2(ws->root, name, (uint64_t)(unsigned)flags,
+                                   TTOOL_BENEATH_ | TTOOL_NO_SYMLINKS_ |
+                                       TTOOL_NO_MAGICLINKS_);
+    } while (fd < 0 && errno == EAGAIN && --tries);
+    return fd;
+}
+
+/* Puts the target of the first link of path in its place. False: there is no
+ * link, or *number says why it leads nowhere. */
+static bool ttool_follow_(const ttool_workspace *ws, char *path, int *number)
+{
+    char text[TTOOL_MAX_PATH], prefix[TTOOL_MAX_PATH];
+    char *at = path;
+    *number = 0;
+    for (;;) {
+        size_t len = strcspn(at, "/"), end = (size_t)(at - path) + len, used;
+        ssize_t n;
+        int fd;
+        memcpy(prefix, path, end);
+        prefix[end] = '\0';
+        fd = ttool_open_(ws, prefix, O_PATH);
+        if (fd < 0)
+            return false;
+        used = (size_t)(at - path);
+        memcpy(text, path, used);
+        n = readlinkat(fd, "", text + used, sizeof text - used);
+        close(fd);
+        if (n > 0) {
+            size_t rest = strlen(path + end);
+            if (text[used] == '/') {
+                memmove(text, text + used, (size_t)n);
+                used = 0;
+            }
+            used += (size_t)n;
+            if (used + rest + 1 > sizeof text) {
+                *number = ENAMETOOLONG;
+                return false;
+            }
+            memcpy(text + used, path + end, rest);
+            {
+                tcall_str whole = {text, 0};
+                whole.len = used + rest;
+                *number = ttool_normal_(ws, path, whole);
+            }
+            return *number == 0;
+        }
+        if (path[end] == '\0')
+            return false;
+        at = path + end + 1;
+    }
+}
+
+typedef struct ttool_place {
+    char path[TTOOL_MAX_PATH]; /* normal, and free of links */
+    bool exists;
+    struct stat st;
+} ttool_place;
+
+/* Finds what the model named: links are followed as far as they stay inside.
+ * Returns 0 or an errno; what does not exist is no error, but for a directory
+ * above it that is none. */
+static int ttool_find_(const ttool_workspace *ws, ttool_place *at,
+                       tcall_str path)
+{
+    int links = 0, number = ttool_normal_(ws, at->path, path), fd;
+    at->exists = false;
+    while (number == 0) {
+        fd = ttool_open_(ws, at->path, O_PATH);
+        number = fd < 0 ? errno : 0;
+        if (fd >= 0) {
+            if (fstat(fd, &at->st) != 0)
+                number = errno;
+            close(fd);
+            if (number == 0 && !S_ISLNK(at->st.st_mode)) {
+                at->exists = true;
+                return 0;
+            }
+        }
+        if (number == 0 || number == ELOOP || number == ENOTDIR) {
+            int why;
+            if (++links > 16)
+                return ELOOP;
+            if (ttool_follow_(ws, at->path, &why))
+                number = 0;
+            else if (why || number == 0)
+                number = why ? why : ELOOP;
+        }
+    }
+    return number == ENOENT ? 0 : number;
+}
+
+static const char *ttool_kind_(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "is a directory: use list"
+           : S_ISFIFO(mode) ? "is a pipe, not a file"
+           : S_ISSOCK(mode) ? "is a socket, not a file"
+                            : "is a device, not a file";
+}
+
+/* Opens a regular file that was found: the same one, or ESTALE. */
+static int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at)
+{
+    struct stat st;
+    int fd = ttool_open_(ws, at->path, O_RDONLY);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+                    st.st_ino != at->st.st_ino || st.st_dev != at->st.st_dev)) {
+        close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    return fd;
+}
+
+/* Fills buf as far as the file goes; -1 and errno. */
+static ssize_t ttool_fill_(int fd, char *buf, size_t cap)
+{
+    size_t n = 0;
+    while (n < cap) {
+        ssize_t r = read(fd, buf + n, cap - n);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -1;
+        if (r == 0)
+            break;
+        n += (size_t)r;
+    }
+    return (ssize_t)n;
+}
+
+/* -- What was read -------------------------------------------------------- */
+
+static uint64_t ttool_hash_(tcall_str s)
+{
+    uint64_t hash = 0x2545F4914F6CDD1Du ^ s.len, w;
+    while (s.len) {
+        size_t n = s.len < 8 ? s.len : 8;
+        w = 0;
+        memcpy(&w, s.ptr, n);
+        hash = (hash ^ w) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+        s.ptr += n;
+        s.len -= n;
+    }
+    return hash;
+}
+
+static ttool_seen *ttool_seen_at_(ttool_workspace *ws, const char *path)
+{
+    uint64_t key = ttool_hash_(tcall_str_of(path));
+    size_t i;
+    for (i = 0; i < TTOOL_MAX_SEEN; i++)
+        if (ws->seen[i].path == key)
+            return &ws->seen[i];
+    return NULL;
+}
+
+/* The model knows this content of the file. */
+static void ttool_remember_(ttool_workspace *ws, const char *path,
+                            tcall_str content)
+{
+    ttool_seen *s = ttool_seen_at_(ws, path);
+    if (!s)
+        s = &ws->seen[ws->seen_next++ % TTOOL_MAX_SEEN];
+    s->path = ttool_hash_(tcall_str_of(path));
+    s->content = ttool_hash_(content);
+}
+
+/* NULL when this content was read before, else what has to be done. */
+static const char *ttool_unread_(ttool_workspace *ws, const char *path,
+                                 tcall_str content)
+{
+    const ttool_seen *s = ttool_seen_at_(ws, path);
+    if (!s)
+        return "read it first";
+    return s->content == ttool_hash_(content)
+               ? NULL
+               : "changed since it was read: read it again";
+}
+
+/* -- Changing a file ------------------------------------------------------ */
+
+/* The directory of a path is path[0..returned). */
+static size_t ttool_parent_(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+static int ttool_open_parent_(const ttool_workspace *ws, const char *path)
+{
+    char parent[TTOOL_MAX_PATH];
+    size_t n = ttool_parent_(path);
+    memcpy(parent, path, n);
+    parent[n] = '\0';
+    return ttool_open_(ws, parent, O_RDONLY | O_DIRECTORY);
+}
+
+static bool ttool_has_parent_(const ttool_workspace *ws, const char *path)
+{
+    int dir = ttool_open_parent_(ws, path);
+    if (dir < 0)
+        return errno != ENOENT;
+    close(dir);
+    return true;
+}
+
+/* The last part of a path. */
+static const char *ttool_base_(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Makes the directories above path that are missing. Returns 0 or an errno. */
+static int ttool_make_parents_(const ttool_workspace *ws, const char *path)
+{
+    char above[TTOOL_MAX_PATH];
+    size_t end;
+    for (end = 0; path[end]; end++) {
+        int dir, number = 0;
+        if (path[end] != '/')
+            continue;
+        memcpy(above, path, end);
+        above[end] = '\0';
+        dir = ttool_open_parent_(ws, above);
+        if (dir < 0)
+            return errno;
+        if (ws->desc.sys->mkdir(dir, ttool_base_(above), 0755) != 0)
+            number = errno == EEXIST ? 0 : errno;
+        else if (ws->desc.sys->fsync(dir) != 0)
+            number = errno == EINVAL ? 0 : errno;
+        close(dir);
+        if (number)
+            return number;
+    }
+    return 0;
+}
+
+/* Content of a file in memory that ends with the call. Returns 0 or an errno;
+ * EFBIG when it does not fit. */
+static int ttool_load_(ttool_workspace *ws, const ttool_place *at,
+                       tcall_str *text)
+{
+    size_t size = (size_t)at->st.st_size;
+    char *buf;
+    ssize_t n;
+    int fd, number;
+    if ((uint64_t)at->st.st_size > ws->desc.memory_size / 2)
+        return EFBIG;
+    buf = (char *)ttool_take_(ws, size + 1);
+    if (!buf)
+        return EFBIG;
+    fd = ttool_open_file_(ws, at);
+    if (fd < 0)
+        return errno;
+    n = ttool_fill_(fd, buf, size + 1);
+    number = n < 0 ? errno : (size_t)n > size ? ESTALE : 0;
+    close(fd);
+    if (number)
+        return number;
+    text->ptr = buf;
+    text->len = (size_t)n;
+    return 0;
+}
+
+static int ttool_write_all_(const ttool_sys *sys, int fd, tcall_str piece)
+{
+    while (piece.len) {
+        ssize_t n = sys->write(fd, piece.ptr, piece.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : ENOSPC;
+        piece.ptr += n;
+        piece.len -= (size_t)n;
+    }
+    return 0;
+}
+
+/* The new content, complete and on the disk under another name. */
+static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
+                                  const char *name, const ttool_place *at,
+                                  const tcall_str *pieces, size_t count)
+{
+    const ttool_sys *sys = ws->desc.sys;
+    struct stat st;
+    uint64_t total = 0;
+    size_t i;
+    int number = 0;
+    int fd = sys->create(dir, name, at->exists ? 0600 : 0644);
+    if (fd < 0)
+        return errno;
+    for (i = 0; i < count && number == 0; i++) {
+        total += pieces[i].len;
+        number = ttool_write_all_(sys, fd, pieces[i]);
+    }
+    if (number == 0 && at->exists) {
+        if (fchown(fd, at->st.st_uid, at->st.st_gid) != 0)
+            errno = 0; /* only root may give files away: ours, then */
+        if (fchmod(fd, at->st.st_mode & 0777) != 0)
+            number = errno;
+    }
+    while (number == 0 && sys->fsync(fd) != 0)
+        if (errno != EINTR)
+            number = errno;
+    if (number == 0 && (fstat(fd, &st) != 0 || (uint64_t)st.st_size != total))
+        number = EIO;
+    if (sys->close(fd) != 0 && number == 0 && errno != EINTR)
+        number = errno;
+    return number;
+}
+
+/* Is the file still as it was loaded, or still absent? */
+static int ttool_unchanged_(ttool_workspace *ws, const ttool_place *at,
+                            tcall_str old)
+{
+    ttool_place now;
+    tcall_str text;
+    char *low = ws->low;
+    int number = ttool_find_(ws, &now, tcall_str_of(at->path));
+    if (number)
+        return number;
+    if (now.exists != at->exists || strcmp(now.path, at->path) != 0)
+        return ESTALE;
+    if (!at->exists)
+        return 0;
+    if (!S_ISREG(now.st.st_mode) || now.st.st_nlink > 1)
+        return ESTALE;
+    number = ttool_load_(ws, &now, &text);
+    ws->low = low;
+    return number ? number : tcall_str_eq(text, old) ? 0 : ESTALE;
+}
+
+/* Changing is done by one at a time, whoever of us it is. */
+static int ttool_lock_(int dir)
+{
+    struct timespec pause = {0, 10 * 1000 * 1000};
+    int tries;
+    for (tries = 0; flock(dir, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return 0; /* a file system without locks: the check has to do */
+        if (tries == 100)
+            return EAGAIN;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+/* Gives the file at `at` the content of all pieces, if it is still what it
+ * was: old, or absent. Returns 0 or an errno; then the old content is
+ * there still, unless *changed. */
+static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
+                          tcall_str old, const tcall_str *pieces, size_t count,
+                          bool *changed)
+{
+    const ttool_sys *sys = ws->desc.sys;
+    char temporary[64];
+    int dir = ttool_open_parent_(ws, at->path), number;
+    *changed = false;
+    if (dir < 0)
+        return errno;
+    snprintf(temporary, sizeof temporary, ".ttool-%lx-%x-%x.tmp",
+             (long)getpid(), (unsigned)sys->now_ms(), ws->files++);
+    number = ttool_lock_(dir);
+    if (number == 0) {
+        number = ttool_write_temporary_(ws, dir, temporary, at, pieces, count);
+        if (number == 0)
+            number = ttool_unchanged_(ws, at, old);
+        if (number == 0 && sys->rename(dir, temporary, ttool_base_(at->path),
+                                       at->exists ? 0 : TTOOL_NOREPLACE_) != 0)
+            number = errno;
+        *changed = number == 0;
+        if (!*changed)
+            sys->unlink(dir, temporary);
+        else if (sys->fsync(dir) != 0 && errno != EINVAL)
+            number = errno;
+    }
+    close(dir);
+    return number;
+}
+
+/* -- Opening the workspace ------------------------------------------------ */
+
+static bool ttool_same_dir_(const struct stat *st, const char *path)
+{
+    struct stat other;
+    return path && stat(path, &other) == 0 && other.st_ino == st->st_ino &&
+           other.st_dev == st->st_dev;
+}
+
+int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
+{
+    struct stat st;
+    int fd;
+    memset(ws, 0, sizeof *ws);
+    ws->desc = *desc;
+    ws->root = -1;
+    if (!ws->desc.sys)
+        ws->desc.sys = &ttool_linux;
+    if (!ws->desc.max_ms)
+        ws->desc.max_ms = 10000;
+    if (!ws->desc.max_tokens)
+        ws->desc.max_tokens = 16000;
+    if (desc->memory_size < TTOOL_MEMORY)
+        return TCALL_E_USAGE;
+    fd = open(desc->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0 || !realpath(desc->root, ws->name)) {
+        if (fd >= 0)
+            close(fd);
+        return TCALL_E_NOT_FOUND;
+    }
+    if (ttool_same_dir_(&st, "/") || ttool_same_dir_(&st, getenv("HOME"))) {
+        close(fd);
+        return TCALL_E_DENIED;
+    }
+    ws->root = fd;
+    ws->name_len = strlen(ws->name);
+    fd = ttool_open_(ws, "", O_PATH | O_DIRECTORY);
+    ws->stepwise = fd < 0;
+    if (fd >= 0)
+        close(fd);
+    return TCALL_OK;
+}
+
+void ttool_workspace_close(ttool_workspace *ws)
+{
+    if (ws->root >= 0)
+        close(ws->root);
+    ws->root = -1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TTOOL_IMPLEMENTATION */
