@@ -303,59 +303,64 @@ static int ttool_rules_(const ttool_shell *shell)
     return -1;
 }
 
-#if defined __x86_64__
-#define TTOOL_ARCH_ AUDIT_ARCH_X86_64
-#elif defined __i386__
-#define TTOOL_ARCH_ AUDIT_ARCH_I386
-#elif defined __aarch64__ && defined __AARCH64EL__
-#define TTOOL_ARCH_ AUDIT_ARCH_AARCH64
-#elif defined __arm__ && defined __ARMEL__
-#define TTOOL_ARCH_ AUDIT_ARCH_ARM
+/* The calls that make sockets, io_uring's too, by the architectures whose
+ * programs may run here; one that is missing has no sandbox. */
+static const struct ttool_arch_ {
+    uint32_t arch, socket, socketcall, io_uring;
+} ttool_archs_[] = {
+#if defined __x86_64__ || defined __i386__
+    {AUDIT_ARCH_X86_64, 41, 41, 425},
+    {AUDIT_ARCH_I386, 359, 102, 425},
+#elif defined __aarch64__ || defined __arm__
+    {AUDIT_ARCH_AARCH64, 198, 198, 425},
+    {AUDIT_ARCH_ARM, 281, 102, 425},
 #elif defined __riscv && __riscv_xlen == 64
-#define TTOOL_ARCH_ AUDIT_ARCH_RISCV64
-#else
-#define TTOOL_ARCH_ 0 /* unknown: there is no sandbox */
+    {AUDIT_ARCH_RISCV64, 198, 198, 425},
 #endif
+    {0, 0, 0, 0},
+};
+enum { TTOOL_ARCHS_ = sizeof ttool_archs_ / sizeof *ttool_archs_ - 1 };
 
-/* No sockets from here on, not even by io_uring, nor by the calls of another
- * architecture that this kernel runs. */
+static struct sock_filter ttool_bpf_(unsigned code, uint32_t k, int yes, int no)
+{
+    struct sock_filter f;
+    f.code = (uint16_t)code;
+    f.k = k;
+    f.jt = (uint8_t)yes;
+    f.jf = (uint8_t)no;
+    return f;
+}
+
+/* No sockets from here on. What is not known is refused: architectures, and
+ * calls from bit 30 on, which are those of x32. */
 static bool ttool_no_sockets_(void)
 {
-    static const unsigned denied[] = {
-        SYS_socket,
-#ifdef SYS_socketcall
-        SYS_socketcall,
-#endif
-#ifdef SYS_io_uring_setup
-        SYS_io_uring_setup,
-#endif
+    enum {
+        LOAD = BPF_LD | BPF_W | BPF_ABS,
+        EQUAL = BPF_JMP | BPF_JEQ | BPF_K,
+        AT_LEAST = BPF_JMP | BPF_JGE | BPF_K,
+        ANSWER = BPF_RET | BPF_K
     };
-    enum { N = sizeof denied / sizeof *denied };
-    struct sock_filter f[N + 6];
+    const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES;
+    struct sock_filter f[8 * TTOOL_ARCHS_ + 2];
     struct sock_fprog program;
-    unsigned i;
-    memset(f, 0, sizeof f);
-    /* The architecture, then the number of the call; x32 begins at bit 30. */
-    f[0].code = f[2].code = BPF_LD | BPF_W | BPF_ABS;
-    f[0].k = offsetof(struct seccomp_data, arch);
-    f[1].code = BPF_JMP | BPF_JEQ | BPF_K;
-    f[1].k = TTOOL_ARCH_;
-    f[1].jf = N + 3;
-    f[2].k = offsetof(struct seccomp_data, nr);
-    f[3].code = BPF_JMP | BPF_JGE | BPF_K;
-    f[3].k = 0x40000000;
-    f[3].jt = N + 1;
-    for (i = 0; i < N; i++) {
-        f[4 + i].code = BPF_JMP | BPF_JEQ | BPF_K;
-        f[4 + i].k = denied[i];
-        f[4 + i].jt = (uint8_t)(N - i);
+    const struct ttool_arch_ *a;
+    unsigned short n = 0;
+    f[n++] = ttool_bpf_(LOAD, offsetof(struct seccomp_data, arch), 0, 0);
+    for (a = ttool_archs_; a->arch; a++) {
+        f[n++] = ttool_bpf_(EQUAL, a->arch, 0, 7);
+        f[n++] = ttool_bpf_(LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+        f[n++] = ttool_bpf_(AT_LEAST, 0x40000000, 4, 0);
+        f[n++] = ttool_bpf_(EQUAL, a->socket, 3, 0);
+        f[n++] = ttool_bpf_(EQUAL, a->socketcall, 2, 0);
+        f[n++] = ttool_bpf_(EQUAL, a->io_uring, 1, 0);
+        f[n++] = ttool_bpf_(ANSWER, SECCOMP_RET_ALLOW, 0, 0);
+        f[n++] = ttool_bpf_(ANSWER, refuse, 0, 0);
     }
-    f[N + 4].code = f[N + 5].code = BPF_RET | BPF_K;
-    f[N + 4].k = SECCOMP_RET_ALLOW;
-    f[N + 5].k = SECCOMP_RET_ERRNO | EACCES;
-    program.len = N + 6;
+    f[n++] = ttool_bpf_(ANSWER, refuse, 0, 0);
+    program.len = n;
     program.filter = f;
-    return TTOOL_ARCH_ != 0 &&
+    return TTOOL_ARCHS_ > 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
@@ -588,7 +593,7 @@ static void ttool_supervise_(const ttool_launch_ *l)
 
 /* -- A call --------------------------------------------------------------- */
 
-typedef struct ttool_run_ {
+typedef struct ttool_bash_ {
     pid_t pid; /* of the supervisor; 0: not begun */
     int output, report, leash;
     uint32_t began, told, limit;
@@ -596,7 +601,7 @@ typedef struct ttool_run_ {
     uint64_t total; /* bytes of output */
     ttool_report_ said;
     char kept[1]; /* and more: the head, then the tail, as a ring */
-} ttool_run_;
+} ttool_bash_;
 
 static void ttool_drop_(int *fd)
 {
@@ -619,7 +624,7 @@ static int ttool_pipes_(int ends[6])
 }
 
 /* The supervisor is started; 0 or an errno. */
-static int ttool_launch_it_(ttool_run_ *run, ttool_launch_ *l)
+static int ttool_launch_it_(ttool_bash_ *run, ttool_launch_ *l)
 {
     int ends[6], i, number = ttool_pipes_(ends); /* output, report, leash */
     sigset_t all, old;
@@ -669,7 +674,7 @@ static int ttool_directory_(ttool_workspace *ws, const char *path,
     return fd;
 }
 
-static int ttool_bash_begin_(const ttool_shell *shell, ttool_run_ *run,
+static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
                              tcall_json args, tcall_writer *out)
 {
     static const char *const usual[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
@@ -722,7 +727,7 @@ static int ttool_bash_begin_(const ttool_shell *shell, ttool_run_ *run,
 }
 
 /* Half of what is kept is the start of the output, half a ring for its end. */
-static void ttool_keep_(ttool_run_ *run, size_t half, const char *p, size_t n)
+static void ttool_keep_(ttool_bash_ *run, size_t half, const char *p, size_t n)
 {
     size_t i;
     for (i = 0; i < n; i++, run->total++)
@@ -734,7 +739,7 @@ static void ttool_keep_(ttool_run_ *run, size_t half, const char *p, size_t n)
 
 /* What came since; false at the end of the output. */
 static bool ttool_take_output_(tcall_ctx *cx, const ttool_shell *shell,
-                               ttool_run_ *run)
+                               ttool_bash_ *run)
 {
     char piece[4096];
     tcall_str text;
@@ -757,7 +762,7 @@ static bool ttool_take_output_(tcall_ctx *cx, const ttool_shell *shell,
 }
 
 /* Waits so long for output or the report; true when the report is there. */
-static bool ttool_reported_(ttool_run_ *run, int ms)
+static bool ttool_reported_(ttool_bash_ *run, int ms)
 {
     struct pollfd p[2];
     ssize_t n;
@@ -775,7 +780,7 @@ static bool ttool_reported_(ttool_run_ *run, int ms)
 }
 
 /* Ends what still runs, and gives everything back. */
-static void ttool_bash_end_(ttool_run_ *run, bool reported)
+static void ttool_bash_end_(ttool_bash_ *run, bool reported)
 {
     uint32_t began = ttool_sys_now_ms_();
     ttool_drop_(&run->leash);
@@ -804,7 +809,7 @@ static void ttool_reverse_(char *from, char *to)
 }
 
 /* The output as a JSON string, with at most `most` bytes of it. */
-static void ttool_write_kept_(tcall_writer *w, const ttool_run_ *run,
+static void ttool_write_kept_(tcall_writer *w, const ttool_bash_ *run,
                               size_t half, size_t most)
 {
     uint64_t rest = run->total > half ? run->total - half : 0;
@@ -826,8 +831,8 @@ static void ttool_write_kept_(tcall_writer *w, const ttool_run_ *run,
     tcall_write_unquote(w);
 }
 
-static void ttool_write_run_(tcall_writer *w, const ttool_shell *shell,
-                             const ttool_run_ *run, size_t most)
+static void ttool_write_ran_(tcall_writer *w, const ttool_shell *shell,
+                             const ttool_bash_ *run, size_t most)
 {
     int status = run->said.status;
     tcall_write_open(w, '{');
@@ -846,7 +851,7 @@ static void ttool_write_run_(tcall_writer *w, const ttool_shell *shell,
     }
     if (shell->desc.sandbox != TTOOL_SANDBOX_REQUIRED) {
         bool filter = shell->desc.sandbox != TTOOL_SANDBOX_NONE &&
-                      TTOOL_ARCH_ != 0 &&
+                      TTOOL_ARCHS_ > 0 &&
                       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
         tcall_write_key(w, "sandbox");
         tcall_write_string(w, run->boxed ? filter ? "files, network" : "files"
@@ -861,7 +866,7 @@ static void ttool_write_run_(tcall_writer *w, const ttool_shell *shell,
 }
 
 /* Why there is no result, or TCALL_OK. */
-static int ttool_bash_failed_(const ttool_shell *shell, const ttool_run_ *run,
+static int ttool_bash_failed_(const ttool_shell *shell, const ttool_bash_ *run,
                               tcall_writer *out)
 {
     int r = TCALL_E_FAILED;
@@ -887,7 +892,7 @@ static int ttool_bash_failed_(const ttool_shell *shell, const ttool_run_ *run,
     return r;
 }
 
-static int ttool_bash_result_(const ttool_shell *shell, ttool_run_ *run,
+static int ttool_bash_result_(const ttool_shell *shell, ttool_bash_ *run,
                               tcall_writer *out)
 {
     size_t half = shell->desc.keep / 2, room = out->cap - out->fill;
@@ -905,18 +910,18 @@ static int ttool_bash_result_(const ttool_shell *shell, ttool_run_ *run,
     }
     do { /* less of it, until all of the JSON fits */
         tcall_writer_init(&count, NULL, 0);
-        ttool_write_run_(&count, shell, run, most);
+        ttool_write_ran_(&count, shell, run, most);
         most = count.len > room ? most - most / 4 - 1 : most;
     } while (count.len > room && most > 16);
-    ttool_write_run_(out, shell, run, most);
+    ttool_write_ran_(out, shell, run, most);
     return TCALL_OK;
 }
 
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
-    ttool_run_ *run =
-        (ttool_run_ *)tcall_scratch(cx, "bash", sizeof *run + shell->desc.keep);
+    ttool_bash_ *run = (ttool_bash_ *)tcall_scratch(
+        cx, "bash", sizeof *run + shell->desc.keep);
     uint32_t now = ttool_sys_now_ms_();
     bool reported;
     int r;
@@ -992,7 +997,7 @@ int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
     if (access("/proc/thread-self/children", R_OK) != 0)
         return TCALL_E_SERVICE;
     if (d->sandbox == TTOOL_SANDBOX_REQUIRED &&
-        (TTOOL_ARCH_ == 0 || (rules = ttool_rules_(shell)) < 0))
+        (TTOOL_ARCHS_ == 0 || (rules = ttool_rules_(shell)) < 0))
         return TCALL_E_SERVICE;
     ttool_drop_(&rules);
     return TCALL_OK;
