@@ -30,7 +30,8 @@ TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
-port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e%,$(tests))
+port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
+                      $(BUILD)/test_tools_web%,$(tests))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 port       = $(patsubst %.c,$(BUILD)/%.o,$(wildcard port/*.c))
 sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] \
