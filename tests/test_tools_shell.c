@@ -162,6 +162,8 @@ static const char *const spellings[] = {
     "echo;marker",
     "echo ; marker",
     "echo\nmarker",
+    "echo x\nmarker",
+    "echo x \nmarker",
     "echo\r\nmarker",
     "echo\rmarker",
     "echo && marker",

@@ -281,7 +281,7 @@ static void budgets(void)
     PART(turn(twice) == TCALL_E_LIMIT && at == 3 && says("answer now"));
     start(with(0), TCALL_EVERYTHING, 20, 4, 0);
     turn(endless);
-    PART(looks <= 3 && agent.calls <= 5);
+    PART(looks == 3);
     start(with(0), TCALL_EVERYTHING, 20, 0, 5000);
     tick = 100;
     again = 10000;
