@@ -3,8 +3,11 @@
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make firmware-test  the tests on emulated microcontrollers
+# make firmware-run  an agent as firmware in QEMU, with the stand-in model
+# make linux-test  a static agent (musl), and the Raspberry Pi's under qemu-user
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
+# make bench-pick  quality and cost of picking, beside others
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make install PREFIX=/usr/local: the header
@@ -33,8 +36,10 @@ tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
                       $(BUILD)/test_tools_web%,$(tests))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
-port       = $(patsubst %.c,$(BUILD)/%.o,$(wildcard port/*.c))
-sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] \
+# lwIP is for firmware: examples/firmware.
+port       = $(patsubst %.c,$(BUILD)/%.o,\
+             $(filter-out port/lwip.c,$(wildcard port/*.c)))
+sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
 # The agent finds the stand-in model and its certificate beside itself.
@@ -47,7 +52,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/tls36
+	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -62,12 +67,28 @@ size: $(BUILD)/deps
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
+# Both build mbedTLS, which has to come as source: skipped where apt has none.
+SOURCE = tests/firmware/source
+firmware-run: $(main) $(BUILD)/mkcert
+	@tests/need python3 gcc-arm-none-eabi picolibc-arm-none-eabi qemu-system-arm
+	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) && \
+	lwip=$$($(SOURCE) lwip liblwip-dev) || \
+	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
+	examples/firmware/run.py "$$tls" "$$lwip"
+linux-test: $(main) $(BUILD)/mkcert
+	@tests/need python3
+	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) || \
+	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
+	tests/linux.py "$$tls"
 bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
+bench-pick: $(BUILD)/probe
+	@tests/need python3
+	@tests/measure/bench_pick.py
 
-figures: size bench
+figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
 
 $(BUILD)/probe $(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c
@@ -112,4 +133,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
-.PHONY: all run test unit matrix firmware-test size bench figures deps format format-check install clean
+.PHONY: all run test unit matrix firmware-test firmware-run linux-test size \
+        bench bench-pick figures deps format format-check install clean

@@ -45,7 +45,8 @@
  *
  * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused.
+ * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * TOOLCALL_NO_SYNONYMS.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -134,7 +135,9 @@ extern "C" {
     X(SERVICE, "service", "a service is missing: ")                  \
     X(OUTPUT, "output", "the output does not fit its schema")        \
     X(TWICE, "twice", "this call has run before: it runs only once") \
-    X(LOOP, "loop", "")
+    X(LOOP, "loop", "")                                              \
+    X(STALE, "stale", "it has changed: read it again")               \
+    X(UNREAD, "unread", "read it first")
 
 enum {
 #define TCALL_X_(name, code, text) TCALL_I_##name,
@@ -353,7 +356,7 @@ enum {
 
 /* A set of fixes has bit i for fix i: TCALL_FIX_COMMENT is a bit. */
 enum {
-#define TCALL_X_(name, text) TCALL_FIX_##name = 1 << TCALL_FIX_I_##name##_,
+#define TCALL_X_(name, text) TCALL_FIX_##name = 1L << TCALL_FIX_I_##name##_,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
         TCALL_FIX_NONE = 0
@@ -652,8 +655,11 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
+#define TCALL_APART_
 #endif
 
 /* clang-format on */
@@ -994,6 +1000,12 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
+    bool repeats;         /* the same call may be made again in one turn, as of
+                           * a clock: see TCALL_LOOPS */
+    bool pinned;          /* always among the picks */
+    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t groups;      /* bits: what it belongs to; default: everything */
+    uint16_t cost;        /* in units of your own */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -1050,6 +1062,14 @@ typedef struct tcall_event {
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
+/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+typedef struct tcall_listener {
+    void (*on_event)(void *user, const tcall_event *event);
+    void *user;
+    uint32_t kinds; /* 1 << TCALL_EVENT_... of each kind wanted; 0: all */
+    struct tcall_listener *next; /* private */
+} tcall_listener;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -1075,8 +1095,10 @@ typedef struct tcall_desc {
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
-    tcall_writer *report;   /* tcall_init: one line for each fault of a table */
-    void *user;             /* for all of the above */
+    uint64_t hash_key[2]; /* of tcall_hash_...: random and secret, where others
+                           * may want to forge what an approval is bound to */
+    tcall_writer *report; /* tcall_init: one line for each fault of a table */
+    void *user;           /* for all of the above */
 } tcall_desc;
 
 typedef struct tcall {
@@ -1084,6 +1106,7 @@ typedef struct tcall {
     tcall_block block;
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
     uint16_t repairs;      /* how many were tried */
+    tcall_listener *listeners;
 } tcall;
 
 /* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
@@ -1096,6 +1119,117 @@ size_t tcall_peak(const tcall *tc);
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 /* What the tool needs, everything when it declares nothing. */
 unsigned tcall_needs(const tcall_tool *tool);
+/* True when somebody with these permissions may see and call the tool. */
+bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+/* Events go to desc.on_event first, then to the latest listener and so on. A
+ * listener may end its own subscription while it is called. */
+void tcall_subscribe(tcall *tc, tcall_listener *listener);
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+
+/* ==========================================================================
+ * >>pick: the right few tools for an input
+ *
+ * Tools are ranked by the words they share with the input, rare words counting
+ * most (BM25F). Nothing is learned or stored, nothing runs, and equal tools
+ * keep the order of registration. Other ways to score can take part.
+ */
+
+/* Another way to score: 0 to 1000, or < 0 when it cannot tell. Name one whose
+ * score is NULL for the built-in one. */
+typedef struct tcall_scorer {
+    const char *name;
+    int (*score)(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index);
+    void *user;
+    uint8_t weight; /* in the mean of all scorers; default 1 */
+    uint8_t top;    /* sees only so many of the best so far, from which the
+                       picks are then taken; default 0: it sees all tools */
+} tcall_scorer;
+
+/* Made by tcall_pick_index. */
+typedef struct tcall_index {
+    const uint32_t *words;
+    size_t tools;
+} tcall_index;
+
+/* Zero is the default of each. */
+typedef struct tcall_pick_opts {
+    uint8_t max;        /* tools to pick beside the pinned ones; default 3 */
+    uint16_t min_score; /* thousandths; default 50 */
+    uint8_t relative;   /* percent of the best score that others need */
+    uint8_t allow;      /* permissions given; default: the registry's */
+    bool allow_unsafe;  /* also tools that do more than read */
+    bool streaming;     /* only tools that stream */
+    bool stable;        /* picks in the order of registration, so that what is
+                           sent to a model changes little; default: by score */
+    uint16_t roles;     /* of the user: tool->roles must have one of them */
+    uint16_t max_cost;  /* no tool that costs more; default: any */
+    uint16_t groups;    /* enabled, of tool->groups; default: all */
+    const tcall_scorer *scorers; /* default: the built-in one */
+    size_t scorer_count;
+    uint32_t timeout_ms; /* needs desc.now_ms; default: none */
+    /* Texts, the last followed by NULL, of lines of words that mean much the
+     * same, separated by spaces, in small letters. Default: tcall_synonyms. */
+    const char *const *synonyms;
+    const tcall_index *index; /* NULL: read the texts of the tools */
+} tcall_pick_opts;
+
+typedef struct tcall_picked {
+    const tcall_tool *tool;
+    uint16_t index;   /* of the tool */
+    uint16_t score;   /* thousandths */
+    bool pinned;      /* its score is 0 */
+    bool late;        /* time ran out: not ranked, score is 0 */
+    uint16_t weights; /* private */
+    uint32_t rank;    /* private */
+} tcall_picked;
+
+/* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
+ * each, up to 4096; of all tools, in their order, and of the input. */
+typedef struct tcall_vectors {
+    const int8_t *tools;
+    const int8_t *input;
+    size_t size;
+} tcall_vectors;
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index);
+
+/* English words of devices, offices and the web that mean much the same.
+ * TOOLCALL_NO_SYNONYMS leaves them out. */
+extern const char *const tcall_synonyms[];
+
+/* Picks tools for an input, best first, at most max and opts->max of them and
+ * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool
+ * has a score; TCALL_E_MEMORY when the block has less than 1.7 KB free, which
+ * are used only meanwhile (where it has 20 bytes more for each tool that makes
+ * it faster); TCALL_E_USAGE.
+ *
+ * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
+ * neither separate words. At most 48 different words of it count.
+ *
+ * The score of the best tool is the share of the input that it covers: of the
+ * weight of all words that tell something, the part whose words stand in its
+ * name and texts; 1000 when all of them do. The others have their share of it,
+ * as they cover less of the input or of one of its sentences. So scores rise
+ * with every word found, and can be compared between inputs. */
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max);
+/* Why: "matched weather, city", "pinned", or "time ran out". */
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick);
+/* Bytes of the definitions that the registry permits and that need not be
+ * sent; a token is about four of them. */
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
+/* How it came to this, as a JSON object for logs: scorers; terms of the input
+ * with the tools that have them and their weight; picks with score and reason;
+ * tools that were excluded and why; bytes and tokens saved. */
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count);
+/* Builds an index of all tools in the block, for good: 8 bytes a word. Picks
+ * are the same with it, only faster. Call it before the agent is set up. */
+int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
  * >>hydrate: from what the model sent to a call that may run
@@ -1127,6 +1261,25 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
+/* Something a tool made beside its output: the maker's, until tcall_release. */
+typedef struct tcall_attachment {
+    const char *type; /* MIME type */
+    const char *name; /* may be NULL */
+    tcall_str bytes;
+    struct tcall_attachment *next; /* private */
+} tcall_attachment;
+
+/* What came of a call. The model reads output, the rest is for programs and
+ * people. A tool with fields of its own writes them as a JSON object. */
+typedef struct tcall_result {
+    int error;                  /* TCALL_OK: success */
+    tcall_str output;           /* valid as long as the buffer of out */
+    tcall_str title;            /* short */
+    tcall_str metadata;         /* JSON text */
+    const char *suggestion;     /* what to do about the error; also in output */
+    tcall_attachment *attached; /* latest first */
+} tcall_result;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -1144,6 +1297,7 @@ struct tcall_ctx {
     uint32_t started;            /* by desc.now_ms */
     uint32_t finished;           /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
+    tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* private */
     tcall_writer *out;
@@ -1218,11 +1372,12 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 #endif
 
 /* Takes a call through all stages and writes what the model shall read to out,
- * a writer to a buffer: the tool's output, or {"success":false,"error":...}.
- * Returns TCALL_OK, or why it did not run or failed; out is complete in both
- * cases, but for TCALL_E_AGAIN (the tool or a hook wants to be called again)
- * and TCALL_E_APPROVAL (a verdict comes later: desc.approve will be asked
- * again, or set call->approved): out is then untouched, invoke once more. */
+ * a writer to a buffer (not in the free part of the block): the tool's output,
+ * or {"success":false,"error":...}. Returns TCALL_OK, or why it did not run or
+ * failed; out is complete in both cases, but for TCALL_E_AGAIN (the tool or a
+ * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
+ * desc.approve will be asked again, or set call->approved): out is then
+ * untouched, invoke once more. */
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
@@ -1266,6 +1421,19 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* The output as it stands; valid until it changes. */
 tcall_str tcall_output(const tcall_ctx *cx);
 
+/* Parts of the result. title and metadata (JSON text) are copied to the block:
+ * TCALL_E_MEMORY; a title is also told as progress. */
+int tcall_title(tcall_ctx *cx, tcall_str title);
+int tcall_metadata(tcall_ctx *cx, tcall_str json);
+void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
+/* What the model may do about the error; text must outlive the call. */
+void tcall_suggest(tcall_ctx *cx, const char *text);
+/* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
+ * success; of a failure its output, with title and so on behind it. */
+int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* The first lines of the output, without the last line's end. */
+tcall_str tcall_result_preview(const tcall_result *result, int max_lines);
+
 /* Services, looked up by name in the call, then in its session, then in the
  * registry. tcall_get fails the call where there is none. */
 void *tcall_get(tcall_ctx *cx, const char *name);
@@ -1289,6 +1457,155 @@ int32_t tcall_time_left(const tcall_ctx *cx);
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
 const char *tcall_error_type(int error);
+
+/* ==========================================================================
+ * >>hooks: ready-made ones
+ *
+ * Each is a macro that gives the rows for a table of hooks; what it keeps is a
+ * struct of the caller's. What is not named is not linked.
+ *
+ *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
+ *     static const tcall_hook hooks[] = {
+ *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
+ */
+
+/* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Of a value, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
+ * TCALL_E_MEMORY. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+/* Of the tool's definition and the call's arguments: what runs, exactly. */
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
+
+#define TCALL_HOOK_(name, stage, priority, run, user) \
+    {                                                 \
+        name, stage, priority, run, NULL, user        \
+    }
+
+/* Rate limit, a bucket of tokens: calls that find it empty may come back
+ * later. Needs desc.now_ms. */
+typedef struct tcall_rate {
+    uint16_t burst;   /* calls at once */
+    uint32_t each_ms; /* time until one more may come */
+    uint16_t used;    /* private */
+    uint32_t since;
+} tcall_rate;
+int tcall_rate_run(tcall_ctx *cx, void *rate);
+#define TCALL_RATE(rate) \
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+
+/* So many calls at a time: the others wait (TCALL_E_AGAIN). */
+typedef struct tcall_limit {
+    uint16_t max;
+    uint16_t now; /* private */
+} tcall_limit;
+int tcall_limit_acquire(tcall_ctx *cx, void *limit);
+int tcall_limit_release(tcall_ctx *cx, void *limit);
+#define TCALL_LIMIT(limit)                                                     \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
+                limit),                                                        \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
+                    tcall_limit_release, limit)
+
+/* Results of tools that only read, by tool, arguments and user of the session.
+ * The oldest make room; what is larger than the memory is not kept. */
+typedef struct tcall_cache {
+    char *memory;
+    size_t size;
+    uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
+    size_t used;         /* private */
+} tcall_cache;
+int tcall_cache_read(tcall_ctx *cx, void *cache);
+int tcall_cache_write(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                   \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+                    cache)
+
+/* Further attempts after an error that may pass, each after twice the time of
+ * the one before, or what tcall_retry_after said. Without desc.now_ms there
+ * is no time between them. Only for tools that may run twice. */
+typedef struct tcall_backoff {
+    uint16_t attempts; /* in all */
+    uint32_t first_ms;
+    uint32_t max_ms; /* 0: no limit */
+} tcall_backoff;
+int tcall_retry_around(tcall_ctx *cx, void *retry);
+#define TCALL_RETRY(retry) \
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+
+/* The whole call, its waiting included, ends after ms. */
+int tcall_timeout_run(tcall_ctx *cx, void *ms);
+#define TCALL_TIMEOUT(ms)                                    \
+    TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
+                tcall_timeout_run, (void *)(uintptr_t)(ms))
+
+/* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
+ * milliseconds, outcome. Where it cannot be written the call fails. */
+typedef struct tcall_audit {
+    tcall_sink sink;
+    void *user;
+} tcall_audit;
+int tcall_audit_run(tcall_ctx *cx, void *audit);
+#define TCALL_AUDIT(audit) \
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+
+/* Approvals that come later, and a list of what has run. A call that has to be
+ * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
+ * the verdict holds once, and only for the same definition of the tool and the
+ * same arguments. A tool that is neither idempotent nor only reads runs once
+ * for an id, also after a restart if the rows were kept: they hold no pointers
+ * (keep desc.hash_key with them). desc.approve is asked first, if there is. */
+typedef struct tcall_ticket {
+    uint64_t id, what; /* hashes */
+    uint32_t state;    /* 0: free */
+} tcall_ticket;
+typedef struct tcall_ledger {
+    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    size_t count;
+} tcall_ledger;
+int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
+int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                  \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
+                tcall_ledger_consent, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
+                    ledger)
+/* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict);
+
+/* The same call again in one turn is answered without running, unless the tool
+ * says it repeats. Over turns, the same call three times, two calls in turns,
+ * or a third call of a tool with arguments that are refused are stopped. */
+typedef struct tcall_loops {
+    uint64_t seen[8]; /* private; latest first */
+    uint64_t refused; /* tool of the calls that were refused last */
+    uint8_t refusals, turn;
+} tcall_loops;
+int tcall_loops_run(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops) \
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
+void tcall_clear_turn(tcall_loops *loops);
+void tcall_clear_state(tcall_loops *loops);
+
+/* Which files were read and written, and what was in them. */
+typedef struct tcall_file {
+    uint64_t path, content; /* hashes; path 0: free */
+    bool written;
+} tcall_file;
+typedef struct tcall_files {
+    tcall_file *rows; /* zeroed at first; the oldest are given up */
+    size_t count;
+} tcall_files;
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content);
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content);
+/* Before a file is edited: TCALL_OK when this content was read or written
+ * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content);
 
 /* ==========================================================================
  * >>provider: what all wire formats share
@@ -1700,6 +2017,8 @@ typedef struct tcall_agent_desc {
     int max_tokens;     /* of one answer; default: the provider's */
     int max_rounds;     /* requests in one turn; default 8 */
     int max_calls;      /* calls run in one turn; default 32 */
+    int parallel;       /* calls of one answer that are under way at a time,
+                         * where tools answer TCALL_E_AGAIN; default 1 */
     uint32_t max_ms;    /* time for one turn; default: no limit */
     /* tcall_retry: a request that failed is sent again. NULL: it ends the
      * turn. Gives the milliseconds to wait before, or < 0. */
@@ -1713,10 +2032,23 @@ typedef struct tcall_agent_desc {
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
+     * the user says are sent, for the whole turn; when none fits, those of the
+     * turn before and the pinned ones. NULL: all are sent. */
+    int (*pick)(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    /* Default: the best 8 that reach half of the best score, safe or not, in
+     * the order of registration. */
+    const tcall_pick_opts *pick_opts;
     /* tcall_text_calls: calls that a local model writes as text count. NULL:
      * only those of the provider do. */
     int (*text_calls)(tcall_reader *r);
 } tcall_agent_desc;
+
+enum {
+    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
+};
 
 typedef struct tcall_agent {
     tcall_agent_desc desc;
@@ -1735,8 +2067,15 @@ typedef struct tcall_agent {
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool opened; /* the transport has to be closed */
-    bool again;  /* a dead connection was replaced */
+    bool opened;       /* the transport has to be closed */
+    bool again;        /* a dead connection was replaced */
+    tcall_call *batch; /* calls under way: call, or in the block */
+    size_t batch_high; /* of the block, before them */
+    int batch_n, done; /* of them; results that are in the chat */
+    int turn, waiting; /* whose turn it is; that wait for approval in a row */
+    bool picked;       /* only the picks are sent */
+    uint8_t pick_count;
+    uint16_t picks[TCALL_AGENT_PICKS];
     tcall_call call;
 } tcall_agent;
 
@@ -1907,8 +2246,9 @@ typedef struct tcall_num_ {
     bool negative, zero;
 } tcall_num_;
 
-/* Exponents beyond this are no different from it. */
-#define TCALL_EXPONENT_MAX_ 1000000
+/* Exponents beyond this are no different from it; ten times it fits an int
+ * of 16 bits too. */
+#define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
 static tcall_num_ tcall_num_read_(tcall_str text)
 {
@@ -3338,7 +3678,7 @@ static bool tcall_mend_alpha_(char c)
 static bool tcall_mend_letter_(const tcall_mend_ *m)
 {
     char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    int lead = (unsigned char)c << 8 | (unsigned char)d;
+    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
     if (lead < 0x8000)
         return tcall_mend_alpha_(c) || tcall_is_digit_(c);
     return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
@@ -4865,9 +5205,9 @@ copy:
                 !tcall_re_quantifier_(&p, &min, &max))
                 goto bad;
             many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            tcall_sc_emit_(
-                c, TCALL_K_ATOM_, piece,
-                (uint32_t)(many | min << 12 | (max == TCALL_UNBOUNDED_) << 24));
+            tcall_sc_emit_(c, TCALL_K_ATOM_, piece,
+                           (uint32_t)many | (uint32_t)min << 12 |
+                               (uint32_t)(max == TCALL_UNBOUNDED_) << 24);
             cells += (uint32_t)many;
         }
     }
@@ -6188,8 +6528,7 @@ unsigned tcall_needs(const tcall_tool *tool)
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
-/* All that the tool needs is among the permissions given. */
-static bool tcall_allowed_(const tcall_tool *tool, unsigned allow)
+bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
     return (tcall_needs(tool) & ~allow) == 0;
 }
@@ -6252,6 +6591,14 @@ static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
     return r;
 }
 
+TCALL_APART_ static bool tcall_is_json_(const char *text)
+{
+    tcall_scan scan;
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, text, strlen(text));
+    return tcall_scan_end(&scan) == TCALL_OK;
+}
+
 /* A schema of a row: it must compile; keep holds its program in the block. A
  * foreign validator decides itself what it can check. */
 static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
@@ -6262,14 +6609,10 @@ static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
     int r;
     if (!text)
         return TCALL_OK;
-    if (tc->desc.validator) {
-        tcall_scan scan;
-        tcall_scan_init(&scan, NULL, NULL, NULL);
-        tcall_scan_feed(&scan, text, strlen(text));
-        return tcall_scan_end(&scan) < 0
-                   ? tcall_fault_line_(tc, tool, which, "is not JSON", NULL)
-                   : TCALL_OK;
-    }
+    if (tc->desc.validator)
+        return tcall_is_json_(text)
+                   ? TCALL_OK
+                   : tcall_fault_line_(tc, tool, which, "is not JSON", NULL);
     r = tcall_tool_compile_(tc, s, text);
     if (r == TCALL_E_SCHEMA)
         return tcall_fault_line_(tc, tool, which, "", s);
@@ -6360,15 +6703,38 @@ static uint32_t tcall_now_(const tcall *tc)
 
 static void tcall_tell_(tcall *tc, tcall_event *event, tcall_event_kind kind)
 {
+    tcall_listener *l, *next;
     event->kind = kind;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
+    for (l = tc->listeners; l; l = next) {
+        next = l->next;
+        if (!l->kinds || l->kinds >> kind & 1)
+            l->on_event(l->user, event);
+    }
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (*at)
+        *at = listener->next;
 }
 
 static void tcall_tell_call_(tcall *tc, const tcall_call *call,
                              tcall_event_kind kind, tcall_str text)
 {
     tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
     memset(&event, 0, sizeof event);
     event.call = call;
     event.error = call->error;
@@ -6376,6 +6742,1569 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
     event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
     tcall_tell_(tc, &event, kind);
 }
+
+/* ==========================================================================
+ * >>pick
+ *
+ * The words of the input become keys in a small hash table: their stems, their
+ * first six letters, and what means the same. Each tool is then read once and
+ * what it says of each word is kept as a record of 20 bytes; where the block
+ * has no room for the records the tools are read again instead. The weight of
+ * a word comes from how few tools have it, what a record is worth from the
+ * weights of its words (BM25F), as a share of the best of all records; and
+ * since an input can want several things, also of the best for its clauses.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+enum {
+    TCALL_PICK_TERMS_ = 48,   /* words of the input that count */
+    TCALL_PICK_SLOTS_ = 256,  /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,   /* of them used at most */
+    TCALL_PICK_CLAUSES_ = 8,  /* of the input; the last takes the rest */
+    TCALL_PICK_PREFIX_ = 6,   /* letters that make words alike */
+    TCALL_PICK_WORD_ = 28,    /* bytes of a word; more do not count */
+    TCALL_PICK_ONE_ = 1 << 22 /* the best score */
+};
+
+/* What a word counts by where it stands, in quarters: itself, as a synonym,
+ * and for the length of the tool's text. */
+enum {
+    TCALL_IN_NAME_,
+    TCALL_IN_TEXT_,       /* title, description, tags */
+    TCALL_IN_PARAMETERS_, /* the text of the schema: names, descriptions,
+                             values; what all schemas say weighs nothing */
+    TCALL_IN_COUNT_
+};
+static const uint8_t tcall_pick_weights_[TCALL_IN_COUNT_][3] = {
+    {12, 3, 4}, {4, 1, 4}, {2, 1, 1}};
+/* The sums that a record tells apart. */
+static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
+
+/* Words that say nothing about what is wanted, by their length. Words that
+ * tell a device what to do (on, off, up, down, next, all) are none of them. */
+enum { TCALL_PICK_STOPS_ = 12 }; /* the longest */
+static const char tcall_pick_stop_[] =
+    "a d e g i m s t\0"
+    "am an as at be by do he hi if im in is it ll me my no of ok or re so "
+    "to us ve we\0"
+    "and any are but can did don etc for had has her hey him his how its "
+    "ive let may nor not now our per she the too use via was way who why "
+    "yes you\0"
+    "able also been best both does done each from give good have help "
+    "here into just know lets like look make mine more most must need "
+    "next okay once only same some soon such sure tell than that them "
+    "then they this used very want ways well were what when whom will "
+    "with your\0"
+    "about after again based being could doing every first given great "
+    "hello might needs other shall thank their there these thing third "
+    "those using wants where which whose would\0"
+    "anyone before during having kindly lastly please second should "
+    "thanks things\0"
+    "another because between finally looking related someone through\0"
+    "anything moreover\0"
+    "following regarding something\0"
+    "\0"
+    "furthermore\0"
+    "additionally";
+
+#ifndef TOOLCALL_NO_SYNONYMS
+/* Arrays, since linkers drop those that nobody names, unlike bare texts. */
+static const char tcall_synonyms_devices_[] =
+    "light lamp bulb illuminate\n"
+    "bright brightness dim brighten darken luminosity\n"
+    "on activate enable engage start\n"
+    "off deactivate disable disengage stop\n"
+    "start begin launch initiate\n"
+    "stop end halt cancel abort terminate\n"
+    "open raise unfold\n"
+    "close shut lower\n"
+    "increase raise up higher boost\n"
+    "decrease reduce lower down less\n"
+    "cover blind curtain shade shutter garage\n"
+    "lock secure\n"
+    "unlock unsecure\n"
+    "volume loud louder quiet sound\n"
+    "mute silence\n"
+    "speaker audio sound stereo\n"
+    "play resume listen\n"
+    "player media tv television stereo radio\n"
+    "pause hold\n"
+    "next skip forward\n"
+    "previous back last\n"
+    "climate thermostat heating hvac temperature\n"
+    "heat warm hot heater\n"
+    "cool cold chill air conditioner ac\n"
+    "temperature degrees celsius fahrenheit\n"
+    "fan ventilation ventilator\n"
+    "vacuum hoover robot clean\n"
+    "clean sweep wash tidy\n"
+    "dock charger base home\n"
+    "timer countdown\n"
+    "alarm alert wake\n"
+    "sensor detector measurement reading\n"
+    "switch toggle flip\n"
+    "plug outlet socket\n"
+    "device appliance gadget hardware\n"
+    "reboot restart reset\n"
+    "battery charge power\n"
+    "camera webcam snapshot\n"
+    "door gate entry\n"
+    "motor servo pump\n"
+    "email mail inbox gmail\n"
+    "message text sms chat notify\n"
+    "notification notify alert push\n"
+    "call phone dial telephone\n"
+    "send forward deliver\n"
+    "calendar schedule agenda\n"
+    "meeting appointment event conference\n";
+static const char tcall_synonyms_offices_[] =
+    "event concert festival happening\n"
+    "reserve reservation book booking\n"
+    "reminder remind remember memo\n"
+    "note memo jot\n"
+    "task todo chore\n"
+    "document file doc pdf\n"
+    "spreadsheet excel csv sheet\n"
+    "slide presentation powerpoint ppt\n"
+    "summary summarize summarise digest overview brief\n"
+    "write compose draft\n"
+    "translate translation language interpret\n"
+    "grammar spelling proofread\n"
+    "rewrite rephrase paraphrase\n"
+    "contact person people address\n"
+    "create make generate build produce add new\n"
+    "delete remove erase clear drop\n"
+    "update edit modify change alter adjust revise\n"
+    "set configure adjust change\n"
+    "add insert append put\n"
+    "list show display view enumerate\n"
+    "get fetch retrieve obtain find\n"
+    "find search lookup locate discover\n"
+    "search browse query web\n"
+    "check verify validate inspect\n"
+    "compare comparison difference versus\n"
+    "analyze analysis evaluate assess examine\n"
+    "calculate compute calculator determine\n"
+    "convert conversion transform change\n"
+    "estimate predict prediction forecast project\n"
+    "recommend recommendation suggest suggestion advice\n"
+    "track monitor follow watch\n"
+    "save store keep record\n"
+    "record log register\n"
+    "register signup enroll join\n"
+    "login signin authenticate password\n"
+    "read view load open\n"
+    "copy duplicate clone\n"
+    "move transfer relocate\n"
+    "rename name title\n"
+    "folder directory path\n"
+    "file document\n"
+    "upload attach import\n"
+    "download export save\n"
+    "share publish post\n"
+    "website site webpage page url link domain\n"
+    "click press tap\n"
+    "screenshot snapshot capture\n"
+    "image picture photo photograph art\n"
+    "draw drawing paint sketch illustration\n"
+    "logo icon brand\n"
+    "video clip youtube movie\n"
+    "movie film cinema\n"
+    "song music track tune playlist\n"
+    "artist singer band musician\n"
+    "lyrics song\n"
+    "podcast episode\n"
+    "book novel author read\n"
+    "news headline article current\n"
+    "article blog paper post\n"
+    "paper research academic scholar study journal publication\n"
+    "game gaming play\n"
+    "joke fun funny humor\n"
+    "story tale fiction\n"
+    "quote saying inspirational\n"
+    "weather forecast rain snow climate wind sunny\n"
+    "time hour clock timezone\n"
+    "date day today tomorrow\n"
+    "location place city address where\n"
+    "map direction route navigate navigation\n"
+    "distance far away\n"
+    "near nearby closest around local\n";
+static const char tcall_synonyms_web_[] =
+    "travel trip vacation holiday journey tour itinerary destination\n"
+    "flight airline plane airport fly\n"
+    "hotel accommodation lodging stay motel hostel\n"
+    "restaurant dining eat cafe dinner lunch\n"
+    "food meal dish cuisine\n"
+    "recipe cook cooking bake ingredient\n"
+    "diet calorie nutrition healthy\n"
+    "car vehicle auto automobile\n"
+    "drive driving road\n"
+    "train rail bus transit\n"
+    "taxi ride cab\n"
+    "house home property apartment estate\n"
+    "rent rental lease\n"
+    "buy purchase order shop shopping\n"
+    "sell sale\n"
+    "price cost fee rate expensive\n"
+    "product item goods merchandise\n"
+    "gift present\n"
+    "discount coupon deal promo offer\n"
+    "cart basket checkout\n"
+    "shipping delivery parcel package\n"
+    "money cash currency fund\n"
+    "currency exchange dollar euro\n"
+    "stock share ticker equity\n"
+    "invest investment investing portfolio finance\n"
+    "finance financial bank\n"
+    "pay payment bill charge\n"
+    "invoice receipt bill\n"
+    "tax vat\n"
+    "loan mortgage credit debt\n"
+    "balance account\n"
+    "crypto cryptocurrency bitcoin token coin\n"
+    "budget expense spending\n"
+    "insurance policy coverage\n"
+    "job career employment work hire vacancy\n"
+    "resume cv\n"
+    "company business firm corporation enterprise\n"
+    "customer client user\n"
+    "employee staff worker\n"
+    "salary wage pay\n"
+    "team group\n"
+    "sport football soccer basketball match\n"
+    "score result\n"
+    "health medical medicine\n"
+    "doctor physician appointment\n"
+    "drug medication medicine pill\n"
+    "symptom disease illness\n"
+    "exercise workout fitness gym training\n"
+    "course class lesson tutorial learn\n"
+    "learn study education educational teach\n"
+    "student pupil kid child\n"
+    "school university college\n"
+    "question quiz answer ask\n"
+    "exam test\n";
+static const char tcall_synonyms_world_[] =
+    "explain explanation describe definition meaning\n"
+    "word dictionary vocabulary\n"
+    "synonym word thesaurus\n"
+    "code program programming developer software\n"
+    "github repository repo\n"
+    "bug error issue problem\n"
+    "run execute perform\n"
+    "deploy release\n"
+    "database sql table\n"
+    "server host\n"
+    "ip network address\n"
+    "chart graph plot diagram visualize\n"
+    "map geography\n"
+    "data dataset statistic statistics\n"
+    "trend popular trending top\n"
+    "review rating feedback opinion\n"
+    "idea suggestion inspiration\n"
+    "plan planning organize\n"
+    "law legal lawyer court\n"
+    "astrology horoscope zodiac\n"
+    "tarot fortune\n"
+    "pet dog cat animal\n"
+    "plant garden flower\n"
+    "outfit fashion clothes clothing style\n"
+    "color colour\n"
+    "size dimension length\n"
+    "big large huge\n"
+    "small little tiny\n"
+    "average mean\n"
+    "sum total add\n"
+    "area surface\n"
+    "speed fast velocity pace\n"
+    "random dice\n"
+    "quick fast speed\n"
+    "history past historical\n"
+    "future upcoming next\n"
+    "latest recent newest current\n"
+    "free available vacant\n"
+    "status state condition\n"
+    "info information detail details\n"
+    "link connect pair\n"
+    "wifi wireless network internet\n"
+    "password passcode pin\n"
+    "user account profile\n"
+    "comment reply respond\n"
+    "tweet twitter social\n"
+    "chat conversation talk\n"
+    "speech voice speak say\n"
+    "volume capacity\n"
+    "population demographic people\n"
+    "country nation\n"
+    "language locale\n";
+const char *const tcall_synonyms[] = {
+    tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
+    tcall_synonyms_world_, NULL};
+#endif
+
+/* Latin letters from U+00C0 on without their accents, small after capital. */
+static const char tcall_latin_[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+
+enum {
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LOWER_, /* also of scripts without case */
+    TCALL_CHAR_UPPER_,
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_WIDE_, /* scripts without spaces: words are pairs of these */
+    TCALL_CHAR_MARK_  /* accent of the letter before: left out */
+};
+
+/* What the characters are from here on, beyond Latin. */
+static const struct {
+    uint16_t from;
+    uint8_t kind;
+} tcall_scripts_[] = {{0x0100, TCALL_CHAR_LOWER_}, {0x0300, TCALL_CHAR_MARK_},
+                      {0x0370, TCALL_CHAR_LOWER_}, {0x0E00, TCALL_CHAR_WIDE_},
+                      {0x0F00, TCALL_CHAR_LOWER_}, {0x1000, TCALL_CHAR_WIDE_},
+                      {0x10A0, TCALL_CHAR_LOWER_}, {0x1780, TCALL_CHAR_WIDE_},
+                      {0x1800, TCALL_CHAR_LOWER_}, {0x2000, TCALL_CHAR_SIGN_},
+                      {0x2C00, TCALL_CHAR_LOWER_}, {0x2E00, TCALL_CHAR_SIGN_},
+                      {0x2E80, TCALL_CHAR_WIDE_},  {0x3000, TCALL_CHAR_SIGN_},
+                      {0x3005, TCALL_CHAR_WIDE_},  {0x3008, TCALL_CHAR_SIGN_},
+                      {0x3040, TCALL_CHAR_WIDE_},  {0xD7B0, TCALL_CHAR_LOWER_},
+                      {0xF900, TCALL_CHAR_WIDE_},  {0xFB00, TCALL_CHAR_LOWER_},
+                      {0xFE00, TCALL_CHAR_SIGN_},  {0xFE70, TCALL_CHAR_LOWER_},
+                      {0xFF00, TCALL_CHAR_SIGN_},  {0xFF66, TCALL_CHAR_WIDE_},
+                      {0xFFF0, TCALL_CHAR_SIGN_}};
+
+/* One character: its bytes, its kind, and c without case, accent and width.
+ * A byte that is no UTF-8 is a sign. */
+static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
+                          int *kind)
+{
+    uint32_t cp = (unsigned char)*p;
+    size_t n = cp < 0xC2 ? 1 : cp < 0xE0 ? 2 : cp < 0xF0 ? 3 : 4, i;
+    *kind = TCALL_CHAR_SIGN_;
+    *c = 0;
+    if (cp >= 0x80) {
+        if (n == 1 || cp > 0xF4 || (size_t)(end - p) < n)
+            return 1;
+        cp &= 0x7Fu >> n;
+        for (i = 1; i < n; i++) {
+            if (((unsigned char)p[i] & 0xC0) != 0x80)
+                return 1;
+            cp = cp << 6 | ((unsigned char)p[i] & 0x3F);
+        }
+        if (cp >= 0xC0 && cp < 0x100)
+            cp = (unsigned char)tcall_latin_[cp & 0x1F];
+        else if (cp > 0xFF00 && cp < 0xFF5F)
+            cp -= 0xFEE0;
+    }
+    *c = cp;
+    if ((cp | 0x20) - 'a' < 26u) {
+        *kind = cp & 0x20 ? TCALL_CHAR_LOWER_ : TCALL_CHAR_UPPER_;
+        *c = cp | 0x20;
+    } else if (cp < 0x80) {
+        if (cp - '0' < 10u)
+            *kind = TCALL_CHAR_DIGIT_;
+    } else if (cp >= 0x10000) {
+        *kind = cp >= 0x20000   ? TCALL_CHAR_WIDE_
+                : cp >= 0x1F000 ? TCALL_CHAR_SIGN_
+                                : TCALL_CHAR_LOWER_;
+    } else {
+        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+            if (cp >= tcall_scripts_[i].from)
+                *kind = tcall_scripts_[i].kind;
+        if ((cp >= 0x391 && cp <= 0x3A9) || (cp >= 0x410 && cp <= 0x42F))
+            *c += 0x20; /* Greek, Cyrillic */
+        else if (cp >= 0x400 && cp <= 0x40F)
+            *c += 0x50;
+        else if (cp < 0x180) /* capitals are even, but in two ranges */
+            *c = cp - 0x139 < 16 || cp - 0x179 < 6 ? (cp + 1) & ~1u : cp | 1;
+    }
+    return n;
+}
+
+/* The words of a text, one after the other. */
+typedef struct tcall_split_ {
+    const char *p, *end;
+    bool input; /* clauses, and keys if it is JSON, are told apart */
+    bool json;
+    bool key;    /* the word stands in one */
+    bool stop;   /* a clause ended before the word */
+    bool paired; /* the wide character at p was in the word before */
+    uint8_t n;
+    const char *at; /* the word: in the text, or where it had to be folded */
+    char word[TCALL_PICK_WORD_];
+} tcall_split_;
+
+static void tcall_split_init_(tcall_split_ *t, const char *text, size_t len)
+{
+    t->p = text;
+    t->end = len ? text + len : text;
+    t->input = t->json = t->key = t->stop = t->paired = false;
+}
+
+static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
+{
+    const char *p = t->p + 1;
+    t->paired = false;
+    if (c == '.') /* but not in 1.5 or example.com */
+        t->stop |= p >= t->end || tcall_is_space_(*p) || *p == '"';
+    else if (c == ';' || c == '!' || c == '?' || c == '\n' || c == 0x3002)
+        t->stop = true;
+    else if (c == '"' && t->json) {
+        while (p < t->end && *p != '"')
+            p += 1 + (*p == '\\');
+        t->key = p + 1 < t->end && p[1] == ':';
+        if (t->key)
+            t->stop = true;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *t, uint32_t c)
+{
+    if (t->n + 4 > TCALL_PICK_WORD_)
+        return;
+    if (c < 0x80)
+        t->word[t->n++] = (char)c;
+    else
+        t->n = (uint8_t)(t->n + tcall_utf8_(t->word + t->n, c));
+}
+
+/* Whether an upper-case letter at p begins a word: lampOn, HTTPServer, but
+ * not the plural in PDFs. */
+static bool tcall_split_hump_(const tcall_split_ *t, int last)
+{
+    const char *p = t->p;
+    size_t left = (size_t)(t->end - p);
+    if (last != TCALL_CHAR_UPPER_)
+        return true;
+    return left > 1 && p[1] >= 'a' && p[1] <= 'z' &&
+           !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
+}
+
+/* The short way, for most of all text: a word of small letters between signs
+ * of ASCII, which needs no folding. */
+static bool tcall_split_plain_(tcall_split_ *t)
+{
+    const char *p = t->p, *end = t->end, *from;
+    if (!t->input)
+        for (; p < end; p++) {
+            unsigned c = (unsigned char)*p;
+            if (c >= '0' && ((c | 0x20) - 'a' < 26 || c <= '9' || c >= 0x80))
+                break;
+        }
+    t->p = from = p;
+    while (p < end && *p >= 'a' && *p <= 'z')
+        p++;
+    if (p == from || (p < end && (unsigned char)*p >= 0x80))
+        return false;
+    t->at = from;
+    t->n = TCALL_PICK_WORD_;
+    if (p - from < TCALL_PICK_WORD_)
+        t->n = (uint8_t)(p - from);
+    t->p = p;
+    return true;
+}
+
+static bool tcall_split_next_(tcall_split_ *t)
+{
+    int last = 0, kind = 0;
+    t->stop = false;
+    if (tcall_split_plain_(t))
+        return true;
+    t->n = 0;
+    t->at = t->word;
+    for (; t->p < t->end; last = kind) {
+        uint32_t c, next;
+        size_t len = tcall_char_(t->p, t->end, &c, &kind);
+        if (kind == TCALL_CHAR_MARK_)
+            kind = last;
+        else if (t->n) {
+            if (kind == TCALL_CHAR_SIGN_ || kind == TCALL_CHAR_WIDE_ ||
+                (kind == TCALL_CHAR_DIGIT_) != (last == TCALL_CHAR_DIGIT_) ||
+                (kind == TCALL_CHAR_UPPER_ && tcall_split_hump_(t, last)))
+                break;
+            tcall_split_put_(t, c);
+        } else if (kind == TCALL_CHAR_SIGN_)
+            tcall_split_sign_(t, c);
+        else
+            tcall_split_put_(t, c);
+        t->p += len;
+        if (kind != TCALL_CHAR_WIDE_)
+            continue;
+        if (t->p < t->end)
+            tcall_char_(t->p, t->end, &next, &kind);
+        else
+            kind = TCALL_CHAR_SIGN_;
+        if (kind == TCALL_CHAR_WIDE_)
+            tcall_split_put_(t, next);
+        if (kind == TCALL_CHAR_WIDE_ || !t->paired) {
+            t->paired = kind == TCALL_CHAR_WIDE_;
+            break;
+        }
+        t->paired = false;
+        t->n = 0;
+    }
+    return t->n > 0;
+}
+
+static bool tcall_ends_(const char *w, size_t n, const char *end, size_t len)
+{
+    return memcmp(w + n - len, end, len) == 0;
+}
+
+static bool tcall_vowel_(char c)
+{
+    return memchr("aeiouy", c, 6) != NULL;
+}
+
+static bool tcall_has_vowel_(const char *w, size_t n)
+{
+    while (n-- > 0)
+        if (tcall_vowel_(w[n]))
+            return true;
+    return false;
+}
+
+/* Cuts English endings off, so that forms of a word are alike: light, lights,
+ * lighting. What remains need not be a word. The first three letters stay. */
+static size_t tcall_stem_(char *w, size_t n)
+{
+    if (n > 3 && w[n - 1] == 's') {
+        if (n > 4 && tcall_ends_(w, n, "ies", 3)) {
+            n -= 2;
+            w[n - 1] = 'y';
+        } else if (tcall_ends_(w, n, "xes", 3) ||
+                   (n > 4 && (tcall_ends_(w, n, "sses", 4) ||
+                              tcall_ends_(w, n, "ches", 4) ||
+                              tcall_ends_(w, n, "shes", 4))))
+            n -= 2;
+        else if (w[n - 2] != 's' && w[n - 2] != 'u' && w[n - 2] != 'i')
+            n--;
+    }
+    if (n > 4)
+        switch (w[n - 1]) {
+        case 'n': /* -tion, -sion */
+            if (n > 6 && tcall_ends_(w, n, "ion", 3) &&
+                (w[n - 4] == 't' || w[n - 4] == 's'))
+                n -= 3;
+            break;
+        case 'g':
+            if (n > 5 && tcall_ends_(w, n, "ing", 3) &&
+                tcall_has_vowel_(w, n - 3))
+                n -= 3;
+            break;
+        case 'd':
+            if (w[n - 2] == 'e' && tcall_has_vowel_(w, n - 2))
+                n -= 2;
+            break;
+        default: break;
+        }
+    if (n > 3 && w[n - 1] == 'e')
+        n--;
+    if (n > 3 && w[n - 1] == w[n - 2] && !tcall_vowel_(w[n - 1]))
+        n--;
+    if (n > 2 && w[n - 1] == 'y')
+        w[n - 1] = 'i';
+    return n;
+}
+
+static bool tcall_pick_stops_(const tcall_split_ *t)
+{
+    const char *p = tcall_pick_stop_;
+    unsigned n;
+    if (t->n > TCALL_PICK_STOPS_)
+        return false;
+    for (n = 1; n < t->n; n++)
+        p += strlen(p) + 1;
+    for (; *p; p += t->n + (p[t->n] == ' '))
+        if (memcmp(p, t->at, t->n) == 0)
+            return true;
+    return false;
+}
+
+/* FNV-1a. Its low bits find the slot, its high bits tell it from others. */
+static uint32_t tcall_pick_hash_(uint32_t h, const char *p, size_t n)
+{
+    while (n-- > 0)
+        h = (h ^ (unsigned char)*p++) * 16777619u;
+    return h;
+}
+
+/* What words are known by. */
+typedef struct tcall_key_ {
+    uint32_t stem;   /* hash of it */
+    uint32_t prefix; /* of the first letters of a longer word, else 0 */
+} tcall_key_;
+
+/* A number from the first three letters, which stems keep, but for y and i. */
+static unsigned tcall_split_letters_(const tcall_split_ *t)
+{
+    const unsigned char *w =
+        (const unsigned char *)t->at + ((unsigned char)*t->at >= 0x80);
+    unsigned n = w[0] & 31u;
+    if (t->n > 1)
+        n |= (w[1] & 31u) << 5;
+    if (t->n > 2)
+        n ^= ((w[2] == 'y' ? 'i' : w[2]) & 31u) << 3;
+    return n;
+}
+
+/* Only stems of letters are cut; the word itself stays. */
+static tcall_key_ tcall_split_key_(const tcall_split_ *t)
+{
+    char w[TCALL_PICK_WORD_];
+    size_t n = t->n;
+    bool letters = *t->at >= 'a' && *t->at <= 'z';
+    tcall_key_ k;
+    k.prefix = 0;
+    if (n >= TCALL_PICK_PREFIX_ && letters)
+        k.prefix = tcall_pick_hash_(0x50BA1, t->at, TCALL_PICK_PREFIX_) | 1;
+    memcpy(w, t->at, n);
+    if (n > 3 && letters)
+        n = tcall_stem_(w, n);
+    k.stem = tcall_pick_hash_(2166136261u, w, n);
+    return k;
+}
+
+/* What one tool says of the words of the input: three bits each, a level, in
+ * three planes; its length and how much of its name was asked for. */
+typedef struct tcall_record_ {
+    uint8_t plane[3][TCALL_PICK_TERMS_ / 8];
+    uint8_t length; /* in quarters of a word, coarser from 128 on */
+    uint8_t name;   /* 16: all its words */
+} tcall_record_;
+
+/* The input, and all that is needed while tools are ranked for it. A slot is
+ * 0 or 20 bits of a hash, a mark, and the term that the key belongs to. */
+#define TCALL_SLOT_USED_ 0x80u
+#define TCALL_SLOT_WEAK_ 0x40u
+#define TCALL_SLOT_TERM_ 0x3Fu
+#define TCALL_SLOT_HASH_ 0xFFFFF000u
+
+typedef struct tcall_query_ {
+    uint32_t slot[TCALL_PICK_SLOTS_];
+    uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
+    uint32_t lengths;     /* of the tools, in quarters of a word */
+    uint32_t level;       /* of the best score of all, in thousandths */
+    uint8_t letters[128]; /* which keys begin so */
+    uint16_t keys;
+    uint8_t terms, clauses;
+    uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
+    uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
+    uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
+    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: clauses it stands in */
+    uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
+    uint8_t like[TCALL_PICK_TERMS_];
+    uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
+    uint8_t hits;
+    tcall_split_ words;
+} tcall_query_;
+
+/* The slot of a key from *at on, which moves past it; 0: no further one. */
+static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
+                                  unsigned *at)
+{
+    uint32_t slot;
+    while ((slot = q->slot[*at % TCALL_PICK_SLOTS_]) != 0) {
+        ++*at;
+        if (((slot ^ hash) & TCALL_SLOT_HASH_) == 0)
+            return slot;
+    }
+    return 0;
+}
+
+/* The term whose word has this stem, -1: none. */
+static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
+{
+    unsigned at = hash >> 12;
+    uint32_t slot;
+    while ((slot = tcall_query_find_(q, hash, &at)) != 0)
+        if (!(slot & TCALL_SLOT_WEAK_))
+            return (int)(slot & TCALL_SLOT_TERM_);
+    return -1;
+}
+
+static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
+                             uint32_t what)
+{
+    unsigned at = hash >> 12;
+    uint32_t slot;
+    what |= TCALL_SLOT_USED_;
+    while ((slot = tcall_query_find_(q, hash, &at)) != 0)
+        if ((slot & ~TCALL_SLOT_HASH_) == what)
+            return;
+    if (q->keys == TCALL_PICK_KEYS_)
+        return;
+    q->keys++;
+    q->slot[at % TCALL_PICK_SLOTS_] = (hash & TCALL_SLOT_HASH_) | what;
+    q->letters[letters / 8] |= (uint8_t)(1u << letters % 8);
+}
+
+static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
+{
+    return q->letters[letters / 8] >> letters % 8 & 1;
+}
+
+/* Told of each term when its word is at hand; NULL but for reports. */
+typedef struct tcall_teller_ tcall_teller_;
+struct tcall_teller_ {
+    void (*term)(const tcall_teller_ *to, const tcall_split_ *t, unsigned term);
+    tcall_writer *w;
+    const tcall_query_ *q;
+    const tcall_record_ *only; /* terms that this record has */
+    size_t tools;
+};
+
+/* Makes terms of the words of the input. */
+static void tcall_query_read_(tcall_query_ *q, tcall_str input,
+                              const tcall_teller_ *teller)
+{
+    tcall_split_ *t = &q->words;
+    unsigned words = 0; /* of the clause */
+    tcall_split_init_(t, input.ptr, input.len);
+    t->input = true;
+    while (t->p < t->end && tcall_is_space_(*t->p))
+        t->p++;
+    t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
+    q->clauses = 1;
+    while (q->terms < TCALL_PICK_TERMS_ && tcall_split_next_(t)) {
+        unsigned letters;
+        tcall_key_ key;
+        int term;
+        if (t->stop && words >= 3 && q->clauses < TCALL_PICK_CLAUSES_) {
+            q->clauses++;
+            words = 0;
+        }
+        /* Long numbers are values, of which no tool speaks. */
+        if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
+            continue;
+        words++;
+        letters = tcall_split_letters_(t);
+        key = tcall_split_key_(t);
+        term = tcall_query_term_(q, key.stem);
+        if (term < 0) {
+            term = q->terms++;
+            tcall_query_add_(q, letters, key.stem, (uint32_t)term);
+            if (key.prefix)
+                tcall_query_add_(q, letters, key.prefix,
+                                 (uint32_t)term | TCALL_SLOT_WEAK_);
+            if (teller)
+                teller->term(teller, t, (unsigned)term);
+        }
+        q->clause[term] |= (uint8_t)(1u << (q->clauses - 1));
+        q->weight[term] |= t->key ? 1 : 2; /* keys count half */
+    }
+    if (words == 0 && q->clauses > 1)
+        q->clauses--;
+}
+
+/* Synonyms of the terms become keys too. Text: words that mean the same stand
+ * in one line, separated by spaces. */
+static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
+{
+    const char *line = text, *p = text;
+    tcall_split_ *t = &q->words;
+    uint8_t terms[4];
+    unsigned found = 0, again = 0;
+    while (*p) {
+        const char *from = p;
+        while ((unsigned char)*p > ' ')
+            p++;
+        t->at = from;
+        t->n = (uint8_t)(p - from);
+        if (p > from && p - from < TCALL_PICK_WORD_ &&
+            (again || tcall_query_begins_(q, tcall_split_letters_(t)))) {
+            uint32_t stem = tcall_split_key_(t).stem;
+            int term = tcall_query_term_(q, stem);
+            if (term < 0) {
+                unsigned i;
+                for (i = 0; i < again; i++)
+                    tcall_query_add_(q, tcall_split_letters_(t), stem,
+                                     terms[i] | TCALL_SLOT_WEAK_);
+            } else if (!again && found < TCALL_COUNT(terms))
+                terms[found++] = (uint8_t)term;
+        }
+        while (*p == ' ')
+            p++;
+        if (*p && *p != '\n')
+            continue;
+        again = again ? 0 : found; /* the line once more, to add its words */
+        found = 0;
+        if (again)
+            p = line;
+        else
+            p += *p == '\n';
+        line = again ? line : p;
+    }
+}
+
+/* Counts one word of a tool; true when it is a key. */
+static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
+{
+    const uint8_t *weights = tcall_pick_weights_[text];
+    unsigned at = hash >> 12;
+    uint32_t slot;
+    bool hit = false;
+    while ((slot = tcall_query_find_(q, hash, &at)) != 0) {
+        bool weak = (slot & TCALL_SLOT_WEAK_) != 0;
+        unsigned term = slot & TCALL_SLOT_TERM_;
+        uint8_t *sum = (weak ? q->like : q->own) + term;
+        if (q->own[term] + q->like[term] == 0)
+            q->hit[q->hits++] = (uint8_t)term;
+        if (*sum < 100)
+            *sum = (uint8_t)(*sum + weights[weak]);
+        hit = true;
+    }
+    return hit;
+}
+
+static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned text)
+{
+    return tcall_query_hit_(q, key.stem, text) ||
+           (key.prefix && tcall_query_hit_(q, key.prefix, text));
+}
+
+enum { TCALL_PICK_TEXTS_ = 5 };
+
+static void tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
+                             unsigned text)
+{
+    const char *p = text == 0   ? tool->name
+                    : text == 1 ? tool->title
+                    : text == 2 ? tool->description
+                    : text == 3 ? tool->tags
+                                : tool->parameters;
+    tcall_split_init_(t, p, p ? strlen(p) : 0);
+}
+
+static unsigned tcall_pick_where_(unsigned text)
+{
+    return text == 0   ? TCALL_IN_NAME_
+           : text == 4 ? TCALL_IN_PARAMETERS_
+                       : TCALL_IN_TEXT_;
+}
+
+/* What is counted while a tool is read. */
+typedef struct tcall_counts_ {
+    unsigned length; /* in quarters of a word */
+    unsigned name;   /* its words */
+    unsigned hits;   /* those of them that were asked for */
+} tcall_counts_;
+
+/* Words that are too short to tell anything make no text longer. */
+static void tcall_counts_add_(tcall_counts_ *n, unsigned bytes, unsigned where)
+{
+    n->length += bytes > 2 ? tcall_pick_weights_[where][2] : 0;
+    n->name += where == TCALL_IN_NAME_;
+}
+
+/* Reads a tool: what it says is in own and like afterwards. */
+static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
+                              tcall_counts_ *n)
+{
+    tcall_split_ *t = &q->words;
+    unsigned text;
+    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+        unsigned where = tcall_pick_where_(text);
+        tcall_pick_text_(t, tool, text);
+        while (tcall_split_next_(t)) {
+            tcall_counts_add_(n, t->n, where);
+            if (tcall_query_begins_(q, tcall_split_letters_(t)) &&
+                tcall_query_word_(q, tcall_split_key_(t), where))
+                n->hits += where == TCALL_IN_NAME_;
+        }
+    }
+}
+
+/* The same from an index. Of each tool it has a head, its length and the words
+ * of its name, and two numbers for each word: 20 bits of the hash of the stem,
+ * the letters, where it stands; and the prefix. */
+static void tcall_query_index_(tcall_query_ *q, const uint32_t *p,
+                               const uint32_t *end, tcall_counts_ *n)
+{
+    n->length = *p >> 8;
+    n->name = *p & 0xFF;
+    for (p++; p < end; p += 2) {
+        unsigned letters = *p >> 2 & 0x3FF;
+        tcall_key_ key;
+        if (!tcall_query_begins_(q, letters))
+            continue;
+        key.stem = p[0];
+        key.prefix = p[1];
+        if (tcall_query_word_(q, key, *p & 3))
+            n->hits += (*p & 3) == TCALL_IN_NAME_;
+    }
+}
+
+int tcall_pick_index(tcall *tc, tcall_index *index)
+{
+    tcall_block *b = &tc->block;
+    size_t count = tc->desc.tool_count, i;
+    uint32_t *words;
+    size_t used = count + 1, low = b->low, room;
+    memset(index, 0, sizeof *index);
+    tcall_block_grow_(b, (0 - (uintptr_t)tcall_block_gap_(b)) & 3);
+    words = (uint32_t *)(void *)tcall_block_gap_(b);
+    room = tcall_block_free_(b) / 4;
+    for (i = 0; i <= count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        size_t head = used++;
+        tcall_counts_ n;
+        tcall_split_ t;
+        unsigned text;
+        if (i < room)
+            words[i] = (uint32_t)head;
+        memset(&n, 0, sizeof n);
+        for (text = 0; i < count && text < TCALL_PICK_TEXTS_; text++) {
+            unsigned where = tcall_pick_where_(text);
+            tcall_pick_text_(&t, tool, text);
+            for (; tcall_split_next_(&t); used += 2) {
+                uint32_t letters = tcall_split_letters_(&t);
+                tcall_key_ key = tcall_split_key_(&t);
+                tcall_counts_add_(&n, t.n, where);
+                if (used + 2 > room)
+                    continue;
+                words[used] =
+                    (key.stem & TCALL_SLOT_HASH_) | letters << 2 | where;
+                words[used + 1] = key.prefix;
+            }
+        }
+        if (head < room)
+            words[head] = n.length << 8 | (n.name & 0xFF);
+    }
+    if (!tcall_block_grow_(b, (used * 4 + 7) & ~(size_t)7)) {
+        b->low = low;
+        return TCALL_E_MEMORY;
+    }
+    index->words = words;
+    index->tools = count;
+    return TCALL_OK;
+}
+
+/* ---- ranking */
+
+typedef struct tcall_ranking_ {
+    tcall *tc;
+    const tcall_pick_opts *opts;
+    tcall_query_ *q;
+    tcall_record_ *records; /* of all tools, if there is room for them */
+    uint32_t started;
+    size_t tools; /* that may be picked */
+    bool late;
+} tcall_ranking_;
+
+/* Why a tool may not be picked, NULL: it may. */
+static const char *tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
+                                      const tcall_tool *tool)
+{
+    unsigned allow = o->allow ? o->allow : tc->desc.allow;
+    bool safe = tool->safe == TCALL_SAFETY_DERIVED
+                    ? tcall_needs(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFE;
+    if (!tcall_enabled(tool, allow))
+        return "permissions";
+    if (!safe && !o->allow_unsafe)
+        return "unsafe";
+    if (o->streaming && !tool->streaming)
+        return "streaming";
+    if (tool->roles && !(tool->roles & o->roles))
+        return "roles";
+    if (o->max_cost && tool->cost > o->max_cost)
+        return "cost";
+    if (o->groups && tool->groups && !(tool->groups & o->groups))
+        return "groups";
+    return NULL;
+}
+
+/* The next tool at or behind *i that may be picked. Stops when time is up. */
+static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
+{
+    const tcall_desc *d = &k->tc->desc;
+    if (k->opts->timeout_ms && d->now_ms && !k->late)
+        k->late = d->now_ms(d->user) - k->started >= k->opts->timeout_ms;
+    for (; *i < d->tool_count && !k->late; ++*i)
+        if (!tcall_pick_barred_(k->tc, k->opts, &d->tools[*i]))
+            return &d->tools[*i];
+    return NULL;
+}
+
+/* What tool i says of the terms, and in the first pass how many tools do. */
+static void tcall_ranking_record_(tcall_ranking_ *k, size_t i, tcall_record_ *r,
+                                  bool count)
+{
+    tcall_query_ *q = k->q;
+    const tcall_index *index = k->opts->index;
+    tcall_counts_ n;
+    memset(r, 0, sizeof *r);
+    memset(&n, 0, sizeof n);
+    if (index)
+        tcall_query_index_(q, index->words + index->words[i],
+                           index->words + index->words[i + 1], &n);
+    else
+        tcall_query_tool_(q, &k->tc->desc.tools[i], &n);
+    while (q->hits > 0) {
+        unsigned t = q->hit[--q->hits], level = 7;
+        unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
+        while (tcall_pick_levels_[level] > sum)
+            level--;
+        r->plane[0][t / 8] |= (uint8_t)((level & 1) << t % 8);
+        r->plane[1][t / 8] |= (uint8_t)((level >> 1 & 1) << t % 8);
+        r->plane[2][t / 8] |= (uint8_t)((level >> 2) << t % 8);
+        if (count) {
+            q->any[t]++;
+            q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
+        }
+        q->own[t] = q->like[t] = 0;
+    }
+    if (n.length >= 128)
+        n.length = 128 + (n.length - 128) / 16;
+    r->length = (uint8_t)(n.length < 255 ? n.length : 255);
+    r->name = (uint8_t)(n.name ? n.hits * 16 / n.name : 0);
+}
+
+static unsigned tcall_record_length_(const tcall_record_ *r)
+{
+    return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
+}
+
+/* The level of a term in a record; 0: the tool says nothing of it. */
+static unsigned tcall_record_level_(const tcall_record_ *r, unsigned t)
+{
+    unsigned low = r->plane[0][t / 8], middle = r->plane[1][t / 8];
+    unsigned high = r->plane[2][t / 8];
+    return (low >> t % 8 & 1) | (middle >> t % 8 & 1) << 1 |
+           (high >> t % 8 & 1) << 2;
+}
+
+/* 16 * log2(x), between powers of two by a straight line. */
+static unsigned tcall_log16_(uint32_t x)
+{
+    unsigned n = 0;
+    while (x >> n > 1)
+        n++;
+    return 16 * n + (x << 4 >> n & 15);
+}
+
+/* What a record is worth: part[0] for the whole input, the rest for its
+ * clauses. */
+static void tcall_ranking_parts_(const tcall_ranking_ *k,
+                                 const tcall_record_ *r, uint32_t *part)
+{
+    const tcall_query_ *q = k->q;
+    uint32_t average = q->lengths / (uint32_t)k->tools + 1;
+    uint32_t dull = 64 + 1024 * tcall_record_length_(r) / average;
+    unsigned t, i;
+    memset(part, 0, sizeof q->best);
+    for (t = 0; t < q->terms; t++) {
+        unsigned byte = t / 8, level, value, bits;
+        if (t % 8 == 0 &&
+            !(r->plane[0][byte] | r->plane[1][byte] | r->plane[2][byte])) {
+            t += 7;
+            continue;
+        }
+        level = tcall_record_level_(r, t);
+        if (level == 0)
+            continue;
+        value = tcall_pick_levels_[level];
+        value = q->weight[t] * 1024u * value / (16 * value + dull);
+        value = value * (32u + r->name) / 32;
+        part[0] += value;
+        if (q->clauses > 1)
+            for (i = 1, bits = q->clause[t]; bits; bits >>= 1, i++)
+                if (bits & 1)
+                    part[i] += value;
+    }
+}
+
+/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
+static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
+{
+    const tcall_query_ *q = k->q;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
+    tcall_record_ r;
+    unsigned c;
+    if (q->level == 0)
+        return 0;
+    if (k->records)
+        r = k->records[i];
+    else
+        tcall_ranking_record_(k, i, &r, false);
+    tcall_ranking_parts_(k, &r, part);
+    if (part[0] == 0)
+        return 0;
+    for (c = 0; c < q->clauses; c++)
+        if (part[c + 1]) {
+            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
+            most = share > most ? share : most;
+        }
+    score = (part[0] << 12) / q->best[0];
+    score = q->clauses > 1 ? 614 * score + 410 * most : score << 10;
+    return score * q->level;
+}
+
+/* 16 * log2 of how rare a term is among the tools: of the word itself if there
+ * is a tool that has it, else of what is like it. */
+static unsigned tcall_query_rare_(const tcall_query_ *q, unsigned term,
+                                  size_t tools)
+{
+    uint32_t with = q->exact[term] ? q->exact[term] : q->any[term];
+    unsigned rare =
+        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
+    return rare < 255 ? rare : 255;
+}
+
+/* The first two passes of the built-in scorer: how rare the words are, and the
+ * best parts. */
+static void tcall_ranking_prepare_(tcall_ranking_ *k)
+{
+    tcall_query_ *q = k->q;
+    tcall_record_ r, *at = &r;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0;
+    unsigned t, c;
+    size_t i;
+    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+        if (k->records)
+            at = &k->records[i];
+        tcall_ranking_record_(k, i, at, true);
+        q->lengths += tcall_record_length_(at) * 16;
+        k->tools++;
+    }
+    for (t = 0; t < q->terms; t++) {
+        unsigned rare = tcall_query_rare_(q, t, k->tools);
+        q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
+        all += q->weight[t];
+    }
+    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+        if (k->records)
+            at = &k->records[i];
+        else
+            tcall_ranking_record_(k, i, at, false);
+        tcall_ranking_parts_(k, at, part);
+        for (c = 0; c <= q->clauses; c++)
+            q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
+    }
+    q->level = all ? q->best[0] * 1000 / (all * 21) : 0;
+    q->level = q->level < 1000 ? q->level : 1000;
+}
+
+/* The query, and records for all tools if there is room, in the free part of
+ * the block: nothing of it is held. */
+static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
+                               const tcall_pick_opts *opts,
+                               const tcall_teller_ *teller)
+{
+    tcall_block *b = &tc->block;
+    size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
+    size_t size = (skip + sizeof(tcall_query_) + 7) & ~(size_t)7, all;
+    const char *const *synonyms = opts->synonyms;
+    memset(k, 0, sizeof *k);
+    k->tc = tc;
+    k->opts = opts;
+    all = size + tc->desc.tool_count * sizeof(tcall_record_);
+    if (opts->index && (opts->index->tools != tc->desc.tool_count))
+        return TCALL_E_USAGE;
+    if (!tcall_block_room_(b, size))
+        return TCALL_E_MEMORY;
+    k->q = (tcall_query_ *)(void *)(tcall_block_gap_(b) + skip);
+    memset(k->q, 0, sizeof *k->q);
+    if (all <= tcall_block_free_(b)) {
+        tcall_block_room_(b, all);
+        k->records = (tcall_record_ *)(void *)(k->q + 1);
+    }
+    if (opts->timeout_ms && tc->desc.now_ms)
+        k->started = tc->desc.now_ms(tc->desc.user);
+    tcall_query_read_(k->q, input, teller);
+#ifndef TOOLCALL_NO_SYNONYMS
+    if (!synonyms)
+        synonyms = tcall_synonyms;
+#endif
+    for (; synonyms && *synonyms; synonyms++)
+        tcall_query_synonyms_(k->q, *synonyms);
+    return TCALL_OK;
+}
+
+/* Puts a candidate where it belongs among the count best, of which there are
+ * at most room. Of equals the one that came first stays first. */
+static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
+                               tcall_picked p)
+{
+    int at = count;
+    while (at > 0 && picks[at - 1].rank < p.rank)
+        at--;
+    if (at >= room)
+        return count;
+    if (count < room)
+        count++;
+    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
+    picks[at] = p;
+    return count;
+}
+
+/* The mean of the score so far and of a further scorer. */
+static uint32_t tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
+                                 tcall_picked *p, const tcall_scorer *s,
+                                 unsigned *weights)
+{
+    unsigned own = s->weight ? s->weight : 1;
+    unsigned all = *weights + own < 255 ? *weights + own : 255;
+    uint32_t score;
+    if (s->score) {
+        int r = s->score(s->user, input, p->tool, p->index);
+        if (r < 0)
+            return p->rank; /* it cannot tell: the others do */
+        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
+    } else
+        score = tcall_ranking_score_(k, p->index);
+    *weights = all;
+    if (own == all)
+        return score;
+    return ((p->rank >> 8) * (all - own) + (score >> 8) * own) / all << 8;
+}
+
+static const tcall_scorer tcall_scorer_words_ = {"words", NULL, NULL, 0, 0};
+
+/* The first, or all, scorers of the options that see every tool; the cascade
+ * of those that see the best only comes after. */
+static size_t tcall_pick_scorers_(const tcall_pick_opts *o,
+                                  const tcall_scorer **s)
+{
+    *s = o->scorer_count ? o->scorers : &tcall_scorer_words_;
+    return o->scorer_count ? o->scorer_count : 1;
+}
+
+static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_str input,
+                                tcall_picked *p)
+{
+    const tcall_scorer *s;
+    size_t n = tcall_pick_scorers_(k->opts, &s);
+    unsigned weights = 0;
+    p->rank = 0;
+    for (; n > 0; n--, s++)
+        if (!s->top)
+            p->rank = tcall_score_mix_(k, input, p, s, &weights);
+    p->weights = (uint16_t)weights;
+}
+
+/* Scorers that see the best tools only, in turn. */
+static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
+                                  tcall_picked *picks, int count)
+{
+    const tcall_scorer *s;
+    size_t n = tcall_pick_scorers_(k->opts, &s);
+    for (; n > 0; n--, s++) {
+        int i, sorted = 0;
+        if (!s->top)
+            continue;
+        count = count < s->top ? count : s->top;
+        for (i = 0; i < count; i++) {
+            tcall_picked p = picks[i];
+            unsigned weights = p.weights;
+            size_t index = p.index;
+            if (!tcall_ranking_next_(k, &index))
+                return count;
+            p.rank = tcall_score_mix_(k, input, &p, s, &weights);
+            p.weights = (uint16_t)weights;
+            sorted = tcall_picks_insert_(picks, sorted, count, p);
+        }
+    }
+    return count;
+}
+
+/* The number of picks that are good enough. */
+static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
+                              int count)
+{
+    const tcall_pick_opts *o = k->opts;
+    unsigned min = o->min_score ? o->min_score : 50;
+    int max = o->max ? o->max : 3, i;
+    for (i = 0; i < count && i < max; i++) {
+        tcall_picked *p = &picks[i];
+        p->score = (uint16_t)(p->rank / TCALL_PICK_ONE_);
+        if (p->score < min ||
+            p->rank / 128 * 100 < picks[0].rank / 128 * o->relative)
+            break;
+    }
+    return i;
+}
+
+static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
+{
+    tcall_picked p;
+    memset(&p, 0, sizeof p);
+    p.tool = &k->tc->desc.tools[i];
+    p.index = (uint16_t)i;
+    p.late = k->late;
+    p.pinned = p.tool->pinned;
+    return p;
+}
+
+/* Time is up: candidates in the order of registration. */
+static int tcall_ranking_late_(tcall_ranking_ *k, tcall_picked *picks, int max)
+{
+    int count = 0;
+    size_t i;
+    k->late = false;
+    for (i = 0; count < max && i < k->tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &k->tc->desc.tools[i];
+        if (tool->pinned || tcall_pick_barred_(k->tc, k->opts, tool))
+            continue;
+        picks[count] = tcall_pick_of_(k, i);
+        picks[count++].late = true;
+    }
+    return count;
+}
+
+/* All tools that may be picked and are pinned come behind the others. */
+static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks, int count,
+                              int max)
+{
+    const tcall_desc *d = &k->tc->desc;
+    size_t i;
+    for (i = 0; i < d->tool_count && count < max; i++)
+        if (d->tools[i].pinned &&
+            !tcall_pick_barred_(k->tc, k->opts, &d->tools[i]))
+            picks[count++] = tcall_pick_of_(k, i);
+    return count;
+}
+
+static void tcall_picks_sort_(tcall_picked *picks, int count)
+{
+    int i, at;
+    for (i = 1; i < count; i++) {
+        tcall_picked p = picks[i];
+        for (at = i; at > 0 && picks[at - 1].index > p.index; at--)
+            picks[at] = picks[at - 1];
+        picks[at] = p;
+    }
+}
+
+static const tcall_pick_opts tcall_pick_default_ = {
+    0, 0, 0, 0, false, false, false, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max)
+{
+    tcall_ranking_ k;
+    const tcall_scorer *s;
+    size_t i, n;
+    int r, room = max, count = 0, most;
+    if (!opts)
+        opts = &tcall_pick_default_;
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    r = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (r < 0)
+        return r;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        room -= tc->desc.tools[i].pinned;
+    n = tcall_pick_scorers_(opts, &s);
+    most = opts->max ? opts->max : 3;
+    for (i = 0; i < n; i++) {
+        most = s[i].top > most ? s[i].top : most;
+        if (!s[i].score && k.q->terms && !k.tools)
+            tcall_ranking_prepare_(&k);
+    }
+    room = room < most ? room : most;
+    for (i = 0; room > 0 && tcall_ranking_next_(&k, &i); i++) {
+        tcall_picked p = tcall_pick_of_(&k, i);
+        if (p.pinned)
+            continue;
+        tcall_ranking_rate_(&k, input, &p);
+        count = tcall_picks_insert_(picks, count, room, p);
+    }
+    count = tcall_ranking_cascade_(&k, input, picks, count);
+    if (k.late) {
+        most = opts->max ? opts->max : 3;
+        count = tcall_ranking_late_(&k, picks, room < most ? room : most);
+    } else
+        count = tcall_ranking_cut_(&k, picks, count);
+    count = tcall_ranking_pin_(&k, picks, count, max);
+    if (opts->stable)
+        tcall_picks_sort_(picks, count);
+    return count;
+}
+
+/* ---- reports, linked only where they are called */
+
+static void tcall_tell_word_(const tcall_teller_ *to, const tcall_split_ *t,
+                             unsigned term)
+{
+    if (!tcall_record_level_(to->only, term))
+        return;
+    tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
+    tcall_write_bytes(to->w, t->at, t->n);
+}
+
+static void tcall_tell_term_(const tcall_teller_ *to, const tcall_split_ *t,
+                             unsigned term)
+{
+    const tcall_query_ *q = to->q;
+    tcall_write_open(to->w, '{');
+    tcall_write_key(to->w, "word");
+    tcall_write_str(to->w, tcall_slice_(t->at, t->n));
+    tcall_write_key(to->w, "tools");
+    tcall_write_int(to->w, q->exact[term] ? q->exact[term] : q->any[term]);
+    tcall_write_key(to->w, "weight");
+    tcall_write_fixed(
+        to->w, (long)tcall_query_rare_(q, term, to->tools) * 100 / 16, 2);
+    tcall_write_close(to->w, '}');
+}
+
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick)
+{
+    tcall_ranking_ k;
+    tcall_record_ r;
+    tcall_teller_ to;
+    int error;
+    if (pick->late || pick->pinned)
+        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
+    opts = opts ? opts : &tcall_pick_default_;
+    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (error < 0)
+        return error;
+    tcall_ranking_record_(&k, pick->index, &r, false);
+    memset(&to, 0, sizeof to);
+    to.term = tcall_tell_word_;
+    to.w = w;
+    to.only = &r;
+    to.tools = w->len;
+    tcall_ranking_init_(&k, tc, input, opts, &to);
+    return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
+}
+
+static size_t tcall_pick_bytes_(const tcall_tool *t)
+{
+    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
+           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
+               .len;
+}
+
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+{
+    size_t saved = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
+            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    while (count-- > 0)
+        saved -= tcall_pick_bytes_(picks[count].tool);
+    return saved;
+}
+
+/* The tools that were barred and why. */
+static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
+                                const tcall_pick_opts *opts)
+{
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const char *why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
+        if (!why)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, tc->desc.tools[i].name);
+        tcall_write_key(w, "why");
+        tcall_write_string(w, why);
+        tcall_write_close(w, '}');
+    }
+}
+
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count)
+{
+    const tcall_scorer *s;
+    tcall_ranking_ k;
+    tcall_teller_ to;
+    size_t n;
+    int i, error;
+    opts = opts ? opts : &tcall_pick_default_;
+    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    if (error < 0)
+        return error;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    for (n = tcall_pick_scorers_(opts, &s); n > 0; n--, s++)
+        tcall_write_string(w, s->name ? s->name : "words");
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_open(w, '[');
+    if (k.q->terms)
+        tcall_ranking_prepare_(&k);
+    memset(&to, 0, sizeof to);
+    to.term = tcall_tell_term_;
+    to.w = w;
+    to.q = k.q;
+    to.tools = k.tools;
+    memset(k.q->slot, 0, sizeof k.q->slot);
+    k.q->terms = 0;
+    k.q->keys = 0;
+    tcall_query_read_(k.q, input, &to);
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "picks");
+    tcall_write_open(w, '[');
+    for (i = 0; i < count; i++) {
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, picks[i].tool->name);
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, picks[i].score, 3);
+        tcall_write_key(w, "reason");
+        tcall_write_quote(w);
+        tcall_write_reason(tc, w, input, opts, &picks[i]);
+        tcall_write_unquote(w);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "excluded");
+    tcall_write_open(w, '[');
+    tcall_write_barred_(tc, w, opts);
+    tcall_write_close(w, ']');
+    n = tcall_pick_saved(tc, picks, count);
+    tcall_write_key(w, "bytes_saved");
+    tcall_write_int(w, (long)n);
+    tcall_write_key(w, "tokens_saved");
+    tcall_write_int(w, (long)(n / 4));
+    return tcall_write_close(w, '}');
+}
+
+static uint32_t tcall_root_(uint32_t x)
+{
+    uint32_t r = 0, bit = 1u << 30;
+    for (; bit; bit >>= 2) {
+        if (x >= r + bit) {
+            x -= r + bit;
+            r = (r >> 1) + bit;
+        } else
+            r >>= 1;
+    }
+    return r;
+}
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index)
+{
+    const tcall_vectors *v = (const tcall_vectors *)user;
+    const int8_t *a = v->input, *b = v->tools + index * v->size;
+    int32_t dot = 0;
+    uint32_t aa = 0, bb = 0, length;
+    size_t i;
+    (void)input;
+    (void)tool;
+    for (i = 0; i < v->size; i++) {
+        dot += a[i] * b[i];
+        aa += (uint32_t)(a[i] * a[i]);
+        bb += (uint32_t)(b[i] * b[i]);
+    }
+    length = tcall_root_(aa) * tcall_root_(bb);
+    if (dot <= 0 || length == 0)
+        return 0;
+    for (; length > 1 << 21; length >>= 1)
+        dot >>= 1;
+    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
+}
+
+#endif /* TOOLCALL_NO_PICK */
 
 /* ==========================================================================
  * >>hydrate
@@ -6484,15 +8413,15 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 }
 
 /* Coercion only marks the values it would change. Write the arguments as they
- * are meant, read that text and check it strictly: so what is checked, shown,
- * run and logged is one and the same value. */
-static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call, size_t base)
+ * are meant and read that text, to check it strictly: so what is checked,
+ * shown, run and logged is one and the same value. */
+TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
+                                               size_t base)
 {
     tcall_block *b = &tc->block;
     tcall_json marked = call->args;
     tcall_writer w;
     size_t text;
-    int r;
     tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
     tcall_write_json(&w, marked);
     text = w.len;
@@ -6503,11 +8432,10 @@ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call, size_t base)
     b->high = base;
     call->coerced.len = w.len - text;
     call->coerced.ptr = tcall_hydrate_hold_(b, w.buf + text, call->coerced.len);
-    r = tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
-    return r < 0 ? r : tcall_hydrate_check_(tc, call, false);
+    return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
 }
 
-static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
     const tcall_validator *v = tc->desc.validator;
     tcall_block *b = &tc->block;
@@ -6538,14 +8466,18 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
         r = tcall_hydrate_foreign_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
-    if (r == TCALL_OK && call->coercions)
+    if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
     call->validated = r == TCALL_OK;
     return r;
 }
 
 /* The one try to mend what was refused. */
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
+                                              size_t base)
 {
     tcall_block *b = &tc->block;
     tcall_writer w;
@@ -6573,7 +8505,7 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_try_(tc, call, b->high);
 }
 
-static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
@@ -6796,22 +8728,34 @@ void tcall_cancel(tcall_call *call, int error)
 
 const char *tcall_error_type(int error)
 {
-    switch (error) {
-    case TCALL_E_DENIED:
-    case TCALL_E_ABORTED:
-    case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_FAILED: return "user";
-    case TCALL_E_CANCELLED: return "cancelled";
-    case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_MEMORY:
-    case TCALL_E_TOOL:
-    case TCALL_E_BUDGET:
-    case TCALL_E_RATE:
-    case TCALL_E_SERVICE:
-    case TCALL_E_OUTPUT:
-    case TCALL_E_LIMIT: return "system";
-    default: return "validation";
-    }
+    static const char names[][11] = {"validation", "permission", "security",
+                                     "user",       "cancelled",  "timeout",
+                                     "system"};
+    static const signed char types[][2] = {
+        {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
+        {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
+        {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
+        {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
+        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0}};
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(types); i++)
+        if (types[i][0] == error)
+            return names[types[i][1]];
+    /* What reading and checking arguments says. */
+    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? names[0]
+                                                                  : names[6];
+}
+
+/* A copy in the block. */
+static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+{
+    char *copy = (char *)tcall_block_take_(&cx->tc->block, text.len);
+    if (!copy)
+        return TCALL_E_MEMORY;
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    *to = tcall_slice_(copy, text.len);
+    return TCALL_OK;
 }
 
 /* ---- input and output ---- */
@@ -6832,7 +8776,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(c, 0, sizeof *c);
     c->before = cx->history;
     c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    c->stage = cx->stage;
+    c->stage = cx->hook ? cx->hook->stage : cx->stage;
     cx->history = c;
     return c;
 }
@@ -6842,18 +8786,13 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *c;
-    char *copy;
     if (!call->tool || cx->state != TCALL_GOING_ ||
         cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
-    copy = (char *)tcall_block_take_(&tc->block, text.len);
-    if (!c || !copy)
+    if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
         return call->error = TCALL_E_MEMORY;
     c->input = call->args;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    call->arguments = tcall_slice_(copy, text.len);
     call->approved = call->validated = false;
     call->cut = 0;
     call->error = tcall_hydrate_try_(tc, call, tc->block.high);
@@ -6874,8 +8813,11 @@ static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
-    end = end - start > notice.fill ? end - notice.fill : start;
-    end = start + tcall_utf8_cut_(w->buf + start, end - start);
+    if (end - start > notice.fill)
+        end =
+            start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
+    else
+        end = start;
     *w = *clean;
     w->len += end - start;
     w->fill = end;
@@ -6889,17 +8831,84 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
     tcall_str old = tcall_output(cx);
     if (old.len) {
         tcall_change *c = tcall_change_(cx);
-        char *copy = (char *)tcall_block_take_(&cx->tc->block, old.len);
-        if (!c || !copy)
+        if (!c || tcall_keep_(cx, old, &c->output) < 0)
             return TCALL_E_MEMORY;
-        memcpy(copy, old.ptr, old.len);
-        c->output = tcall_slice_(copy, old.len);
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = copy + (text.ptr - old.ptr);
+            text.ptr = c->output.ptr + (text.ptr - old.ptr);
     }
     *cx->out = *cx->clean;
     tcall_write_bytes(cx->out, text.ptr, text.len);
     return tcall_write_cut_(cx->out, cx->clean);
+}
+
+/* ---- result ---- */
+
+int tcall_title(tcall_ctx *cx, tcall_str title)
+{
+    tcall_progress(cx, title);
+    return tcall_keep_(cx, title, &cx->result.title);
+}
+
+int tcall_metadata(tcall_ctx *cx, tcall_str json)
+{
+    return tcall_keep_(cx, json, &cx->result.metadata);
+}
+
+void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment)
+{
+    attachment->next = cx->result.attached;
+    cx->result.attached = attachment;
+}
+
+void tcall_suggest(tcall_ctx *cx, const char *text)
+{
+    cx->result.suggestion = text;
+}
+
+tcall_str tcall_result_preview(const tcall_result *result, int max_lines)
+{
+    tcall_str s = result->output;
+    size_t i;
+    for (i = 0; i < s.len && max_lines > 0; i++)
+        max_lines -= s.ptr[i] == '\n';
+    while (i && (s.ptr[i - 1] == '\n' || s.ptr[i - 1] == '\r'))
+        i--;
+    return tcall_slice_(s.ptr, i);
+}
+
+int tcall_write_result(tcall_writer *w, const tcall_result *result)
+{
+    const tcall_attachment *a;
+    tcall_write_open(w, '{');
+    if (result->error < 0 && result->output.len > 1) {
+        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    } else {
+        tcall_write_key(w, "success");
+        tcall_write_bool(w, result->error == TCALL_OK);
+        tcall_write_pair_(w, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(w, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(w, "output", result->output);
+    if (result->attached) {
+        tcall_write_key(w, "attachments");
+        tcall_write_open(w, '[');
+        for (a = result->attached; a; a = a->next) {
+            tcall_write_open(w, '{');
+            tcall_write_pair_(w, "type", tcall_str_of(a->type));
+            tcall_write_pair_(w, "name", tcall_str_of(a->name));
+            tcall_write_key(w, "bytes");
+            tcall_write_int(w, (long)a->bytes.len);
+            tcall_write_close(w, '}');
+        }
+        tcall_write_close(w, ']');
+    }
+    return tcall_write_close(w, '}');
 }
 
 /* ---- controls ---- */
@@ -7094,8 +9103,8 @@ static int tcall_authorize_(const tcall_ctx *cx)
     const tcall_call *call = cx->call;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_allowed_(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                          : TCALL_E_DENIED;
+    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                         : TCALL_E_DENIED;
 }
 
 /* The tool once, or on; what it wrote of no use is taken back. */
@@ -7165,13 +9174,25 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 }
 
 /* TCALL_OK at the end of all stages, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
+TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++, cx->at = 0) {
-        int due = tcall_due_[cx->stage], r = TCALL_OK;
-        if (!(due & cx->state))
+    bool run_hooks = cx->tc->desc.run_hooks != NULL;
+    /* Stages at which the library itself does something. */
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r = TCALL_OK;
+        if (!(run_hooks || own >> stage & 1) || !(due & cx->state))
             continue;
-        if (cx->tc->desc.run_hooks)
+        if (cx->stage != stage) {
+            cx->stage = (uint8_t)stage;
+            cx->at = 0;
+        }
+        if (run_hooks)
             r = cx->tc->desc.run_hooks(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -7191,13 +9212,109 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_allowed_(&tc->desc.tools[i], tc->desc.allow))
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
             tcall_write_string(w, tc->desc.tools[i].name);
     tcall_write_close(w, ']');
 }
 
+/* key=value, cut where it is long. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v)
+{
+    char text[32];
+    tcall_writer value;
+    tcall_writer_init(&value, text, sizeof text);
+    tcall_write_json(&value, v);
+    tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+    tcall_write_text(w, "=");
+    tcall_write_bytes(w, text,
+                      value.error ? tcall_utf8_cut_(text, value.fill - 1)
+                                  : value.fill);
+    tcall_write_text(w, value.error ? "..." : "");
+}
+
+/* name(key=value, ...) */
+static void tcall_write_shape_(tcall_writer *w, const char *name,
+                               tcall_json args)
+{
+    tcall_json v = tcall_json_first(args);
+    const char *gap = "(";
+    size_t start = w->len;
+    tcall_write_text(w, name);
+    for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
+        tcall_write_text(w, gap);
+        tcall_write_short_(w, tcall_json_key(v), v);
+        gap = ", ";
+    }
+    tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
+}
+
+/* A value that the schema of a property may take. */
+static tcall_json tcall_example_(tcall_json property)
+{
+    static const char text[] = "\"value\" 1 true [] {}";
+    static const tcall_tok tok[] = {{TCALL_STRING, 1, 6, 1, 0},
+                                    {TCALL_NUMBER, 8, 9, 1, 0},
+                                    {TCALL_BOOL, 10, 14, 1, 0},
+                                    {TCALL_ARRAY, 15, 17, 1, 0},
+                                    {TCALL_OBJECT, 18, 20, 1, 0}};
+    static const char keys[][9] = {"enum", "examples", "const", "default",
+                                   "minimum"};
+    const char *type =
+        tcall_json_string(tcall_json_get(property, "type"), "string");
+    tcall_json v;
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(keys); i++) {
+        v = tcall_json_get(property, keys[i]);
+        if (i < 2)
+            v = tcall_json_at(v, 0);
+        if (v.tok)
+            return v;
+    }
+    v.text = text;
+    v.tok = &tok[*type == 'n' || *type == 'i' ? 1
+                 : *type == 'b'               ? 2
+                 : *type == 'a'               ? 3
+                 : *type == 'o'               ? 4
+                                              : 0];
+    return v;
+}
+
+/* "suggestion":"Example: name(key=value)" with what the schema requires, if
+ * the block has room to read it. */
+TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
+{
+    const tcall_tool *tool = cx->call->tool;
+    tcall_block *b = &cx->tc->block;
+    tcall_str gap = tcall_hydrate_gap_(b, 0);
+    char *copy = b->base + (gap.ptr - b->base);
+    size_t len = strlen(tool->parameters), head = (len + 8) & ~(size_t)7;
+    tcall_json schema, name;
+    const char *comma = "(";
+    if (gap.len < head)
+        return;
+    memcpy(copy, tool->parameters, len);
+    if (tcall_json_parse(&schema, copy, len, (tcall_tok *)(void *)(copy + head),
+                         (gap.len - head) / sizeof(tcall_tok), NULL) < 0)
+        return;
+    tcall_write_key(w, "suggestion");
+    tcall_write_quote(w);
+    tcall_write_text(w, "Example: ");
+    tcall_write_text(w, tool->name);
+    for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
+         name = tcall_json_next(name)) {
+        tcall_json all = tcall_json_get(schema, "properties");
+        const char *key = tcall_json_string(name, "");
+        tcall_write_text(w, comma);
+        tcall_write_short_(w, tcall_str_of(key),
+                           tcall_example_(tcall_json_get(all, key)));
+        comma = ", ";
+    }
+    tcall_write_text(w, *comma == '(' ? "()" : ")");
+    tcall_write_unquote(w);
+}
+
 /* Into out, whose present content may be where the reason stands. */
-static void tcall_write_failure_(tcall_ctx *cx)
+TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     tcall_writer *w = cx->out;
@@ -7213,6 +9330,10 @@ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_bool(w, false);
     tcall_write_key(w, "error");
     tcall_write_quote(w);
+    if (call->tool && call->args.tok) {
+        tcall_write_shape_(w, call->tool->name, call->args);
+        tcall_write_text(w, ": ");
+    }
     if (cx->by) {
         tcall_write_text(w, cx->by);
         tcall_write_text(w, ": ");
@@ -7226,6 +9347,10 @@ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_write_string(w, tcall_error_type(cx->error));
     tcall_write_key(w, "code");
     tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    if (cx->result.suggestion)
+        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+        tcall_write_example_(cx, w);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
@@ -7262,11 +9387,12 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->finished = tcall_now_(tc);
     if (cx->state == TCALL_FAILED_)
         tcall_write_failure_(cx);
-    call->error = cx->error;
+    call->error = cx->result.error = cx->error;
+    cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, tcall_output(cx));
+    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
 
@@ -7329,10 +9455,14 @@ static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
         size_t i;
         best = NULL;
         for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
-            int order = tcall_due_[stage] & TCALL_LATE_ ? h->priority
-                                                        : -1 - h->priority;
-            uint32_t place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
-            if (h->stage == stage && place >= *at && place < least) {
+            int order = -1 - h->priority;
+            uint32_t place;
+            if (h->stage != stage)
+                continue;
+            if (tcall_due_[stage] & TCALL_LATE_)
+                order = h->priority;
+            place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
+            if (place >= *at && place < least) {
                 least = place;
                 best = h;
             }
@@ -7544,6 +9674,579 @@ int tcall_check_output(tcall_ctx *cx)
     int r = tcall_check_output_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>hooks
+ */
+
+static uint64_t tcall_rotl_(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
+}
+
+static void tcall_sip_rounds_(uint64_t *v, int n)
+{
+    for (; n; n--) {
+        v[0] += v[1];
+        v[2] += v[3];
+        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
+        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
+        v[0] = tcall_rotl_(v[0], 32) + v[3];
+        v[2] += v[1];
+        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
+        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
+        v[2] = tcall_rotl_(v[2], 32);
+    }
+}
+
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    uint64_t v[4], word = 0;
+    size_t i;
+    v[0] = key[0] ^ 0x736F6D6570736575u;
+    v[1] = key[1] ^ 0x646F72616E646F6Du;
+    v[2] = key[0] ^ 0x6C7967656E657261u;
+    v[3] = key[1] ^ 0x7465646279746573u;
+    for (i = 0; i <= bytes.len; i++) {
+        bool end = i == bytes.len;
+        uint64_t c = end ? 0 : (unsigned char)bytes.ptr[i];
+        word |= c << (i & 7) * 8;
+        if (end)
+            word |= (uint64_t)bytes.len << 56;
+        if ((i & 7) != 7 && !end)
+            continue;
+        v[3] ^= word;
+        tcall_sip_rounds_(v, 2);
+        v[0] ^= word;
+        word = 0;
+    }
+    v[2] ^= 0xFF;
+    tcall_sip_rounds_(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* One hash more in a chain. */
+static uint64_t tcall_chain_(const tcall *tc, uint64_t h, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ h;
+    key[1] = tc->desc.hash_key[1];
+    return tcall_hash(key, bytes);
+}
+
+/* A scalar by its type and what it means. */
+static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
+{
+    tcall_str s = tcall_json_str(v);
+    tcall_num_ n;
+    char digits[32];
+    const char *p;
+    size_t fill = 0;
+    int i, all;
+    digits[0] = (char)tcall_json_type(v);
+    h = tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] != TCALL_NUMBER)
+        return tcall_chain_(tc, h, s);
+    n = tcall_num_read_(s);
+    all = tcall_num_digits_(&n);
+    n.top = n.zero ? 0 : n.top;
+    digits[fill++] = n.negative && !n.zero;
+    for (i = 0; i < 4; i++)
+        digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+    for (p = n.first, i = 0; i < all; i++) {
+        digits[fill++] = (char)tcall_num_digit_(&n, &p);
+        if (fill == sizeof digits) {
+            h = tcall_chain_(tc, h, tcall_slice_(digits, fill));
+            fill = 0;
+        }
+    }
+    return tcall_chain_(tc, h, tcall_slice_(digits, fill));
+}
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    const tcall_tok *end;
+    uint32_t index;
+} tcall_hash_level_;
+
+/* The sum over all values of a hash chained down the path that leads there:
+ * the order of members does not matter, that of elements does. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
+{
+    tcall_str gap = tcall_hydrate_gap_(&tc->block, 0);
+    tcall_hash_level_ *level =
+        (tcall_hash_level_ *)(void *)(tc->block.base +
+                                      (gap.ptr - tc->block.base));
+    const tcall_tok *end;
+    tcall_json v = value;
+    uint64_t path = 0, sum = 0;
+    size_t depth = 0;
+    *out = 0;
+    if (!value.tok)
+        return TCALL_OK;
+    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        while (depth && v.tok >= level[depth - 1].end)
+            depth--;
+        if (v.tok->type & TCALL_KEY_) {
+            path = tcall_chain_(tc, level[depth - 1].path,
+                                tcall_tok_str_(v.text, v.tok));
+            continue;
+        }
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) {
+            uint32_t index = level[depth - 1].index++;
+            char bytes[4];
+            memcpy(bytes, &index, sizeof bytes);
+            path = tcall_chain_(tc, level[depth - 1].path,
+                                tcall_slice_(bytes, sizeof bytes));
+        }
+        sum += tcall_hash_scalar_(tc, path, v);
+        if (tcall_json_type(v) < TCALL_ARRAY)
+            continue;
+        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+            return TCALL_E_MEMORY;
+        level[depth].path = path;
+        level[depth].end = v.tok + v.tok->span;
+        level[depth++].index = 0;
+    }
+    *out = sum;
+    return TCALL_OK;
+}
+
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    const tcall_tool *t = call->tool;
+    const char *const texts[] = {t->name, t->description, t->parameters,
+                                 t->output, t->provider_schema};
+    uint64_t h = 1;
+    size_t i;
+    char flags[5];
+    int r = tcall_hash_json(tc, call->args, out);
+    for (i = 0; i < TCALL_COUNT(texts); i++)
+        h = tcall_chain_(tc, h, tcall_str_of(texts[i]));
+    flags[0] = (char)t->permissions;
+    flags[1] = (char)t->optional_permissions;
+    flags[2] = (char)t->no_schema_mode;
+    flags[3] = (char)t->confirm;
+    flags[4] = (char)t->idempotent;
+    *out += tcall_chain_(tc, h, tcall_slice_(flags, sizeof flags));
+    return r;
+}
+
+/* ---- rate, limit, time-out ---- */
+
+int tcall_rate_run(tcall_ctx *cx, void *user)
+{
+    tcall_rate *r = (tcall_rate *)user;
+    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    while (r->used && now - r->since >= each) {
+        r->used--;
+        r->since += each;
+    }
+    if (!r->used)
+        r->since = now;
+    if (r->used >= r->burst)
+        return tcall_retry_after(cx, each - (now - r->since),
+                                 "too many calls: wait");
+    r->used++;
+    return TCALL_OK;
+}
+
+int tcall_limit_acquire(tcall_ctx *cx, void *user)
+{
+    tcall_limit *l = (tcall_limit *)user;
+    (void)cx;
+    if (l->now >= l->max)
+        return TCALL_E_AGAIN;
+    l->now++;
+    return TCALL_OK;
+}
+
+int tcall_limit_release(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    ((tcall_limit *)user)->now--;
+    return TCALL_OK;
+}
+
+int tcall_timeout_run(tcall_ctx *cx, void *ms)
+{
+    tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
+    return TCALL_OK;
+}
+
+/* ---- cache ---- */
+
+/* In front of each text; entries lie one behind the other, oldest first. */
+typedef struct tcall_cached_ {
+    uint64_t key;
+    uint32_t made;
+    uint32_t len;
+} tcall_cached_;
+
+static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
+{
+    const tcall_session *s = cx->session;
+    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call(cx->tc, cx->call, key) < 0)
+        return false;
+    *key += tcall_chain_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    return true;
+}
+
+static void tcall_cache_drop_(tcall_cache *c, size_t at)
+{
+    tcall_cached_ e;
+    size_t n;
+    memcpy(&e, c->memory + at, sizeof e);
+    n = sizeof e + e.len;
+    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
+    c->used -= n;
+}
+
+int tcall_cache_read(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_cached_ e;
+    uint64_t key;
+    size_t at = 0;
+    if (!tcall_cache_key_(cx, &key))
+        return TCALL_OK;
+    while (at < c->used) {
+        memcpy(&e, c->memory + at, sizeof e);
+        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
+            tcall_cache_drop_(c, at);
+            continue;
+        }
+        at += sizeof e;
+        if (e.key == key)
+            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
+        at += e.len;
+    }
+    return TCALL_OK;
+}
+
+int tcall_cache_write(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_str text = tcall_output(cx);
+    tcall_cached_ e;
+    if (cx->state != TCALL_GOING_ || text.len > c->size ||
+        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+        return TCALL_OK;
+    while (c->used + sizeof e + text.len > c->size)
+        tcall_cache_drop_(c, 0);
+    e.made = tcall_now_(cx->tc);
+    e.len = (uint32_t)text.len;
+    memcpy(c->memory + c->used, &e, sizeof e);
+    if (text.len)
+        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
+    c->used += sizeof e + text.len;
+    return TCALL_OK;
+}
+
+/* ---- retry ---- */
+
+/* An error that may be gone the next time. */
+static bool tcall_passes_(int error)
+{
+    switch (error) {
+    case TCALL_E_FAILED:
+    case TCALL_E_OVERLOAD:
+    case TCALL_E_RATE:
+    case TCALL_E_RESOLVE:
+    case TCALL_E_CONNECT:
+    case TCALL_E_CLOSED:
+    case TCALL_E_PROTOCOL: return true;
+    default: return false;
+    }
+}
+
+typedef struct tcall_pause_ {
+    uint32_t ms, since;
+} tcall_pause_;
+
+int tcall_retry_around(tcall_ctx *cx, void *user)
+{
+    const tcall_backoff *retry = (const tcall_backoff *)user;
+    tcall_pause_ *s;
+    bool timed = cx->tc->desc.now_ms != NULL;
+    int r;
+    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
+    if (!s)
+        return TCALL_E_MEMORY;
+    for (;;) {
+        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+            return TCALL_E_AGAIN;
+        r = tcall_next(cx);
+        if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
+            !tcall_repeatable_(cx->call->tool))
+            return r;
+        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
+        if (retry->max_ms && s->ms > retry->max_ms)
+            s->ms = retry->max_ms;
+        if (cx->retry_ms > s->ms)
+            s->ms = cx->retry_ms;
+        s->since = tcall_now_(cx->tc);
+    }
+}
+
+/* ---- audit ---- */
+
+int tcall_audit_run(tcall_ctx *cx, void *user)
+{
+    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_call *call = cx->call;
+    char buf[64];
+    tcall_writer w;
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, a->sink, a->user);
+    tcall_write_open(&w, '{');
+    tcall_write_pair_(&w, "call_id", call->id);
+    tcall_write_pair_(&w, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&w, "session", cx->session->id);
+        tcall_write_pair_(&w, "request", cx->session->request);
+        tcall_write_pair_(&w, "agent", cx->session->agent);
+        tcall_write_pair_(&w, "user", cx->session->user);
+    }
+    tcall_write_key(&w, "arguments");
+    if (call->args.tok)
+        tcall_write_json(&w, call->args);
+    else
+        tcall_write_str(&w, call->arguments);
+    tcall_write_key(&w, "attempts");
+    tcall_write_int(&w, cx->attempt);
+    tcall_write_key(&w, "ms");
+    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&w, "approved");
+    tcall_write_bool(&w, call->approved);
+    tcall_write_pair_(&w, "outcome", tcall_str_of(tcall_error_code(cx->error)));
+    if (cx->reason.len)
+        tcall_write_pair_(&w, "reason", cx->reason);
+    tcall_write_close(&w, '}');
+    tcall_write_text(&w, "\n");
+    return tcall_writer_flush(&w);
+}
+
+/* ---- ledger ---- */
+
+enum {
+    TCALL_ASKED_ = 1,
+    TCALL_GRANTED_,
+    TCALL_REFUSED_,
+    TCALL_SPENT_, /* the verdict was used */
+    TCALL_RAN_
+};
+
+static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+{
+    size_t i;
+    for (i = 0; i < l->count; i++)
+        if (l->rows[i].state && l->rows[i].id == id)
+            return &l->rows[i];
+    return NULL;
+}
+
+/* A new row, in place of the first that is free or needed no more. */
+static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+{
+    tcall_ticket *last = l->rows + l->count;
+    size_t i, n;
+    for (i = 0; i < l->count; i++)
+        if (!l->rows[i].state || l->rows[i].state >= TCALL_SPENT_)
+            break;
+    n = l->count - i;
+    if (!n)
+        return NULL;
+    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    last--;
+    memset(last, 0, sizeof *last);
+    last->id = id;
+    return last;
+}
+
+int tcall_ledger_consent(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_ticket *t;
+    uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    int r;
+    if (call->error < 0 || call->approved || !tcall_must_ask_(call))
+        return TCALL_OK;
+    r = tcall_hash_call(cx->tc, call, &what);
+    if (r < 0)
+        return r;
+    t = tcall_ticket_(l, id);
+    if (t && (t->state == TCALL_RAN_ ||
+              (t->state == TCALL_SPENT_ && t->what == what)))
+        return TCALL_E_TWICE;
+    if (t && t->what == what && t->state != TCALL_ASKED_) {
+        call->approved = t->state == TCALL_GRANTED_;
+        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        t->state = TCALL_SPENT_;
+        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    }
+    if (!t && d->approve) {
+        tcall_verdict verdict;
+        tcall_tell_verdict_(cx, TCALL_LATER);
+        verdict = d->approve(d->user, call);
+        if (verdict != TCALL_LATER) {
+            tcall_tell_verdict_(cx, verdict);
+            call->approved = verdict == TCALL_ALLOW;
+            return call->approved ? TCALL_OK : TCALL_E_DENIED;
+        }
+    }
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    t->what = what;
+    t->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict)
+{
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_chain_(tc, 4, id));
+    if (!t || t->state != TCALL_ASKED_)
+        return TCALL_E_UNKNOWN;
+    if (verdict != TCALL_LATER)
+        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    return TCALL_OK;
+}
+
+int tcall_ledger_once(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    uint64_t id = tcall_chain_(cx->tc, 4, cx->call->id);
+    tcall_ticket *t = tcall_ticket_(l, id);
+    if (tcall_repeatable_(cx->call->tool))
+        return TCALL_OK;
+    if (!cx->call->id.len)
+        return TCALL_E_USAGE; /* nobody could tell it from another */
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    if (t->state == TCALL_RAN_)
+        return TCALL_E_TWICE;
+    t->state = TCALL_RAN_;
+    return TCALL_OK;
+}
+
+/* ---- loops ---- */
+
+void tcall_clear_turn(tcall_loops *loops)
+{
+    loops->turn = 0;
+}
+
+void tcall_clear_state(tcall_loops *loops)
+{
+    memset(loops, 0, sizeof *loops);
+}
+
+int tcall_loops_run(tcall_ctx *cx, void *user)
+{
+    tcall_loops *l = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t tool = tcall_chain_(cx->tc, 5, call->name), h;
+    uint64_t *s = l->seen;
+    int i, r;
+    if (call->error < 0) {
+        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
+        l->refused = tool;
+        if (l->refusals < 3)
+            return TCALL_OK;
+        l->refusals = 0;
+        tcall_abort(cx,
+                    "refused again and again: do something else, or ask the "
+                    "user",
+                    NULL, 0);
+        return TCALL_E_LOOP;
+    }
+    if (l->refused == tool)
+        l->refusals = 0;
+    r = tcall_hash_call(cx->tc, call, &h);
+    if (r < 0 || call->tool->repeats)
+        return r;
+    for (i = 0; i < l->turn; i++)
+        if (s[i] == h)
+            return tcall_respond(
+                cx, tcall_str_of("This call was made before in this turn: "
+                                 "use the result it had."));
+    if ((s[0] == h && s[1] == h) ||
+        (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
+        tcall_abort(cx,
+                    "the same calls come again and again: do something else, "
+                    "or ask the user",
+                    NULL, 0);
+        return TCALL_E_LOOP;
+    }
+    memmove(s + 1, s, sizeof l->seen - sizeof *s);
+    s[0] = h;
+    if (l->turn < TCALL_COUNT(l->seen))
+        l->turn++;
+    return TCALL_OK;
+}
+
+/* ---- files ---- */
+
+static const uint64_t tcall_file_key_[2] = {6, 0};
+
+static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
+{
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (f->rows[i].path == path)
+            return &f->rows[i];
+    return NULL;
+}
+
+static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
+                             bool written)
+{
+    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
+    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
+    if (!f->count)
+        return;
+    if (!row)
+        row = tcall_file_(f, 0);
+    if (!row)
+        row = f->rows;
+    written = written || (row->path == h && row->written);
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
+    last->path = h;
+    last->content = tcall_hash(tcall_file_key_, content);
+    last->written = written;
+}
+
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, false);
+}
+
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, true);
+}
+
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content)
+{
+    const tcall_file *row =
+        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
+    if (!row)
+        return TCALL_E_UNREAD;
+    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
+                                                                : TCALL_E_STALE;
 }
 
 /* ==========================================================================
@@ -9155,7 +11858,7 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
         size_t at = ask->picks ? ask->picks[*i] : *i;
         ++*i;
-        if (at < ask->tool_count && tcall_allowed_(&ask->tools[at], ask->allow))
+        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
             return &ask->tools[at];
     }
     return NULL;
@@ -9771,7 +12474,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                            "{'name':@n,'description':@t,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
-        rest = tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                                   ask->choice_name);
         if (*rest && ask->no_parallel)
             tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
@@ -10044,7 +12747,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
-        tcall_write_words_(w, tcall_nth_(choices, ask->choice),
+        tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
                            ask->choice_name);
         tcall_write_text(w, "}}");
     }
@@ -10116,7 +12819,7 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* A marker that opens, and the one that closes; "": the next one, or the end
  * of the text. */
-static const char tcall_markers_[][2][16] = {
+static const char tcall_markers_[][2][20] = {
     {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
     {"<function=", "</function>"},   {"<tools>", "</tools>"},
     {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
@@ -10124,8 +12827,8 @@ static const char tcall_markers_[][2][16] = {
 };
 
 /* Where the word begins in the text from p on, end: nowhere. */
-static const char *tcall_text_find_(const char *p, const char *end,
-                                    const char *word)
+static const char *tcall_marked_find_(const char *p, const char *end,
+                                      const char *word)
 {
     size_t n = strlen(word);
     for (; (size_t)(end - p) >= n; p++)
@@ -10135,7 +12838,7 @@ static const char *tcall_text_find_(const char *p, const char *end,
 }
 
 /* Past the object at p; NULL: it does not end. */
-static const char *tcall_text_object_(const char *p, const char *end)
+static const char *tcall_marked_object_(const char *p, const char *end)
 {
     int depth = 0;
     char quote = 0;
@@ -10154,7 +12857,7 @@ static const char *tcall_text_object_(const char *p, const char *end)
     return NULL;
 }
 
-static int tcall_text_add_(tcall_reader *r, tcall_item *item)
+static int tcall_marked_add_(tcall_reader *r, tcall_item *item)
 {
     char id[9];
     int error;
@@ -10168,7 +12871,7 @@ static int tcall_text_add_(tcall_reader *r, tcall_item *item)
 }
 
 /* The member of an object by the first of the names that it has. */
-static tcall_json tcall_text_call_member_(tcall_json object, const char *names)
+static tcall_json tcall_marked_member_(tcall_json object, const char *names)
 {
     tcall_json v = tcall_json_get(object, names);
     while (!v.tok && *(names += strlen(names) + 1))
@@ -10177,7 +12880,7 @@ static tcall_json tcall_text_call_member_(tcall_json object, const char *names)
 }
 
 /* A call as one object. What it is read into is needed only for a while. */
-static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
+static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
@@ -10194,9 +12897,9 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
-        v = tcall_text_call_member_(args.root, "arguments\0parameters\0args\0");
+        v = tcall_marked_member_(args.root, "arguments\0parameters\0args\0");
         item->name = tcall_json_str(
-            tcall_text_call_member_(args.root, "name\0function\0tool\0"));
+            tcall_marked_member_(args.root, "name\0function\0tool\0"));
         item->text = tcall_json_str(v);
         if (v.tok && tcall_json_type(v) != TCALL_STRING) {
             tcall_writer_init(&w, NULL, 0);
@@ -10208,14 +12911,14 @@ static int tcall_text_whole_(tcall_reader *r, tcall_item *item)
             room = mem != NULL;
         }
     }
-    error = room ? tcall_text_add_(r, item) : TCALL_E_MEMORY;
+    error = room ? tcall_marked_add_(r, item) : TCALL_E_MEMORY;
     b->high = high;
     return error;
 }
 
 /* All calls between two markers. */
-static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
-                            bool closed)
+static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
+                              bool closed)
 {
     int error = TCALL_OK;
     while (error == TCALL_OK) {
@@ -10229,7 +12932,7 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
             p++;
         item.name = tcall_slice_(from, (size_t)(p - from));
         from = p;
-        p = tcall_text_find_(p, end, "{");
+        p = tcall_marked_find_(p, end, "{");
         if (p == end && (!item.name.len || !closed))
             return TCALL_OK; /* the marker was only mentioned */
         to = end;
@@ -10240,20 +12943,20 @@ static int tcall_text_body_(tcall_reader *r, const char *p, const char *end,
             item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
         } else {
             from = p;
-            to = tcall_text_object_(from, end);
+            to = tcall_marked_object_(from, end);
         }
         p = to ? to : end;
         item.text = tcall_slice_(from, (size_t)(p - from));
         if (!to || !closed)
             item.error = TCALL_E_CUT;
-        error = item.name.len ? tcall_text_add_(r, &item)
-                              : tcall_text_whole_(r, &item);
+        error = item.name.len ? tcall_marked_add_(r, &item)
+                              : tcall_marked_whole_(r, &item);
     }
     return error;
 }
 
 /* The marker that opens at p; NULL: none does. */
-static const char (*tcall_text_marker_(const char *p, const char *end))[16]
+static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
     for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
@@ -10276,7 +12979,7 @@ int tcall_text_calls(tcall_reader *r)
     end = b->base + r->start + tcall_head_size_(&h);
     p = end - h.len[TCALL_PART_TEXT_];
     while (p < end && error == TCALL_OK) {
-        const char(*marker)[16] = tcall_text_marker_(p, end);
+        const char(*marker)[20] = tcall_marked_marker_(p, end);
         const char *close;
         bool closed;
         if (!marker) {
@@ -10285,9 +12988,9 @@ int tcall_text_calls(tcall_reader *r)
         }
         first = first ? first : p;
         p += strlen(marker[0]);
-        close = tcall_text_find_(p, end, *marker[1] ? marker[1] : marker[0]);
+        close = tcall_marked_find_(p, end, *marker[1] ? marker[1] : marker[0]);
         closed = close < end || !*marker[1];
-        error = tcall_text_body_(r, p, close, closed);
+        error = tcall_marked_body_(r, p, close, closed);
         p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
     }
     if (error < 0) {
@@ -10412,6 +13115,28 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
     return tcall_chat_make_room(&a->chat, all / 4 + more);
 }
 
+/* The tools of this turn. Where there is no memory for picking all are sent. */
+static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
+{
+    static const tcall_pick_opts standard = {
+        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+    tcall_picked picks[TCALL_AGENT_PICKS];
+    const tcall_agent_desc *d = &a->desc;
+    int n, i;
+    if (!d->pick || d->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return;
+    n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
+                TCALL_AGENT_PICKS);
+    for (i = 0; i < n && picks[i].pinned; i++)
+        ;
+    if (n >= 0 && i == n && a->pick_count > n)
+        return; /* nothing fits: those of the turn before */
+    a->picked = n >= 0;
+    a->pick_count = (uint8_t)(n > 0 ? n : 0);
+    for (i = 0; i < n; i++)
+        a->picks[i] = picks[i].index;
+}
+
 int tcall_agent_say(tcall_agent *a, tcall_str text)
 {
     tcall_item item;
@@ -10425,6 +13150,7 @@ int tcall_agent_say(tcall_agent *a, tcall_str text)
     r = tcall_chat_add(&a->chat, &item);
     if (r < 0)
         return r;
+    tcall_agent_pick_(a, text);
     a->started = tcall_agent_now_(a);
     a->rounds = a->calls = a->tries = 0;
     a->wait_ms = 0;
@@ -10466,6 +13192,8 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.chat = &a->chat;
     ask.tools = d->tc->desc.tools;
     ask.tool_count = d->tc->desc.tool_count;
+    ask.picks = a->picked ? a->picks : NULL;
+    ask.pick_count = a->pick_count;
     ask.allow = d->tc->desc.allow;
     ask.max_tokens = d->max_tokens;
     ask.stream = d->stream;
@@ -10480,9 +13208,9 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
 static size_t tcall_agent_tools_(const tcall_agent *a)
 {
     const tcall_desc *d = &a->desc.tc->desc;
-    size_t i, n = 0;
-    for (i = 0; i < d->tool_count; i++)
-        n += tcall_allowed_(&d->tools[i], d->allow);
+    size_t i, n = 0, all = a->picked ? a->pick_count : d->tool_count;
+    for (i = 0; i < all; i++)
+        n += tcall_enabled(&d->tools[a->picked ? a->picks[i] : i], d->allow);
     return n;
 }
 
@@ -10497,7 +13225,7 @@ static void tcall_header_(tcall_request *req, tcall_header *h, const char *name,
     h->secret = secret;
 }
 
-static int tcall_agent_open_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
 {
     const tcall_provider *p = a->desc.provider;
     tcall_request *req = &a->request;
@@ -10562,7 +13290,7 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
-static int tcall_agent_send_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
 {
     tcall_writer w;
     int r;
@@ -10596,7 +13324,7 @@ static void tcall_agent_mask_(char *text, const char *key)
 }
 
 /* The answer is there: what follows of it. */
-static int tcall_agent_answered_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_answered_(tcall_agent *a)
 {
     tcall_event event;
     int r = tcall_reader_end(a->reader);
@@ -10633,7 +13361,7 @@ static int tcall_agent_answered_(tcall_agent *a)
     return a->run ? TCALL_E_AGAIN : TCALL_OK;
 }
 
-static int tcall_agent_read_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
 {
     int n =
         a->desc.transport.read(a->desc.transport.user, a->io, a->desc.io_size);
@@ -10661,17 +13389,26 @@ static bool tcall_agent_item_(const tcall_agent *a, size_t index,
     return false;
 }
 
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+/* The call as it came, not hydrated yet. */
+TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *a, size_t index,
+                                            tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (index < 0 || !tcall_agent_item_(a, (size_t)index, &item))
-        return TCALL_E_USAGE;
+    if (!tcall_agent_item_(a, index, &item))
+        return false;
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
     call->cut = item.error;
     call->provider = a->desc.provider->name;
+    return true;
+}
+
+int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+{
+    if (index < 0 || !tcall_agent_asked_(a, (size_t)index, call))
+        return TCALL_E_USAGE;
     return tcall_hydrate(a->desc.tc, call);
 }
 
@@ -10695,45 +13432,134 @@ int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
     return r;
 }
 
-/* Runs the next call. Its result is written where its item will lie. */
-static int tcall_agent_next_(tcall_agent *a)
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
+{
+    tcall_block *b = &a->desc.tc->block;
+    int left = a->answer.calls - (int)a->call_at, i;
+    int n = a->desc.parallel < left ? a->desc.parallel : left;
+    a->batch_high = b->high;
+    a->batch = &a->call;
+    if (n > 1)
+        a->batch =
+            (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
+    if (n <= 1 || !a->batch) {
+        a->batch = &a->call;
+        n = 1;
+    }
+    for (i = 0; i < n; i++) {
+        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]);
+        if (r == TCALL_E_MEMORY && i > 0) { /* it has to wait for its turn */
+            tcall_release(a->desc.tc, &a->batch[i]);
+            break;
+        }
+        if (++a->calls > a->desc.max_calls)
+            tcall_cancel(&a->batch[i], TCALL_E_LIMIT);
+    }
+    a->batch_n = i;
+    a->done = a->turn = a->waiting = 0;
+}
+
+/* The results that are next in order go to the chat; text: that of the first,
+ * those behind it were kept. */
+static int tcall_agent_deliver_(tcall_agent *a, tcall_str text)
+{
+    while (a->done < a->batch_n) {
+        const tcall_call *call = &a->batch[a->done];
+        int r;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        r = tcall_agent_result(a, call, text, call->error < 0);
+        if (r < 0)
+            return r;
+        if (++a->done < a->batch_n)
+            text = a->batch[a->done].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+static int tcall_agent_turn_(tcall_agent *a, int over)
 {
     tcall *tc = a->desc.tc;
-    tcall_call *call = &a->call;
+    tcall_call *call = &a->batch[a->turn];
     tcall_writer out;
-    size_t head;
-    int over = tcall_agent_over_(a), r;
-    if (!call->name.ptr) { /* not one that asked to be called again */
-        tcall_agent_call(a, (int)a->call_at, call);
-        a->calls++;
-    }
-    if (over == TCALL_OK && a->calls > a->desc.max_calls)
-        over = TCALL_E_LIMIT;
+    size_t head, room;
+    int r;
     if (over < 0)
         tcall_cancel(call, over);
     head = TCALL_HEAD_ + call->id.len + call->name.len;
     if (!tcall_block_room_(&tc->block, head))
         return TCALL_E_MEMORY;
-    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head,
-                      tcall_block_free_(&tc->block) - head);
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(&tc->block) - head;
+    room -= room / 4;
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head, room);
+    tc->block.low += head + room;
     r = tcall_invoke(tc, call, &out);
+    tc->block.low -= head + room;
     if (out.error == TCALL_E_MEMORY)
-        tcall_block_room_(&tc->block, head + out.len);
+        tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
     if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL)
         return r;
-    if (!out.error)
-        out.error =
-            tcall_agent_result(a, call, tcall_slice_(out.buf, out.fill), r < 0);
-    tcall_release(tc, call);
-    memset(call, 0, sizeof *call);
     if (out.error)
         return out.error;
-    if (++a->call_at < (size_t)a->answer.calls)
+    if (a->turn == a->done)
+        return tcall_agent_deliver_(a, tcall_slice_(out.buf, out.fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
+{
+    int over = tcall_agent_over_(a), r;
+    if (!a->batch_n)
+        tcall_agent_batch_(a);
+    r = tcall_agent_turn_(a, over);
+    a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+        return r;
+    if (a->done < a->batch_n) {
+        int i, open = 0;
+        for (i = 0; i < a->batch_n; i++)
+            open += a->batch[i].cx.state != TCALL_DONE_;
+        do
+            a->turn = (a->turn + 1) % a->batch_n;
+        while (a->batch[a->turn].cx.state == TCALL_DONE_);
+        if (r == TCALL_E_APPROVAL && a->waiting < open)
+            r = TCALL_E_AGAIN; /* others may go on */
+        if (r == TCALL_E_APPROVAL)
+            a->waiting = 0;
+        return r == TCALL_OK ? TCALL_E_AGAIN : r;
+    }
+    a->call_at += (size_t)a->batch_n;
+    a->batch_n = 0;
+    a->desc.tc->block.high = a->batch_high;
+    if (a->call_at < (size_t)a->answer.calls)
         return TCALL_E_AGAIN;
     if (over == TCALL_E_CANCELLED || over == TCALL_E_TIMEOUT)
         return over;
     a->state = TCALL_A_OPEN_;
     return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_APART_ static void tcall_agent_drop_(tcall_agent *a)
+{
+    char none[1];
+    tcall_writer out;
+    int i;
+    for (i = 0; i < a->batch_n; i++)
+        if (a->batch[i].cx.state && a->batch[i].cx.state != TCALL_DONE_) {
+            tcall_writer_init(&out, none, 0);
+            tcall_cancel(&a->batch[i], TCALL_E_CANCELLED);
+            tcall_invoke(a->desc.tc, &a->batch[i], &out);
+        }
+    if (a->batch_n)
+        a->desc.tc->block.high = a->batch_high;
+    a->batch_n = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -10823,17 +13649,15 @@ static int tcall_agent_wait_(tcall_agent *a)
 /* An error ends the turn. What it added to the history stays as far as it is
  * whole: calls without results are taken back, and so is a question that
  * nobody answered. */
-static int tcall_agent_end_(tcall_agent *a, int error)
+TCALL_APART_ static int tcall_agent_end_(tcall_agent *a, int error)
 {
     tcall_block *b = &a->desc.tc->block;
     size_t at = 0, from = 0, last = 0;
     tcall_item item;
     tcall_agent_leave_(a);
-    if (a->call.tool)
-        tcall_release(a->desc.tc, &a->call);
+    tcall_agent_drop_(a);
     if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
         b->low = a->chat.start + a->mark;
-    memset(&a->call, 0, sizeof a->call);
     item.kind = TCALL_ITEM_TEXT;
     for (; tcall_chat_next(&a->chat, &at, &item); from = at)
         last = from;

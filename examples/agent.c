@@ -593,6 +593,15 @@ static const backend *backend_named(const char *name)
     for (size_t i = 0; i < TCALL_COUNT(backends); i++)
         if (name && strcmp(backends[i].name, name) == 0)
             return &backends[i];
+    /* Any server that the library knows, with names of its own. */
+    static backend other = {"", NULL, "API_KEY", "BASE_URL", "MODEL",
+                            "", "",   "",        NULL};
+    other.provider = name ? tcall_provider_named(name) : NULL;
+    if (other.provider) {
+        other.name = other.provider->name;
+        other.default_url = other.provider->url;
+        return &other;
+    }
     return NULL;
 }
 
@@ -809,6 +818,7 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d.path = b->path;
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
+    d.pick = tcall_pick; /* once there are more than 20 tools */
     d.stream = !o->whole;
     if (!start_transport(&d.transport, o))
         return false;
@@ -826,7 +836,7 @@ static bool start(const options *o)
     static char full[512];
 
     if (wish && !b)
-        return fail("no such provider (openai, anthropic, ollama)", wish);
+        return fail("no such provider (see --help)", wish);
     if (!b)
         b = &backends[0];
     if (!start_tools(o->workspace))
@@ -919,7 +929,11 @@ static bool chat(void)
 
 static const char help[] =
     "agent [OPTION...] [REQUEST]: a model that calls C functions\n"
-    "  --provider NAME   openai, anthropic, ollama (default: by environment)\n"
+    "  --provider NAME   openai, anthropic, ollama (default: by environment),\n"
+    "                    or by API_KEY, BASE_URL and MODEL: responses, "
+    "gemini,\n"
+    "                    groq, mistral, deepseek, openrouter, xai, azure,\n"
+    "                    llamacpp, lmstudio, ollama_v1\n"
     "  --model NAME      default: OPENAI_MODEL, ANTHROPIC_MODEL, OLLAMA_MODEL\n"
     "  --base-url URL    default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL,\n"
     "                    OLLAMA_HOST\n"

@@ -4,6 +4,12 @@
 #endif
 #include "port/posix.h"
 
+/* ESP-IDF and Zephyr have sockets, but neither pipes nor signals: there the
+ * resolver of names blocks. */
+#if defined(ESP_PLATFORM) || defined(__ZEPHYR__)
+#define TPORT_NO_THREADS
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -11,8 +17,10 @@
 #include <netinet/tcp.h>
 #include <limits.h>
 #include <poll.h>
+#ifndef TPORT_NO_THREADS
 #include <pthread.h>
 #include <signal.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,15 +78,6 @@ typedef struct answer {
     tport_address addresses[TPORT_ADDRESSES];
 } answer;
 
-typedef char answer_is_one_write[sizeof(answer) <= _POSIX_PIPE_BUF ? 1 : -1];
-
-/* What the thread is given; it frees it. */
-typedef struct question {
-    int fd; /* of the pipe, to write the answer to */
-    uint16_t port;
-    char host[1]; /* and more */
-} question;
-
 /* The next of the list that is, or is not, of this family. */
 static const struct addrinfo *seek(const struct addrinfo *a, int family,
                                    bool same)
@@ -124,6 +123,16 @@ static void look_up(answer *to, const char *host, uint16_t port, int flags)
         freeaddrinfo(list);
     }
 }
+
+#ifndef TPORT_NO_THREADS
+typedef char answer_is_one_write[sizeof(answer) <= _POSIX_PIPE_BUF ? 1 : -1];
+
+/* What the thread is given; it frees it. */
+typedef struct question {
+    int fd; /* of the pipe, to write the answer to */
+    uint16_t port;
+    char host[1]; /* and more */
+} question;
 
 /* Nobody may be listening any more: that is an error of write, no signal,
  * because all signals are blocked here. */
@@ -180,6 +189,8 @@ static int start_resolver(tport_posix *s)
     return fail(s, TCALL_E_RESOLVE, strerror(e));
 }
 
+#endif
+
 static const struct sockaddr *sockaddr_of(const tport_address *a)
 {
     return (const struct sockaddr *)(const void *)a->bytes;
@@ -211,7 +222,13 @@ static int resolve(tport_posix *s)
 
     if (s->fd < 0) {
         look_up(&a, host, s->port, AI_NUMERICHOST);
-        return a.error == EAI_NONAME ? start_resolver(s) : take_answer(s, &a);
+        if (a.error == EAI_NONAME)
+#ifdef TPORT_NO_THREADS
+            look_up(&a, host, s->port, 0);
+#else
+            return start_resolver(s);
+#endif
+        return take_answer(s, &a);
     }
     n = read(s->fd, &a, sizeof a);
     if (n == (ssize_t)sizeof a)
@@ -354,7 +371,7 @@ static int posix_write(void *user, const char *bytes, size_t len)
     return n >= 0 ? (int)n : broken(s, POLLOUT);
 }
 
-static void posix_close(void *user)
+static void posix_hang_up(void *user)
 {
     tport_posix *s = (tport_posix *)user;
 
@@ -423,7 +440,7 @@ void tport_posix_init(tport_posix *s, const char *host, uint16_t port)
 
 tport_stream tport_posix_stream(tport_posix *s)
 {
-    tport_stream r = {posix_connect, posix_read, posix_write, posix_close,
+    tport_stream r = {posix_connect, posix_read, posix_write, posix_hang_up,
                       posix_wait,    posix_why,  NULL};
 
     r.user = s;

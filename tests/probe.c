@@ -6,6 +6,7 @@
  *     probe schema                           {"schema","data","draft"?}
  *     probe read PROVIDER [--split N] [--block BYTES]    {"body","stream"?}
  *     probe write PROVIDER                   {"tools","messages","options"}
+ *     probe pick [--index | BYTES]           {"tools"}, then {"q","k"} each
  *     probe call TOOLS.json                  {"name","arguments"}
  */
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "probe_read.h"
 #include "probe_write.h"
 #include "probe_call.h"
+#include "probe_pick.h"
 
 static int probe_json(int count, char **files)
 {
@@ -56,10 +58,12 @@ int main(int argc, char **argv)
         return probe_read(argc - 2, argv + 2, stdin, stdout);
     if (strcmp(verb, "write") == 0 && argc > 2)
         return probe_write(argc - 2, argv + 2, stdin, stdout);
+    if (strcmp(verb, "pick") == 0)
+        return probe_pick(argc - 2, argv + 2, stdin, stdout);
     if (strcmp(verb, "call") == 0 && argc > 2)
         return probe_call(argv[2], stdin, stdout);
     fprintf(stderr, "usage: probe json FILE... | args | schema | "
                     "read PROVIDER [--split N] [--block BYTES] | "
-                    "write PROVIDER | call TOOLS.json\n");
+                    "write PROVIDER | pick | call TOOLS.json\n");
     return 2;
 }

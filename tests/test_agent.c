@@ -296,6 +296,84 @@ static void test_errors(void)
     CHECK(items(&a, TCALL_ITEM_USER) == 2);
 }
 
+static char trail[64];
+
+/* Takes so many polls as its argument a says. */
+static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    int *polls = (int *)tcall_scratch(cx, "polls", sizeof *polls);
+    int a = tcall_json_int(tcall_json_get(args, "a"), 0);
+    size_t n = strlen(trail);
+    if (!polls)
+        return TCALL_E_MEMORY;
+    if (n + 1 < sizeof trail)
+        trail[n] = (char)(cx->stop ? 'x' : '0' + a);
+    return ++*polls < a ? TCALL_E_AGAIN : tcall_write_int(out, a * 11);
+}
+
+static int held;
+
+static int hold(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    held += cx->hook->stage == TCALL_WILL_ACQUIRE_QUOTA ? 1 : -1;
+    return TCALL_OK;
+}
+
+static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
+{
+#define SLOW(id, n) CALL(id, "{\\\"a\\\":" n ",\\\"b\\\":0}")
+    static const char *const three[] = {
+        CALLS(SLOW("c1", "3") "," SLOW("c2", "1") "," SLOW("c3", "2")),
+        TEXT("Done."), NULL};
+    static const tcall_hook hooks[] = {
+        {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold, NULL, NULL},
+        {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
+    int r = begin(tc, a, s, three, sizeof block);
+    tools[0].run = slow;
+    tc->desc.hooks = hooks;
+    tc->desc.hook_count = 2;
+    tc->desc.run_hooks = tcall_run_hooks;
+    a->desc.parallel = parallel;
+    memset(trail, 0, sizeof trail);
+    held = 0;
+    return r;
+}
+
+/* Calls of one answer side by side; their results stay in order. */
+static void test_parallel(void)
+{
+    static const char *const trails[] = {"333122", "333122", "313322", "312323",
+                                         "312323"};
+    int parallel;
+    for (parallel = 0; parallel < 5; parallel++) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        const char *one, *two, *three;
+        CHECK(slowly(&tc, &a, &s, parallel) == TCALL_OK);
+        CHECK(tcall_agent_run(&a, tcall_str_of("go")) == TCALL_OK);
+        CHECK(strcmp(trail, trails[parallel]) == 0 || (puts(trail), 0));
+        one = strstr(s.sent, "\"tool_call_id\":\"c1\"");
+        two = strstr(s.sent, "\"tool_call_id\":\"c2\"");
+        three = strstr(s.sent, "\"tool_call_id\":\"c3\"");
+        CHECK(one && two && three && one < two && two < three);
+        CHECK(body_has(&s, "\"33\"") && body_has(&s, "\"11\"") &&
+              body_has(&s, "\"22\""));
+        CHECK(tc.block.high == 0 && held == 0);
+        /* Cancelled in the middle: each gets its last turn, all is released. */
+        CHECK(slowly(&tc, &a, &s, parallel) == TCALL_OK);
+        CHECK(tcall_agent_say(&a, tcall_str_of("go")) == TCALL_OK);
+        while (!trail[0])
+            CHECK(tcall_agent_step(&a) == TCALL_E_AGAIN);
+        tcall_agent_cancel(&a);
+        while (tcall_agent_step(&a) == TCALL_E_AGAIN)
+            continue;
+        CHECK(strcmp(trail, "3x") == 0 && held == 0 && tc.block.high == 0);
+        CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
+    }
+}
+
 /* History is dropped by whole turns, and every size of block is survived. */
 static void test_memory(void)
 {
@@ -333,6 +411,7 @@ int main(void)
     test_ask();
     test_limits();
     test_errors();
+    test_parallel();
     test_memory();
     return check_sum("test_agent");
 }

@@ -165,7 +165,7 @@ static void test_depth(void)
     char *text;
     size_t i;
     for (i = 0; i < 3; i++) {
-        text = repeat(opens[i], 10000, "");
+        text = repeat(opens[i], 10000 / CHECK_EVERY + 100, "");
         CHECK(scan_text(text, strlen(text)) == TCALL_E_DEPTH);
         free(text);
     }
@@ -244,7 +244,6 @@ static void test_getters(void)
 
 static void test_numbers(void)
 {
-    double d;
     CHECK(tcall_json_int64(value_of("{\"a\":9007199254740993}"), 0) ==
           INT64_C(9007199254740993));
     CHECK(tcall_json_int64(value_of("{\"a\":9223372036854775807}"), 0) ==
@@ -254,7 +253,8 @@ static void test_numbers(void)
     CHECK(tcall_json_int64(value_of("{\"a\":9223372036854775808}"), 7) == 7);
     CHECK(tcall_json_int64(value_of("{\"a\":-9223372036854775809}"), 7) == 7);
     CHECK(tcall_json_int(value_of("{\"a\":2147483648}"), 7) == 7);
-    CHECK(tcall_json_int(value_of("{\"a\":-2147483648}"), 7) == INT32_MIN);
+    CHECK(tcall_json_int(value_of("{\"a\":-2147483648}"), 7) ==
+          (INT_MAX > 32767 ? INT32_MIN : 7));
     CHECK(tcall_json_int(value_of("{\"a\":5.0}"), 7) == 5);
     CHECK(tcall_json_int(value_of("{\"a\":0.5e1}"), 7) == 5);
     CHECK(tcall_json_int(value_of("{\"a\":5.5}"), 7) == 7);
@@ -262,9 +262,6 @@ static void test_numbers(void)
     CHECK(tcall_json_fixed(value_of("{\"a\":21.5}"), 2, 0) == 2150);
     CHECK(tcall_json_fixed(value_of("{\"a\":-0.019}"), 2, 0) == -1);
     CHECK(tcall_json_fixed(value_of("{\"a\":1e300}"), 2, 7) == 7);
-    d = tcall_json_double(value_of("{\"a\":0.1}"), 0);
-    CHECK(d > 0.1 - 1e-16 && d < 0.1 + 1e-16);
-    CHECK(tcall_json_double(value_of("{\"a\":-1.5e3}"), 0) == -1500);
     value_of("{\"a\":1e308}");
     CHECK(parse_result == 3);
     value_of("{\"a\":1e400}");
@@ -277,6 +274,17 @@ static void test_numbers(void)
     CHECK(parse_result == 3);
     value_of("{\"a\":1e99999999999999999999}");
     CHECK(parse_result == TCALL_E_RANGE);
+}
+
+/* The one getter that needs floating point, which some targets lack. */
+static void test_double(void)
+{
+#ifndef CHECK_NO_DOUBLE
+    double d = tcall_json_double(value_of("{\"a\":0.1}"), 0);
+    double least = sizeof d < 8 ? 1e-7 : 1e-16;
+    CHECK(d > 0.1 - least && d < 0.1 + least);
+    CHECK(tcall_json_double(value_of("{\"a\":-1.5e3}"), 0) == -1500);
+#endif
 }
 
 static void test_duplicates(void)
@@ -311,26 +319,22 @@ static char *wide(int n, bool loose, bool twice)
     return text;
 }
 
-static double seconds(void)
-{
-    return (double)clock() / CLOCKS_PER_SEC;
-}
-
 /* Time for one object of n keys, the best of three. */
-static double wide_time(int n, bool loose)
+static long wide_time(int n, bool loose)
 {
     char *text = wide(n, loose, false);
     tcall_str raw = tcall_str_of(text);
     tcall_args args;
-    double best = 1e9;
+    long best = LONG_MAX;
     void *mem;
     int i, r = tcall_args_read(&args, raw, false, NULL, 0);
     CHECK(r == TCALL_E_MEMORY);
     mem = malloc(args.used);
     for (i = 0; i < 3; i++) {
-        double start = seconds(), took;
+        clock_t start = clock();
+        long took;
         r = tcall_args_read(&args, raw, false, mem, args.used);
-        took = seconds() - start;
+        took = (long)(clock() - start);
         best = took < best ? took : best;
     }
     CHECK(r == 2 * n + 1);
@@ -342,16 +346,16 @@ static double wide_time(int n, bool loose)
 
 static void test_wide(void)
 {
-    char *text = wide(10000, false, true);
+    char *text = wide(10000 / CHECK_EVERY, false, true);
     int i;
     parse(text);
     CHECK(parse_result == TCALL_E_DUPLICATE);
     free(text);
     for (i = 0; i < 2; i++) {
-        double small = wide_time(10000 / CHECK_EVERY, i);
-        double large = wide_time(80000 / CHECK_EVERY, i);
+        long small = wide_time(10000 / CHECK_EVERY, i);
+        long large = wide_time(80000 / CHECK_EVERY, i);
         /* quadratic would be 64 times as long */
-        CHECK(CHECK_EVERY > 1 || large < small * 24 + 0.02);
+        CHECK(CHECK_EVERY > 1 || large < small * 24 + CLOCKS_PER_SEC / 50);
     }
 }
 
@@ -757,21 +761,21 @@ static void test_hostile(void)
                   {"{\"", ""},        {"\x80", ""}};
     size_t i;
     for (i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        double took[2];
+        long took[2];
         int turn;
         for (turn = 0; turn < 2; turn++) {
             char *text =
                 repeat(shapes[i].unit, (turn ? 400000 : 50000) / CHECK_EVERY,
                        shapes[i].end);
-            double start = seconds();
+            clock_t start = clock();
             tcall_mend m;
             int r = tcall_args_mend(tcall_str_of(text), NULL, 0, &m);
-            took[turn] = seconds() - start;
+            took[turn] = (long)(clock() - start);
             CHECK(r < 0 || r == 2 || r == 7);
             CHECK(m.at <= strlen(text));
             free(text);
         }
-        CHECK(CHECK_EVERY > 1 || took[1] < took[0] * 24 + 0.05);
+        CHECK(CHECK_EVERY > 1 || took[1] < took[0] * 24 + CLOCKS_PER_SEC / 20);
     }
 }
 
@@ -864,6 +868,7 @@ int main(void)
     test_depth();
     test_getters();
     test_numbers();
+    test_double();
     test_duplicates();
     test_wide();
     test_writer();

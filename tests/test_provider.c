@@ -1116,6 +1116,10 @@ static void test_text_calls(void)
     /* as Python writes it: mended */
     texts("<tool_call>{'name': 'f', 'arguments': {'a': True,}}</tool_call>",
           "|f({\"a\":true})");
+    texts("<function_call>{\"name\":\"f\"}</function_call> <tools>{\"name\":"
+          "\"g\",\"args\":{}}</tools>[TOOL_CALL]g{}[/TOOL_CALL]"
+          "<|tool_call|>[{\"name\":\"f\"}]",
+          "|f()g({})g({})f()");
     texts("<function=f>{\"a\":1}</function><function=g></function>",
           "|f({\"a\":1})g()");
     texts("<function=f={\"a\":1}</function>", "|f({\"a\":1})");

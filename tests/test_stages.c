@@ -477,11 +477,426 @@ static void test_hook_waits(void)
     }
 }
 
+/* ---- priority, filter, tools with hooks of their own ---- */
+
+static int say(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    see(*(const char *)user);
+    return TCALL_OK;
+}
+
+static int wrap(tcall_ctx *cx, void *user)
+{
+    int r;
+    see(*(const char *)user);
+    r = tcall_next(cx);
+    see(*(const char *)user);
+    return r;
+}
+
+static bool odd(const tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_json_int(tcall_json_get(cx->call->args, "n"), 0) & 1;
+}
+
+static char letters[] = "12345678";
+
+static void hook_row(tcall_hook *h, int stage, int priority, int which)
+{
+    set_hook(h, stage, stage == TCALL_AROUND_EXECUTE ? wrap : say,
+             &letters[which - 1]);
+    h->priority = (int16_t)priority;
+}
+
+static void test_priority(void)
+{
+    static tcall_hook own[3];
+    prepare();
+    desc.on_event = NULL;
+    hook_row(&hooks[0], TCALL_WILL_AUTHORIZE, -32768, 1);
+    hook_row(&hooks[1], TCALL_WILL_AUTHORIZE, 32767, 2);
+    hook_row(&hooks[2], TCALL_WILL_AUTHORIZE, 0, 3);
+    hook_row(&own[0], TCALL_WILL_AUTHORIZE, 0, 4);
+    hook_row(&own[1], TCALL_WILL_AUTHORIZE, 5, 5);
+    desc.hook_count = 3;
+    tools[0].hooks = own;
+    tools[0].hook_count = 2;
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "25341*") == 0);
+    hooks[0].stage = hooks[1].stage = hooks[2].stage = own[0].stage =
+        own[1].stage = TCALL_DID_EXECUTE; /* the other way round */
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "*13452") == 0);
+    hooks[0].stage = hooks[1].stage = TCALL_AROUND_EXECUTE;
+    hooks[0].run = hooks[1].run = wrap;
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "21*34512") == 0);
+    hooks[1].filter = odd;
+    CHECK(once("{\"n\":2}") == TCALL_OK && strcmp(seen, "1*3451") == 0);
+    CHECK(once("{\"n\":3}") == TCALL_OK && strcmp(seen, "21*34512") == 0);
+    desc.run_hooks = NULL; /* it would be passed over in silence */
+    CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL);
+}
+
+/* Hooks around it that are too many, that keep silent, that call too late. */
+static int silent(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    tcall_next(cx);
+    return TCALL_OK;
+}
+
+static int never(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    (void)user;
+    return TCALL_OK;
+}
+
+static void test_around(void)
+{
+    int i;
+    prepare();
+    desc.on_event = NULL;
+    for (i = 0; i < TOOLCALL_MAX_AROUND + 1; i++)
+        hook_row(&hooks[i], TCALL_AROUND_EXECUTE, 0, 1);
+    desc.hook_count = TOOLCALL_MAX_AROUND;
+    CHECK(once("{}") == TCALL_OK && world.runs == 1);
+    desc.hook_count++;
+    CHECK(once("{}") == TCALL_E_USAGE && world.runs == 1);
+    set_hook(&hooks[0], TCALL_AROUND_EXECUTE, silent, NULL);
+    desc.hook_count = 1;
+    world.failures = 1;
+    CHECK(once("{}") == TCALL_E_FAILED && says("it is stuck"));
+    CHECK(once("{}") == TCALL_OK);
+    hooks[0].run = never;
+    CHECK(once("{}") == TCALL_E_USAGE && says("success\":false"));
+    set_hook(&hooks[0], TCALL_WILL_AUTHORIZE, wrap, letters);
+    CHECK(once("{}") == TCALL_E_USAGE);
+}
+
+/* A quota that is not had is not given back, one that is had always is. */
+static int full(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_retry_after(cx, 10, "full");
+}
+
+static void test_release(void)
+{
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_ACQUIRE_QUOTA, acquire, &quota);
+    set_hook(&hooks[1], TCALL_WILL_ACQUIRE_SEMAPHORE, full, &semaphore);
+    set_hook(&hooks[2], TCALL_DID_RELEASE_SEMAPHORE, release, &semaphore);
+    set_hook(&hooks[3], TCALL_DID_RELEASE_QUOTA, release, &quota);
+    desc.hook_count = 4;
+    CHECK(once("{}") == TCALL_E_RATE && says("\"retry_after_ms\":10"));
+    CHECK(world.acquired == 1 && world.released == 1 && world.runs == 0);
+}
+
+/* ---- services ---- */
+
+static int clock_service, session_service;
+static tcall_service bound = {"clock", &session_service, NULL};
+
+static int bind_clock(tcall_ctx *cx, void *user)
+{
+    return tcall_provide(cx, &bound, *(tcall_scope *)user);
+}
+
+static void *got;
+
+static int get_clock(tcall_ctx *cx, void *user)
+{
+    got = user ? tcall_try_get(cx, "clock") : tcall_get(cx, "clock");
+    return TCALL_OK;
+}
+
+static void test_services(void)
+{
+    static const tcall_service global[] = {{"radio", &quota, NULL},
+                                           {"clock", &clock_service, NULL}};
+    static tcall_scope scope;
+    static tcall_session session;
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_EXECUTE, get_clock, NULL);
+    set_hook(&hooks[1], TCALL_WILL_BIND_SERVICES, bind_clock, &scope);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_E_SERVICE && says("clock") && says("service"));
+    CHECK(world.runs == 0);
+    hooks[0].user = &quota; /* tcall_try_get */
+    CHECK(once("{}") == TCALL_OK && got == NULL && world.runs == 1);
+    hooks[0].user = NULL;
+    desc.services = global;
+    desc.service_count = 2;
+    CHECK(once("{}") == TCALL_OK && got == &clock_service);
+    desc.hook_count = 2;
+    scope = TCALL_CALL;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    desc.hook_count = 1; /* it was of that call only */
+    CHECK(once("{}") == TCALL_OK && got == &clock_service);
+    desc.hook_count = 2;
+    scope = TCALL_SESSION;
+    CHECK(once("{}") == TCALL_E_USAGE);
+    desc.session = &session;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    tcall_withdraw(&session, &bound);
+    CHECK(once("{}") == TCALL_OK && got == &clock_service);
+}
+
+static int remember(tcall_ctx *cx, void *user)
+{
+    int *n = (int *)tcall_scratch(cx, "n", sizeof *n);
+    (void)user;
+    if (!n)
+        return TCALL_E_MEMORY;
+    see((char)('0' + (*n)++));
+    return TCALL_OK;
+}
+
+static void test_scratch(void)
+{
+    prepare();
+    desc.on_event = NULL;
+    set_hook(&hooks[0], TCALL_WILL_AUTHORIZE, remember, NULL);
+    set_hook(&hooks[1], TCALL_DID_EXECUTE, remember, NULL);
+    set_hook(&hooks[2], TCALL_WILL_FINALIZE, remember, NULL);
+    desc.hook_count = 3;
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "0*12") == 0);
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "0*12") == 0);
+}
+
+/* ---- input and output ---- */
+
+static const char *other;
+
+static int change(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    if (cx->hook->stage > TCALL_WILL_EXECUTE)
+        return tcall_set_output(cx, tcall_str_of(other));
+    return tcall_set_input(cx, tcall_str_of(other));
+}
+
+static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    world.runs++;
+    return tcall_write_json(w, args);
+}
+
+static void test_changes(void)
+{
+    int stage;
+    for (stage = 0; stage <= TCALL_WILL_EXECUTE; stage++) {
+        if (stage == TCALL_AROUND_EXECUTE || stage == TCALL_DID_CACHE_HIT)
+            continue;
+        prepare();
+        tools[0].run = echo;
+        set_hook(&hooks[0], stage, change, NULL);
+        desc.hook_count = 1;
+        other = "{'n': \"7\"}";
+        CHECK(once("{\"n\":3}") == TCALL_OK &&
+              strcmp(result, "{\"n\":7}") == 0);
+        CHECK(call.cx.history && call.cx.history->stage == stage);
+        CHECK(strcmp(call.cx.history->by, tcall_stage_name(stage)) == 0);
+        other = "{\"n\":77}"; /* checked like the first */
+        CHECK(once("{\"n\":3}") == TCALL_E_INVALID && says("maximum"));
+        CHECK(world.runs == 1);
+        if (stage <= TCALL_WILL_VALIDATE_INPUT &&
+            stage != TCALL_WILL_AUTHORIZE) {
+            other = "{\"n\":7}"; /* and may mend them */
+            CHECK(once("{\"n\":") == TCALL_OK && world.runs == 2);
+        }
+        /* Who approved the former ones is asked for the new ones. */
+        tools[0].confirm = true;
+        other = "{\"n\":8}";
+        verdict = TCALL_ALLOW;
+        CHECK(once("{\"n\":3}") == TCALL_OK);
+        CHECK(count('?') == (stage > TCALL_WILL_CHECK_CONSENT ? 2 : 1));
+        CHECK(count('?') == count('='));
+        CHECK(tc.block.high == 0);
+    }
+    for (stage = TCALL_DID_EXECUTE; stage < TCALL_STAGE_COUNT; stage++) {
+        if (stage >= TCALL_ON_RETRY && stage <= TCALL_ON_GIVE_UP)
+            continue;
+        if (stage == TCALL_ON_ERROR)
+            continue;
+        prepare();
+        set_hook(&hooks[0], stage, change, NULL);
+        desc.hook_count = 1;
+        other = "another";
+        CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+        ask("work", "{}");
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+        CHECK(tcall_str_eq(call.cx.result.output, tcall_str_of("another")));
+        CHECK(call.cx.history &&
+              tcall_str_eq(call.cx.history->output, tcall_str_of("\"done\"")));
+        CHECK(!call.cx.history->before);
+        tcall_release(&tc, &call);
+    }
+}
+
+/* ---- results ---- */
+
+static int rich(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    static tcall_attachment picture = {"image/png", "a.png", {"1234", 4}, NULL};
+    (void)args;
+    tcall_title(cx, tcall_str_of("Two lines"));
+    tcall_metadata(cx, tcall_str_of("{\"lines\":2}"));
+    tcall_attach(cx, &picture);
+    tcall_suggest(cx, "try another file");
+    tcall_write_text(w, "one\ntwo\n");
+    return world.failures-- > 0 ? TCALL_E_FAILED : TCALL_OK;
+}
+
+static void test_result(void)
+{
+    static char text[512];
+    static const char deep[] =
+        "{\"n\":3,\"path\":\"/a/very/long/path/that/nobody/wants/to/read/"
+        "\xC3\xA9\"}";
+    tcall_writer w;
+    tcall_result *res = &call.cx.result;
+    prepare();
+    tools[0].run = rich;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && !res->error);
+    CHECK(strcmp(result, "one\ntwo\n") == 0);
+    CHECK(tcall_str_eq(tcall_result_preview(res, 1), tcall_str_of("one")));
+    CHECK(tcall_str_eq(tcall_result_preview(res, 2), tcall_str_of("one\ntwo")));
+    CHECK(tcall_str_eq(tcall_result_preview(res, 9), tcall_str_of("one\ntwo")));
+    CHECK(tcall_result_preview(res, 0).len == 0);
+    tcall_writer_init(&w, text, sizeof text - 1);
+    CHECK(tcall_write_result(&w, res) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(strcmp(text, "{\"success\":true,\"error\":\"\","
+                       "\"title\":\"Two lines\",\"metadata\":{\"lines\":2},"
+                       "\"output\":\"one\\ntwo\\n\",\"attachments\":[{"
+                       "\"type\":\"image/png\",\"name\":\"a.png\","
+                       "\"bytes\":4}]}") == 0);
+    tcall_release(&tc, &call);
+    world.failures = 1;
+    ask("work", deep);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_FAILED);
+    result[out.fill] = 0;
+    CHECK(says("work(n=3, path=\\\"/a/very/long/path/that/nobody"));
+    CHECK(says("...): one\\ntwo") && !says("/read/"));
+    CHECK(says("\"suggestion\":\"try another file\""));
+    tcall_writer_init(&w, text, sizeof text - 1);
+    CHECK(tcall_write_result(&w, res) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(strstr(text, "\"success\":false") && strstr(text, "Two lines"));
+    CHECK(!strstr(text, "\"output\""));
+    tcall_release(&tc, &call);
+}
+
+/* What is missing comes with a call that would do, made from the schema. */
+static void test_example(void)
+{
+    static const char schema[] = TCALL_JSON({
+        "type" : "object",
+        "required" : [ "path", "mode", "lines", "deep", "list", "map", "x" ],
+        "properties" : {
+            "path" : {"type" : "string"},
+            "mode" : {"enum" : [ "fast", "slow" ]},
+            "lines" : {"type" : "integer", "minimum" : 5},
+            "deep" : {"type" : "boolean"},
+            "list" : {"type" : "array"},
+            "map" : {"type" : "object", "default" : {"a" : 1}},
+            "x" : {"type" : "number"},
+            "free" : {"type" : "string"}
+        }
+    });
+    static const char example[] =
+        "{\"path\":\"value\",\"mode\":\"fast\",\"lines\":5,\"deep\":true,"
+        "\"list\":[],\"map\":{\"a\":1},\"x\":1}";
+    prepare();
+    tools[0].parameters = schema;
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("\"suggestion\":\"Example: work(path=\\\"value\\\", "
+               "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
+               "map={\\\"a\\\":1}, x=1)\""));
+    CHECK(once(example) == TCALL_OK); /* it would do indeed */
+}
+
+static void test_error_types(void)
+{
+    static const struct {
+        int error;
+        const char *type;
+    } is[] = {
+        {TCALL_E_INVALID, "validation"},   {TCALL_E_TRUNCATED, "validation"},
+        {TCALL_E_DUPLICATE, "validation"}, {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_DENIED, "permission"},    {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_TWICE, "security"},       {TCALL_E_FAILED, "user"},
+        {TCALL_E_MEMORY, "system"},        {TCALL_E_CONNECT, "system"},
+        {TCALL_E_SCHEMA, "system"},        {TCALL_E_OUTPUT, "system"},
+        {TCALL_E_CANCELLED, "cancelled"},  {TCALL_E_TIMEOUT, "timeout"}};
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(is); i++)
+        CHECK(strcmp(tcall_error_type(is[i].error), is[i].type) == 0);
+}
+
+/* Any size of block: the right outcome or an error that says what it needs,
+ * and nothing outside is touched. */
+static void test_sizes(void)
+{
+    size_t size, i, works = 0;
+    for (size = 0; size < 5000; size += 1) {
+        char *exact = (char *)malloc(size + 16);
+        int r;
+        prepare();
+        desc.block = exact;
+        desc.block_size = size;
+        memset(exact + size, 0x5A, 16);
+        hooks[TCALL_WILL_NORMALIZE_INPUT].run = change;
+        hooks[TCALL_WILL_TRANSFORM_OUTPUT].run = change;
+        hooks[TCALL_WILL_INJECT_SECRETS].run = remember;
+        hooks[TCALL_DID_CREATE_CONTEXT].run = remember;
+        tools[0].run = size & 1 ? echo : rich;
+        tools[0].output = "{\"type\":[\"string\",\"object\"]}";
+        tools[0].check_output = tcall_check_output;
+        if (!(size & 1))
+            tools[0].output = NULL;
+        other = "{\"n\":7}";
+        r = tcall_init(&tc, &desc);
+        if (r == TCALL_OK) {
+            ask("work", "{'n':\"3\"}");
+            r = invoke();
+            CHECK(r == TCALL_OK ? strcmp(result, "{\"n\":7}") == 0
+                                : r == TCALL_E_MEMORY);
+            check_ends("a small block");
+            works += r == TCALL_OK;
+        }
+        CHECK(r == TCALL_OK ||
+              (r == TCALL_E_MEMORY && tc.block.need + 16 > size));
+        for (i = 0; i < 16 && exact[size + i] == 0x5A; i++)
+            continue;
+        CHECK(i == 16);
+        free(exact);
+    }
+    CHECK(works > 2000);
+}
+
 int main(void)
 {
     test_outcomes();
     test_again();
     test_controls();
     test_hook_waits();
+    test_priority();
+    test_around();
+    test_release();
+    test_services();
+    test_scratch();
+    test_changes();
+    test_result();
+    test_example();
+    test_error_types();
+    test_sizes();
     return check_sum("test_stages");
 }

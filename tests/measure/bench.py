@@ -9,7 +9,8 @@ checks all of the tool's schema. Both must write the same message.
 Instructions are counted by callgrind: they do not depend on what else the
 machine does. The workload is made here; where the project's shared data is at
 hand its documents are measured too. Last come arguments from 1 KB to 1 MB and
-10 to 10,000 keys: the cost of a byte must stay the same.
+10 to 10,000 keys: the cost of a byte must stay the same; and the cost of the
+stages of a call, beside that of the function that it runs.
 """
 import concurrent.futures
 import json
@@ -28,6 +29,7 @@ RATIO_BAR = 0.5   # ours / cJSON: the aim, on the workload of data/perf
 RATIO_OWN = 0.65  # what is held on documents made here, with fewer bytes
 LINEAR_BAR = 1.5  # dearest byte / cheapest byte, from LINEAR_FROM bytes on
 LINEAR_FROM = 10000
+STAGES_BAR = 750  # tcall_invoke beyond the function, without hooks
 
 
 # ---------------------------------------------------------------- workload
@@ -240,6 +242,18 @@ def main():
         spread = max(costs) / min(costs) if costs else 0
         gate(0 < spread <= LINEAR_BAR,
              f"{title}: a byte costs {spread:.2f} times as much")
+
+    stages = build("bench_invoke")
+    print("\na checked call, to its result")
+    costs = {}
+    for way, title in [("direct", "the C function"),
+                       ("stages", "tcall_invoke, no hooks"),
+                       ("hooks", "a hook at every stage")]:
+        costs[way], said = count(stages, way)
+        gate(costs[way] and said == "done\n", f"{title}: {said[-300:]}")
+        print(f"  {title:26}{costs[way] or 0:12,}")
+    gate((costs["stages"] or STAGES_BAR) < (costs["direct"] or 0) + STAGES_BAR,
+         f"the stages cost more than {STAGES_BAR} instructions")
 
     (OUT / "figures.md").write_text("\n".join(rows) + "\n")
     for fault in faults:

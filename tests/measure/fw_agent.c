@@ -1,7 +1,13 @@
-/* The whole: an agent with one provider, over a transport that is not there.
- * With ALSO there is a second one, chosen at run time. */
+/* The whole: an agent with one provider, over a transport that is not there,
+ * unless a file that includes this has others. With ALSO there is a second
+ * provider, chosen at run time. */
 #include "fw_tool.h"
 
+#ifndef PROVIDER
+#define PROVIDER &tcall_openai
+#endif
+
+#ifndef TRANSPORT
 static int net_open(void *user, const tcall_request *req, tcall_response *res)
 {
     (void)user;
@@ -30,6 +36,13 @@ static void net_close(void *user)
     (void)user;
 }
 
+#define TRANSPORT                                               \
+    {                                                           \
+        .open = net_open, .write = net_write, .read = net_read, \
+        .close = net_close                                      \
+    }
+#endif
+
 static char block[8192];
 
 int main(void)
@@ -45,13 +58,10 @@ int main(void)
     };
     tcall_agent_desc agent_desc = {
         .tc = &tc,
-        .provider = &tcall_openai,
+        .provider = PROVIDER,
         .model = "some-model",
         .key = "secret",
-        .transport = {.open = net_open,
-                      .write = net_write,
-                      .read = net_read,
-                      .close = net_close},
+        .transport = TRANSPORT,
     };
 
 #ifdef ALSO

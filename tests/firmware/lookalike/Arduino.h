@@ -1,0 +1,15 @@
+/* What the sketch uses of Arduino, in the shape it has there. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+enum { LOW, HIGH, INPUT = 0, OUTPUT = 1, LED_BUILTIN = 13 };
+void pinMode(uint8_t pin, uint8_t mode);
+void digitalWrite(uint8_t pin, uint8_t value);
+struct HardwareSerial {
+    void begin(unsigned long baud);
+    size_t readBytesUntil(char end, char *to, size_t cap);
+    size_t write(const uint8_t *bytes, size_t len);
+    size_t println(const char *text);
+    size_t println();
+};
+extern HardwareSerial Serial;

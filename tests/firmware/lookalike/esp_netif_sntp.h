@@ -1,0 +1,1 @@
+#include "esp_idf.h"

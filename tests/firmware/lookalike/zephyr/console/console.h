@@ -1,0 +1,3 @@
+#pragma once
+void console_getline_init(void);
+char *console_getline(void);

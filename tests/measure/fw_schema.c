@@ -1,0 +1,27 @@
+/* JSON and a schema: a text is read and checked, its faults are written. */
+#include "toolcall.h"
+
+static const char schema[] = "{\"type\":\"object\",\"required\":[\"on\"],"
+                             "\"properties\":{\"on\":{\"type\":\"boolean\"}}}";
+static char text[256] = "{\"on\": true}"; /* as if received */
+static char result[256];
+
+int main(void)
+{
+    static tcall_tok tok[32];
+    static uint64_t program[64], frames[64];
+    static tcall_schema compiled;
+    tcall_fault faults[4];
+    tcall_check check = {
+        frames, sizeof frames, faults, TCALL_COUNT(faults), false, 0, 0, 0};
+    tcall_json value;
+    tcall_writer out;
+
+    tcall_schema_compile(&compiled, tcall_str_of(schema), program,
+                         sizeof program, TCALL_DRAFT_2020);
+    tcall_json_parse(&value, text, sizeof "{\"on\": true}" - 1, tok,
+                     TCALL_COUNT(tok), NULL);
+    tcall_schema_check(&compiled, value, &check);
+    tcall_writer_init(&out, result, sizeof result);
+    return tcall_write_faults(&out, &compiled, value, &check);
+}

@@ -1,0 +1,498 @@
+/* The ready-made hooks, events, approvals that come later, loops, files. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+#include "check.h"
+
+static int runs, failures;
+static uint32_t now_ms;
+
+static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    runs++;
+    if (failures-- > 0) {
+        tcall_write_text(out, "no answer");
+        return TCALL_E_FAILED;
+    }
+    tcall_write_int(out, runs);
+    tcall_write_text(out, " ");
+    return tcall_write_json(out, args);
+}
+
+static uint32_t now(void *user)
+{
+    (void)user;
+    return now_ms;
+}
+
+static tcall_tool tools[2];
+static char block[16384], result[1024];
+static tcall tc;
+static tcall_call call;
+static tcall_desc desc;
+static tcall_writer out;
+
+static void start(const tcall_hook *hooks, size_t n, unsigned permission)
+{
+    int i;
+    memset(tools, 0, sizeof tools);
+    for (i = 0; i < 2; i++) {
+        tools[i].name = i ? "other" : "work";
+        tools[i].parameters = TCALL_JSON({
+            "type" : "object",
+            "properties" : {"n" : {"type" : "integer"}, "s" : {}}
+        });
+        tools[i].run = work;
+        tools[i].permissions = (uint8_t)permission;
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.block = block;
+    desc.block_size = sizeof block;
+    desc.tools = tools;
+    desc.tool_count = 2;
+    desc.allow = (uint8_t)permission;
+    desc.hooks = hooks;
+    desc.hook_count = (uint16_t)n;
+    desc.run_hooks = tcall_run_hooks;
+    desc.now_ms = now;
+    runs = failures = 0;
+    now_ms = 1000;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+}
+
+static int again(void)
+{
+    int r = tcall_invoke(&tc, &call, &out);
+    result[out.fill] = 0;
+    if (r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL) {
+        tcall_release(&tc, &call);
+        CHECK(tc.block.high == 0);
+    }
+    return r;
+}
+
+static int ask(const char *id, const char *name, const char *arguments)
+{
+    memset(&call, 0, sizeof call);
+    call.id = tcall_str_of(id);
+    call.name = tcall_str_of(name);
+    call.arguments = tcall_str_of(arguments);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    tcall_hydrate(&tc, &call);
+    return again();
+}
+
+static bool says(const char *text)
+{
+    return strstr(result, text) != NULL;
+}
+
+/* ---- hashes ---- */
+
+static uint64_t hash_of(const char *text)
+{
+    static char copy[512];
+    static tcall_tok tok[64];
+    tcall_json v;
+    uint64_t h = 0;
+    size_t len = strlen(text);
+    memcpy(copy, text, len);
+    CHECK(tcall_json_parse(&v, copy, len, tok, 64, NULL) > 0);
+    CHECK(tcall_hash_json(&tc, v, &h) == TCALL_OK);
+    return h;
+}
+
+static void test_hash(void)
+{
+    /* Of the reference implementation: key 00 01 ... 0f, input 00 01 ... */
+    static const uint64_t key[] = {0x0706050403020100u, 0x0F0E0D0C0B0A0908u};
+    static const char input[] = {0, 1, 2,  3,  4,  5,  6, 7,
+                                 8, 9, 10, 11, 12, 13, 14};
+    static const char *const same[][2] = {
+        {"{\"a\":1,\"b\":[1,2]}", "{ \"b\" : [1.0, 2e0], \"a\" : 10e-1 }"},
+        {"{\"a\":{\"x\":1,\"y\":2}}", "{\"a\":{\"y\":2,\"x\":1}}"},
+        {"[0]", "[-0.0]"},
+        {"\"\\u0041\"", "\"A\""},
+    };
+    static const char *const different[] = {
+        "{}",
+        "[]",
+        "null",
+        "0",
+        "1",
+        "-1",
+        "10",
+        "0.1",
+        "1.0000000000000001",
+        "false",
+        "true",
+        "\"\"",
+        "\"1\"",
+        "\"null\"",
+        "[1,2]",
+        "[2,1]",
+        "[[1],2]",
+        "[[1,2]]",
+        "[[],[]]",
+        "[[[]]]",
+        "{\"a\":1}",
+        "{\"b\":1}",
+        "{\"a\":2}",
+        "{\"a\":[]}",
+        "{\"a\":{}}",
+        "{\"a\":1,\"b\":2}",
+        "{\"a\":2,\"b\":1}",
+        "{\"a\":{\"b\":1}}",
+        "{\"a\":{},\"b\":1}",
+        "{\"ab\":1}",
+        "[1]",
+        "[1,1]",
+        "[1,1,1]",
+        "{\"a\":\"b\"}",
+        "{\"b\":\"a\"}",
+        "9007199254740993",
+        "9007199254740992",
+        "1e300",
+        "1e301",
+        "12345678901234567890123456789012345",
+        "12345678901234567890123456789012346"};
+    enum { COUNT = TCALL_COUNT(different) };
+    uint64_t h[COUNT];
+    tcall_str s = {input, 0};
+    size_t i, k;
+    CHECK(tcall_hash(key, s) == 0x726FDB47DD0E0E31u);
+    s.len = 1;
+    CHECK(tcall_hash(key, s) == 0x74F839C593DC67FDu);
+    s.len = 15;
+    CHECK(tcall_hash(key, s) == 0xA129CA6149BE45E5u);
+    start(NULL, 0, TCALL_READ);
+    for (i = 0; i < TCALL_COUNT(same); i++)
+        CHECK(hash_of(same[i][0]) == hash_of(same[i][1]));
+    for (i = 0; i < COUNT; i++)
+        h[i] = hash_of(different[i]);
+    for (i = 0; i < COUNT; i++)
+        for (k = i + 1; k < COUNT; k++)
+            CHECK(h[i] != h[k]);
+    tc.desc.hash_key[1] = 1;
+    CHECK(hash_of("{}") != h[0]);
+}
+
+/* ---- rate, limit, time-out, retry ---- */
+
+static void test_rate(void)
+{
+    tcall_rate rate = {2, 100, 0, 0};
+    const tcall_hook hooks[] = {TCALL_RATE(&rate)};
+    start(hooks, 1, TCALL_READ);
+    CHECK(ask("1", "work", "{}") == TCALL_OK);
+    CHECK(ask("2", "work", "{}") == TCALL_OK);
+    now_ms += 30;
+    CHECK(ask("3", "work", "{}") == TCALL_E_RATE);
+    CHECK(says("\"retry_after_ms\":70") && runs == 2);
+    now_ms += 70;
+    CHECK(ask("3", "work", "{}") == TCALL_OK);
+    CHECK(ask("4", "work", "{}") == TCALL_E_RATE);
+    now_ms += 1000; /* no more than the burst is saved up */
+    CHECK(ask("4", "work", "{}") == TCALL_OK);
+    CHECK(ask("5", "work", "{}") == TCALL_OK);
+    CHECK(ask("6", "work", "{}") == TCALL_E_RATE);
+}
+
+static void test_limit(void)
+{
+    tcall_limit limit = {1, 1};
+    const tcall_hook hooks[] = {TCALL_LIMIT(&limit), TCALL_TIMEOUT(50)};
+    start(hooks, 3, TCALL_READ);
+    CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN && again() == TCALL_E_AGAIN);
+    limit.now = 0;
+    CHECK(again() == TCALL_OK && limit.now == 0 && runs == 1);
+    limit.now = 1;
+    CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN);
+    now_ms += 50;
+    CHECK(again() == TCALL_E_TIMEOUT && limit.now == 1 && runs == 1);
+    CHECK(says("timeout"));
+}
+
+static void test_retry(void)
+{
+    tcall_backoff retry = {4, 10, 15};
+    const tcall_hook hooks[] = {TCALL_RETRY(&retry)};
+    start(hooks, 1, TCALL_READ);
+    failures = 3;
+    CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN && runs == 1);
+    now_ms += 9;
+    CHECK(again() == TCALL_E_AGAIN && runs == 1);
+    now_ms += 1;
+    CHECK(again() == TCALL_E_AGAIN && runs == 2);
+    now_ms += 14; /* twice as long, but not more than 15 */
+    CHECK(again() == TCALL_E_AGAIN && runs == 2);
+    now_ms += 1;
+    CHECK(again() == TCALL_E_AGAIN && runs == 3);
+    now_ms += 15;
+    CHECK(again() == TCALL_OK && runs == 4 && says("4 {}"));
+    tc.desc.now_ms = NULL;
+    failures = 9;
+    CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 8);
+    start(hooks, 1, TCALL_WRITE);
+    failures = 9;
+    CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 1);
+    tools[0].idempotent = true;
+    tc.desc.now_ms = NULL;
+    CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 5);
+}
+
+/* ---- cache, audit ---- */
+
+static void test_cache(void)
+{
+    static char memory[128];
+    tcall_cache cache = {memory, sizeof memory, 100, 0};
+    const tcall_hook hooks[] = {TCALL_CACHE(&cache)};
+    tcall_session session;
+    int i;
+    start(hooks, 2, TCALL_READ);
+    CHECK(ask("1", "work", "{\"n\":1}") == TCALL_OK && says("1 {"));
+    CHECK(ask("2", "work", "{\"n\":1.0}") == TCALL_OK && says("1 {"));
+    CHECK(runs == 1);
+    CHECK(ask("3", "other", "{\"n\":1}") == TCALL_OK && runs == 2);
+    CHECK(ask("4", "work", "{\"n\":2}") == TCALL_OK && runs == 3);
+    CHECK(ask("5", "work", "{\"n\":1}") == TCALL_OK && runs == 3);
+    now_ms += 101;
+    CHECK(ask("6", "work", "{\"n\":1}") == TCALL_OK && runs == 4);
+    memset(&session, 0, sizeof session);
+    session.user = tcall_str_of("somebody else");
+    tc.desc.session = &session;
+    CHECK(ask("7", "work", "{\"n\":1}") == TCALL_OK && runs == 5);
+    for (i = 0; i < 50; i++) { /* of any length; the oldest make room */
+        char args[80];
+        sprintf(args, "{\"s\":\"%.*s\"}", i,
+                "01234567890123456789012345678901234567890123456789");
+        CHECK(ask("8", "work", args) == TCALL_OK && runs == 6 + i);
+        CHECK(ask("8", "work", args) == TCALL_OK && runs == 6 + i);
+    }
+    CHECK(cache.used <= sizeof memory);
+    start(hooks, 2, TCALL_WRITE); /* what has an effect is never cached */
+    CHECK(ask("1", "work", "{}") == TCALL_OK);
+    CHECK(ask("2", "work", "{}") == TCALL_OK && runs == 2);
+}
+
+static char log_text[1024];
+static int log_error;
+
+static int log_sink(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    strncat(log_text, bytes, len);
+    return log_error ? log_error : (int)len;
+}
+
+static void test_audit(void)
+{
+    tcall_audit audit = {log_sink, NULL};
+    const tcall_hook hooks[] = {TCALL_AUDIT(&audit)};
+    tcall_session session;
+    start(hooks, 1, TCALL_READ);
+    memset(&session, 0, sizeof session);
+    session.user = tcall_str_of("eve");
+    tc.desc.session = &session;
+    CHECK(ask("c1", "work", "{'n':\"3\"}") == TCALL_OK);
+    CHECK(strcmp(log_text,
+                 "{\"call_id\":\"c1\",\"tool\":\"work\",\"session\":\"\","
+                 "\"request\":\"\",\"agent\":\"\",\"user\":\"eve\","
+                 "\"arguments\":{\"n\":3},\"attempts\":1,\"ms\":0,"
+                 "\"approved\":false,\"outcome\":\"ok\"}\n") == 0);
+    log_text[0] = 0;
+    CHECK(ask("c2", "nobody", "[1") == TCALL_E_UNKNOWN);
+    CHECK(strstr(log_text, "\"arguments\":\"[1\"") &&
+          strstr(log_text, "\"outcome\":\"unknown-tool\"}\n"));
+    log_error = TCALL_E_CLOSED;
+    CHECK(ask("c3", "work", "{}") == TCALL_E_CLOSED && says("audit"));
+    log_error = 0;
+}
+
+/* ---- approval later ---- */
+
+static int asked, given;
+static void on_event(void *user, const tcall_event *e)
+{
+    (void)user;
+    asked += e->kind == TCALL_EVENT_APPROVAL;
+    given += e->kind == TCALL_EVENT_VERDICT;
+}
+
+static void test_ledger(void)
+{
+    static tcall_ticket rows[4];
+    tcall_ledger ledger = {rows, 4};
+    const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
+    int i;
+    start(hooks, 2, TCALL_WRITE);
+    tools[0].confirm = true;
+    tc.desc.on_event = on_event;
+    CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_APPROVAL && runs == 0);
+    CHECK(again() == TCALL_E_APPROVAL && asked == 1 && given == 0);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("b"), TCALL_ALLOW) ==
+          TCALL_E_UNKNOWN);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("a"), TCALL_ALLOW) ==
+          TCALL_OK);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("a"), TCALL_DENY) ==
+          TCALL_E_UNKNOWN);
+    CHECK(again() == TCALL_OK && runs == 1 && asked == 1 && given == 1);
+    /* Once: neither with the same nor with other arguments. */
+    CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_TWICE && runs == 1);
+    CHECK(ask("a", "work", "{\"n\":2}") == TCALL_E_TWICE && runs == 1);
+    CHECK(ask("a", "other", "{}") == TCALL_E_TWICE && runs == 1);
+
+    /* Bound to the arguments: others have to be asked for. */
+    CHECK(ask("b", "work", "{\"n\":1}") == TCALL_E_APPROVAL);
+    tcall_release(&tc, &call);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("b"), TCALL_ALLOW) ==
+          TCALL_OK);
+    CHECK(ask("b", "work", "{\"n\":2}") == TCALL_E_APPROVAL && runs == 1);
+    tcall_release(&tc, &call);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("b"), TCALL_ALLOW) ==
+          TCALL_OK);
+    CHECK(ask("b", "work", "{\"n\":2.0}") == TCALL_OK && runs == 2);
+
+    /* Bound to the definition. */
+    CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL);
+    tcall_release(&tc, &call);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("c"), TCALL_ALLOW) ==
+          TCALL_OK);
+    tools[0].description = "Now it does something else.";
+    CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL && runs == 2);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("c"), TCALL_DENY) ==
+          TCALL_OK);
+    CHECK(again() == TCALL_E_DENIED && runs == 2);
+    CHECK(ask("c", "work", "{}") == TCALL_E_TWICE && runs == 2);
+
+    /* Without confirmation too an effect happens once for an id. */
+    CHECK(ask("d", "other", "{}") == TCALL_OK && runs == 3);
+    CHECK(ask("d", "other", "{}") == TCALL_E_TWICE && runs == 3);
+    CHECK(ask("", "other", "{}") == TCALL_E_USAGE && runs == 3);
+    tools[1].idempotent = true;
+    CHECK(ask("d", "other", "{}") == TCALL_OK && runs == 4);
+
+    /* Those that wait are not given up for new ones. */
+    memset(rows, 0, sizeof rows);
+    for (i = 0; i < 5; i++) {
+        static const char *const ids[] = {"p", "q", "r", "s", "t"};
+        CHECK(ask(ids[i], "work", "{}") ==
+              (i < 4 ? TCALL_E_APPROVAL : TCALL_E_LIMIT));
+        tcall_release(&tc, &call);
+    }
+    CHECK(runs == 4);
+}
+
+/* ---- loops ---- */
+
+static void test_loops(void)
+{
+    tcall_loops loops;
+    const tcall_hook hooks[] = {TCALL_LOOPS(&loops)};
+    int i;
+    tcall_clear_state(&loops);
+    start(hooks, 1, TCALL_READ);
+    CHECK(ask("1", "work", "{\"n\":1}") == TCALL_OK && runs == 1);
+    CHECK(ask("2", "work", "{\"n\":1.0}") == TCALL_OK && runs == 1);
+    CHECK(says("made before in this turn"));
+    CHECK(ask("3", "work", "{\"n\":2}") == TCALL_OK && runs == 2);
+    tools[0].repeats = true;
+    CHECK(ask("4", "work", "{\"n\":2}") == TCALL_OK && runs == 3);
+    tools[0].repeats = false;
+
+    tcall_clear_state(&loops); /* the same over turns */
+    for (i = 0; i < 4; i++, tcall_clear_turn(&loops))
+        CHECK(ask("5", "work", "{}") == (i < 2 ? TCALL_OK : TCALL_E_LOOP));
+    CHECK(runs == 5 && says("\"code\":\"loop\""));
+
+    tcall_clear_state(&loops); /* two in turns */
+    for (i = 0; i < 5; i++, tcall_clear_turn(&loops))
+        CHECK(ask("6", i & 1 ? "work" : "other", "{}") ==
+              (i < 4 ? TCALL_OK : TCALL_E_LOOP));
+    CHECK(runs == 9);
+
+    tcall_clear_state(&loops); /* refused again and again */
+    for (i = 0; i < 4; i++)
+        CHECK(ask("7", "work", "{\"n\":\"x\"}") ==
+              (i == 2 ? TCALL_E_LOOP : TCALL_E_INVALID));
+    CHECK(ask("8", "work", "{}") == TCALL_OK);
+    tcall_clear_turn(&loops);
+    CHECK(ask("8", "other", "{}") == TCALL_OK && runs == 11);
+}
+
+/* ---- files ---- */
+
+static void test_files(void)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    tcall_file rows[3];
+    tcall_files files = {rows, 3};
+    tcall_str a = tcall_str_of("a"), one = tcall_str_of("one"),
+              two = tcall_str_of("two");
+    int i;
+    memset(rows, 0, sizeof rows);
+    CHECK(tcall_file_check(&files, a, one) == TCALL_E_UNREAD);
+    tcall_file_read(&files, a, one);
+    CHECK(tcall_file_check(&files, a, one) == TCALL_OK);
+    CHECK(tcall_file_check(&files, a, two) == TCALL_E_STALE);
+    tcall_file_written(&files, a, two);
+    CHECK(tcall_file_check(&files, a, two) == TCALL_OK);
+    CHECK(tcall_file_check(&files, a, one) == TCALL_E_STALE);
+    for (i = 1; i < 4; i++)
+        tcall_file_read(&files, tcall_str_of(names[i]), one);
+    CHECK(tcall_file_check(&files, a, two) == TCALL_E_UNREAD);
+    for (i = 1; i < 4; i++)
+        CHECK(tcall_file_check(&files, tcall_str_of(names[i]), one) ==
+              TCALL_OK);
+    files.count = 0;
+    tcall_file_read(&files, a, one);
+    CHECK(tcall_file_check(&files, a, one) == TCALL_E_UNREAD);
+}
+
+/* ---- events ---- */
+
+static tcall_listener all, ends;
+static int heard[2];
+
+static void hear(void *user, const tcall_event *e)
+{
+    int *n = (int *)user;
+    CHECK(e->call && e->call == &call);
+    ++*n;
+    if (n == &heard[1])
+        tcall_unsubscribe(&tc, &ends);
+}
+
+static void test_events(void)
+{
+    start(NULL, 0, TCALL_READ);
+    all.on_event = ends.on_event = hear;
+    all.user = &heard[0];
+    ends.user = &heard[1];
+    ends.kinds = 1u << TCALL_EVENT_END;
+    tcall_subscribe(&tc, &all);
+    tcall_subscribe(&tc, &ends);
+    CHECK(ask("1", "work", "{}") == TCALL_OK);
+    CHECK(heard[0] == 3 && heard[1] == 1); /* hydrated, start, end */
+    CHECK(ask("2", "work", "{}") == TCALL_OK);
+    CHECK(heard[0] == 6 && heard[1] == 1);
+    tcall_unsubscribe(&tc, &all);
+    tcall_unsubscribe(&tc, &all);
+    CHECK(ask("3", "work", "{}") == TCALL_OK && heard[0] == 6);
+}
+
+int main(void)
+{
+    test_hash();
+    test_rate();
+    test_limit();
+    test_retry();
+    test_cache();
+    test_audit();
+    test_ledger();
+    test_loops();
+    test_files();
+    test_events();
+    return check_sum("test_hooks");
+}

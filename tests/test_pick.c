@@ -1,0 +1,492 @@
+/* Picking: ranking, options, filters, other scorers, reports, the agent. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+#include "check.h"
+
+static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    (void)args;
+    return tcall_write_text(out, "done");
+}
+
+#define ANY       TCALL_JSON({"type" : "object"})
+#define ROW(n, d) .name = n, .description = d, .parameters = ANY, .run = run
+
+static const tcall_tool tools[] = {
+    {ROW("get_weather", "Forecast for a city."), .permissions = TCALL_READ},
+    {ROW("set_lamp", "Switch a light on or off."),
+     .permissions = TCALL_ACTUATE},
+    {ROW("readTemperature", "Measure how warm the room is."),
+     .permissions = TCALL_READ, .streaming = true},
+    {ROW("send_mail", "Send an email."), .permissions = TCALL_NETWORK},
+    {.name = "convert",
+     .title = "Currency exchange",
+     .run = run,
+     .description = "Convert an amount.",
+     .tags = "finance money",
+     .parameters = TCALL_JSON({
+         "type" : "object",
+         "properties" :
+             {"from" : {"enum" : [ "EUR", "USD" ], "description" : "Zloty too"}}
+     }),
+     .permissions = TCALL_READ,
+     .roles = 2,
+     .groups = 4,
+     .cost = 9},
+    {ROW("help", "Explain what can be done here."), .pinned = true,
+     .permissions = TCALL_READ},
+};
+
+static char block[65536];
+static tcall tc;
+
+static void start(const tcall_tool *table, size_t count, size_t size)
+{
+    tcall_desc d = {0};
+    d.block = block;
+    d.block_size = size;
+    d.tools = table;
+    d.tool_count = count;
+    d.allow = TCALL_EVERYTHING;
+    d.lazy = true;
+    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+}
+
+/* The names picked, as "a b c". */
+static const char *pick(const char *input, const tcall_pick_opts *opts)
+{
+    static char names[512];
+    tcall_picked picks[8];
+    int i, n = tcall_pick(&tc, tcall_str_of(input), opts, picks, 8);
+    names[0] = 0;
+    if (n < 0)
+        return tcall_error_code(n);
+    for (i = 0; i < n; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, picks[i].tool->name);
+    }
+    return names;
+}
+
+static bool is(const char *a, const char *b)
+{
+    if (strcmp(a, b) == 0)
+        return true;
+    printf("\"%s\" instead of \"%s\"\n", a, b);
+    return false;
+}
+
+static void test_ranking(void)
+{
+    static const tcall_pick_opts all = {
+        .allow_unsafe = true, .max = 1, .roles = 2};
+    start(tools, TCALL_COUNT(tools), sizeof block);
+    CHECK(is(pick("What is the weather in Oslo?", &all), "get_weather help"));
+    CHECK(is(pick("please turn the lamps on", &all), "set_lamp help"));
+    CHECK(is(pick("TEMPERATURES", &all), "readTemperature help"));
+    CHECK(is(pick("read_temperature", &all), "readTemperature help"));
+    CHECK(is(pick("currency", &all), "convert help"));
+    CHECK(is(pick("finances", &all), "convert help"));
+    CHECK(is(pick("some \xC5\x81\xC3\x93"
+                  "D\xC5\xB9 or z\xC5\x82oty?",
+                  &all),
+             "help"));
+    CHECK(is(pick("zl\xC3\xB3ty", &all), "convert help")); /* accents */
+    CHECK(is(pick("pay in USD", &all), "convert help"));
+    CHECK(is(pick("bulb", &all), "set_lamp help")); /* a synonym */
+    CHECK(is(pick("{\"task\": \"weather\", \"mail\": 3}", &all),
+             "get_weather help")); /* keys weigh less than values */
+    CHECK(is(pick("qwxz", &all), "help"));
+    CHECK(is(pick("", &all), "help"));
+    CHECK(is(pick("the of and", &all), "help"));
+    CHECK(is(pick("\xFF\xC3(\xE2\x82 weather \xF8\x88", &all),
+             "get_weather help"));
+}
+
+static void test_synonyms(void)
+{
+    static const char *const own[] = {"gizmo weather\nblob mail", "foo zloty",
+                                      NULL};
+    static const char *const none[] = {NULL};
+    tcall_pick_opts o = {.allow_unsafe = true, .max = 1, .roles = 2};
+    o.synonyms = own;
+    CHECK(is(pick("gizmos", &o), "get_weather help"));
+    CHECK(is(pick("blob", &o), "send_mail help"));
+    CHECK(is(pick("foo", &o), "convert help"));
+    CHECK(is(pick("bulb", &o), "help"));
+    o.synonyms = none;
+    CHECK(is(pick("gizmo", &o), "help"));
+}
+
+static void test_filters(void)
+{
+    tcall_pick_opts o = {.max = 1};
+    CHECK(is(pick("lamp", &o), "help")); /* not safe */
+    o.allow_unsafe = true;
+    CHECK(is(pick("lamp", &o), "set_lamp help"));
+    o.allow = TCALL_READ;
+    CHECK(is(pick("lamp", &o), "help"));
+    CHECK(is(pick("currency", &o), "help")); /* roles */
+    o.roles = 3;
+    CHECK(is(pick("currency", &o), "convert help"));
+    o.max_cost = 8;
+    CHECK(is(pick("currency", &o), "help"));
+    o.max_cost = 9;
+    CHECK(is(pick("currency", &o), "convert help"));
+    o.groups = 3;
+    CHECK(is(pick("currency", &o), "help"));
+    CHECK(is(pick("weather", &o), "get_weather help"));
+    o.groups = 12;
+    CHECK(is(pick("currency", &o), "convert help"));
+    o.streaming = true;
+    CHECK(is(pick("weather and temperature", &o), "readTemperature"));
+}
+
+static void test_limits(void)
+{
+    static const tcall_tool same[] = {
+        {ROW("a_light", "x"), .permissions = TCALL_READ},
+        {ROW("b_light", "x"), .permissions = TCALL_READ},
+        {ROW("c_light", "x"), .permissions = TCALL_READ},
+        {ROW("d_light", "x light lamp"), .permissions = TCALL_READ},
+        {ROW("other", "y"), .permissions = TCALL_READ}};
+    tcall_pick_opts o = {0};
+    tcall_picked picks[8];
+    start(same, TCALL_COUNT(same), sizeof block);
+    CHECK(is(pick("light lamp", NULL), "d_light a_light b_light"));
+    o.stable = true;
+    CHECK(is(pick("light lamp", &o), "a_light b_light d_light"));
+    o.max = 8;
+    CHECK(is(pick("light", &o), "a_light b_light c_light d_light"));
+    o.relative = 100;
+    CHECK(is(pick("light lamp", &o), "d_light"));
+    o.relative = 0;
+    o.min_score = 1000;
+    CHECK(is(pick("light and much more of unknown things", &o), ""));
+    CHECK(tcall_pick(&tc, tcall_str_of("light"), NULL, picks, 2) == 2);
+    CHECK(tcall_pick(&tc, tcall_str_of("light"), NULL, picks, 0) ==
+          TCALL_E_USAGE);
+}
+
+/* Scores lie between 0 and 1000, rise with each word found, and fall with each
+ * one that is not. */
+static void test_scores(void)
+{
+    static const char *const inputs[] = {
+        "frobnicate quux weather xyzzy", "frobnicate weather", "weather",
+        "weather city", "weather forecast city"};
+    tcall_picked picks[8];
+    unsigned last = 0;
+    size_t i;
+    start(tools, TCALL_COUNT(tools), sizeof block);
+    for (i = 0; i < TCALL_COUNT(inputs); i++) {
+        int n = tcall_pick(&tc, tcall_str_of(inputs[i]), NULL, picks, 8);
+        CHECK(n > 0 && picks[0].index == 0);
+        CHECK(picks[0].score >= last && picks[0].score <= 1000);
+        last = picks[0].score;
+    }
+    CHECK(last > 900);
+    CHECK(tcall_pick(&tc, tcall_str_of(inputs[0]), NULL, picks, 8) > 0 &&
+          picks[0].score < 500);
+}
+
+/* The same picks and scores with records, without them, and with an index. */
+static void test_memory(void)
+{
+    static const char *const inputs[] = {
+        "weather in the city. switch the light off! send an email; money",
+        "temperature", "lights and mails", "", "an explanation"};
+    static const tcall_pick_opts plain = {
+        .allow_unsafe = true, .max = 8, .roles = 2, .min_score = 1};
+    tcall_pick_opts indexed = plain;
+    tcall_picked a[8], b[8];
+    tcall_index index;
+    size_t i, need;
+    int n, m, k;
+    start(tools, TCALL_COUNT(tools), 64);
+    CHECK(tcall_pick(&tc, tcall_str_of("x"), &plain, a, 8) == TCALL_E_MEMORY);
+    need = tc.block.need;
+    CHECK(need <= 2048);
+    for (i = 0; i < TCALL_COUNT(inputs); i++) {
+        start(tools, TCALL_COUNT(tools), need);
+        n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain, a, 8);
+        CHECK(n >= 0 && tcall_peak(&tc) <= need);
+        start(tools, TCALL_COUNT(tools), need + 20 * TCALL_COUNT(tools) + 8);
+        m = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain, b, 8);
+        CHECK(m == n && tcall_peak(&tc) > need);
+        for (k = 0; k < n && k < m; k++)
+            CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
+        start(tools, TCALL_COUNT(tools), sizeof block);
+        CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
+        indexed.index = &index;
+        m = tcall_pick(&tc, tcall_str_of(inputs[i]), &indexed, b, 8);
+        CHECK(m == n);
+        for (k = 0; k < n && k < m; k++)
+            CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
+    }
+    start(tools, TCALL_COUNT(tools), 128);
+    CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
+    CHECK(tc.block.low == 0 && tc.block.need > 128);
+    index.tools = 1;
+    CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
+}
+
+static int by_length(void *user, tcall_str input, const tcall_tool *tool,
+                     size_t index)
+{
+    (void)input;
+    (void)index;
+    ++*(int *)user;
+    return (int)strlen(tool->name) * 10;
+}
+
+static int refuses(void *user, tcall_str input, const tcall_tool *tool,
+                   size_t index)
+{
+    (void)user;
+    (void)input;
+    (void)tool;
+    (void)index;
+    return TCALL_E_FAILED;
+}
+
+static uint32_t clock_ms;
+static uint32_t now_ms(void *user)
+{
+    (void)user;
+    return clock_ms += 10;
+}
+
+static void test_scorers(void)
+{
+    static const int8_t vectors[6][3] = {{100, 0, 0},  {0, 100, 0}, {1, 1, 0},
+                                         {-100, 0, 0}, {0, 0, 0},   {0, 0, 1}};
+    static const int8_t asked[3] = {127, 0, 0};
+    static const tcall_vectors meaning = {&vectors[0][0], asked, 3};
+    int calls = 0;
+    tcall_scorer s[2] = {{"length", by_length, NULL, 0, 0},
+                         {"words", NULL, NULL, 0, 0}};
+    tcall_pick_opts o = {.allow_unsafe = true, .max = 2, .roles = 2};
+    tcall_picked picks[8];
+    start(tools, TCALL_COUNT(tools), sizeof block);
+    s[0].user = &calls;
+    o.scorers = s;
+    o.scorer_count = 1; /* another one alone */
+    CHECK(is(pick("mail", &o), "readTemperature get_weather help"));
+    CHECK(calls == 5);
+    o.scorer_count = 2; /* both */
+    CHECK(is(pick("mail", &o), "send_mail readTemperature help"));
+    s[0].weight = 200;
+    CHECK(is(pick("mail", &o), "readTemperature get_weather help"));
+    s[0].weight = 20; /* the best two by words, then by length */
+    s[0].top = 2;
+    calls = 0;
+    CHECK(is(pick("send weather", &o), "get_weather send_mail help"));
+    CHECK(calls == 2);
+    s[0].top = 0;
+    s[0].score = refuses; /* then the others decide */
+    CHECK(is(pick("mail", &o), "send_mail help"));
+    s[0].score = tcall_cosine;
+    s[0].user = (void *)(uintptr_t)&meaning;
+    o.scorer_count = 1;
+    CHECK(tcall_pick(&tc, tcall_str_of("?"), &o, picks, 8) == 3);
+    CHECK(picks[0].index == 0 && picks[0].score == 1000);
+    CHECK(picks[1].index == 2 && picks[1].score > 690 &&
+          picks[1].score <= 1000);
+
+    o.scorer_count = 0; /* time runs out */
+    o.timeout_ms = 25;
+    tc.desc.now_ms = now_ms;
+    CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);
+    CHECK(picks[0].index == 0 && picks[0].late && picks[0].score == 0);
+    CHECK(picks[1].index == 1 && picks[1].late && !picks[2].late);
+    o.timeout_ms = 2500;
+    CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
+    CHECK(picks[0].index == 3 && !picks[0].late);
+}
+
+static void test_reports(void)
+{
+    static char text[2048];
+    tcall_pick_opts o = {.max = 1};
+    tcall_str input = tcall_str_of("The weather in which city? Now!");
+    tcall_picked picks[8];
+    tcall_writer w;
+    int n;
+    start(tools, TCALL_COUNT(tools), sizeof block);
+    n = tcall_pick(&tc, input, &o, picks, 8);
+    CHECK(n == 2);
+    tcall_writer_init(&w, text, sizeof text);
+    CHECK(tcall_write_reason(&tc, &w, input, &o, &picks[0]) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(is(text, "matched weather, city"));
+    tcall_writer_init(&w, text, sizeof text);
+    CHECK(tcall_write_picks(&tc, &w, input, &o, picks, n) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(strstr(text, "{\"word\":\"weather\",\"tools\":1,\"weight\":"));
+    CHECK(strstr(text, "\"reason\":\"matched weather, city\""));
+    CHECK(strstr(text, "\"reason\":\"pinned\""));
+    CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"why\":\"unsafe\"}"));
+    CHECK(strstr(text, "{\"tool\":\"convert\",\"why\":\"roles\"}"));
+    CHECK(strstr(text, "\"tokens_saved\":"));
+    CHECK(tcall_pick_saved(&tc, picks, n) > 200);
+    CHECK(tcall_pick_saved(&tc, picks, 0) - tcall_pick_saved(&tc, picks, 1) ==
+          strlen("get_weather") + strlen("Forecast for a city.") + strlen(ANY));
+}
+
+/* ---- the agent: what it sends is counted, what it hears is always the same */
+
+static const char answer[] =
+    "{\"choices\":[{\"finish_reason\":\"stop\",\"message\":"
+    "{\"role\":\"assistant\",\"content\":\"fine\"}}]}";
+static size_t answered, sent_tools;
+
+static int net_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    (void)user;
+    (void)req;
+    res->status = 200;
+    answered = 0;
+    return TCALL_OK;
+}
+
+static int net_write(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return (int)len;
+}
+
+static int net_read(void *user, char *bytes, size_t cap)
+{
+    size_t n = sizeof answer - 1 - answered;
+    (void)user;
+    n = n < cap ? n : cap;
+    memcpy(bytes, answer + answered, n);
+    answered += n;
+    return (int)n;
+}
+
+static void net_close(void *user)
+{
+    (void)user;
+}
+
+static void on_event(void *user, const tcall_event *e)
+{
+    (void)user;
+    if (e->kind == TCALL_EVENT_REQUEST)
+        sent_tools = e->tools;
+}
+
+static size_t sends(tcall_agent *a, const char *text)
+{
+    sent_tools = 999;
+    CHECK(tcall_agent_run(a, tcall_str_of(text)) == TCALL_OK);
+    return sent_tools;
+}
+
+static void test_agent(void)
+{
+    static char names[24][8];
+    static tcall_tool many[24];
+    static tcall_agent agent;
+    tcall_agent_desc d = {0};
+    int i;
+    for (i = 0; i < 24; i++) {
+        memcpy(names[i], "do_xxx", 7);
+        names[i][3] = names[i][4] = (char)('b' + i % 3);
+        names[i][5] = (char)('a' + i);
+        many[i] = tools[3]; /* not safe: permissions decide */
+        many[i].name = names[i];
+        many[i].description = i < 3 ? "Dims the lamp." : "Waters plants.";
+    }
+    start(many, 24, sizeof block);
+    tc.desc.on_event = on_event;
+    d.tc = &tc;
+    d.provider = &tcall_openai;
+    d.transport.open = net_open;
+    d.transport.write = net_write;
+    d.transport.read = net_read;
+    d.transport.close = net_close;
+    CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
+    CHECK(sends(&agent, "dim the lamp") == 24); /* nobody asked for picks */
+
+    start(many, 24, sizeof block);
+    tc.desc.on_event = on_event;
+    d.pick = tcall_pick;
+    CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
+    CHECK(sends(&agent, "hmm?") == 0);
+    CHECK(sends(&agent, "dim the lamp") == 3);
+    CHECK(sends(&agent, "yes") == 3); /* those of the turn before */
+    CHECK(sends(&agent, "water the plants") == 8);
+    many[9].pinned = true;
+    CHECK(sends(&agent, "dim the lamp") == 4);
+    CHECK(sends(&agent, "hmm?") == 4);
+
+    start(many, TCALL_AGENT_ALL, sizeof block);
+    tc.desc.on_event = on_event;
+    CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
+    CHECK(sends(&agent, "dim the lamp") == TCALL_AGENT_ALL);
+}
+
+/* Ten thousand tools, a megabyte of input: tests/pick.py holds the time. */
+static void test_large(void)
+{
+    enum { SIZE = 1 << 20, TOOLS = 10000 };
+    char *text = (char *)malloc(SIZE), *names = (char *)malloc(TOOLS * 12);
+    char *room = (char *)malloc(TOOLS * 20 + 4096);
+    tcall_tool *many = (tcall_tool *)malloc(TOOLS * sizeof *many);
+    tcall_picked picks[3];
+    tcall_str input;
+    int i;
+    memset(many, 0, TOOLS * sizeof *many);
+    for (i = 0; i < TOOLS; i++) {
+        int n = i, k;
+        char *name = names + 12 * i;
+        memcpy(name, "tool_bbbbbb", 12);
+        for (k = 10; n > 0; n /= 10)
+            name[k--] = "bcdfghklmn"[n % 10];
+        many[i].name = name;
+        many[i].description = "All of them say the same.";
+        many[i].permissions = TCALL_READ;
+    }
+    memset(&tc, 0, sizeof tc);
+    tc.desc.tools = many;
+    tc.desc.tool_count = TOOLS;
+    tc.desc.allow = TCALL_READ;
+    tcall_block_init(&tc.block, room, TOOLS * 20 + 4096);
+    CHECK(tcall_pick(&tc, tcall_str_of("bblngf"), NULL, picks, 3) == 1);
+    CHECK(picks[0].index == 7943);
+    input.ptr = text;
+    input.len = SIZE;
+    memset(text, 'x', SIZE);
+    CHECK(tcall_pick(&tc, input, NULL, picks, 3) == 0);
+    for (i = 0; i < SIZE; i++)
+        text[i] = (char)("lamp bblngf \xE7\xFF"[i % 14]);
+    CHECK(tcall_pick(&tc, input, NULL, picks, 3) == 1);
+    memset(text, '"', SIZE);
+    memcpy(text, "{bblngf", 7);
+    CHECK(tcall_pick(&tc, input, NULL, picks, 3) == 1);
+    free(text);
+    free(names);
+    free(many);
+    free(room);
+}
+
+int main(void)
+{
+    test_ranking();
+    test_synonyms();
+    test_filters();
+    test_limits();
+    test_scores();
+    test_memory();
+    test_scorers();
+    test_reports();
+    test_agent();
+    test_large();
+    return check_sum("pick");
+}
