@@ -1874,7 +1874,8 @@ typedef struct tcall_answer {
     int error;         /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
                           TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
                           (then block->need tells), or what scanning found */
-    char message[160]; /* the provider's words about its error, cut */
+    char message[160]; /* the provider's words about its error, cut; where it
+                          is no answer at all, its beginning: "<html>..." */
     bool text_cut;     /* the text did not fit and was cut */
     /* Bytes of opaque reasoning that did not fit. The calls are there, but
      * their results cannot be sent back: block->need tells more. */
@@ -1901,7 +1902,7 @@ typedef struct tcall_reader {
     uint8_t index;   /* of the element; 255: none */
     uint8_t choice, began, finished; /* number and sets of choices */
     uint8_t state, match;            /* of the framing */
-    bool sse, inside, some;
+    bool sse, cr, inside, some;
     bool broken, complete, whole, cut;
     bool open, skip, object, ignored, stopped, has_text;
     bool element, keeping, all, fault, announced;
@@ -11128,6 +11129,10 @@ enum {
     TCALL_R_DOCUMENT_
 };
 
+/* So much, and NUL, is shown of what is no answer: ASCII, the rest as blanks.
+ */
+enum { TCALL_PAGE_ = 80 };
+
 void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
@@ -11151,14 +11156,24 @@ static void tcall_reader_fail_(tcall_reader *r, int error)
         r->answer.error = error;
 }
 
+/* Where the first line ends, by LF or CR; NULL: not in these bytes. */
+static const char *tcall_line_end_(const char *p, const char *end)
+{
+    const char *lf = (const char *)memchr(p, '\n', (size_t)(end - p));
+    const char *cr =
+        (const char *)memchr(p, '\r', (size_t)((lf ? lf : end) - p));
+    return cr ? cr : lf;
+}
+
 /* Bytes of a document, up to its end or, with SSE, to that of the line. */
 static const char *tcall_reader_document_(tcall_reader *r, const char *p,
                                           const char *end)
 {
-    const char *line =
-        r->sse ? (const char *)memchr(p, '\n', (size_t)(end - p)) : NULL;
+    const char *line = NULL;
     size_t before = r->scan.pos;
     int error;
+    if (r->sse)
+        line = tcall_line_end_(p, end);
     end = line ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
@@ -11174,6 +11189,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     if (line && p == end) {
         r->state = TCALL_R_LINE_;
         r->match = 0;
+        r->cr = *line == '\r';
     }
     return p;
 }
@@ -11190,7 +11206,7 @@ static void tcall_reader_line_(tcall_reader *r, char c)
         r->match++;
         if (r->match == 5)
             r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
-    } else if (c != '\r' || r->match) {
+    } else {
         r->state = TCALL_R_IGNORED_;
     }
 }
@@ -11225,12 +11241,24 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
         }
         if (r->state == TCALL_R_BETWEEN_ && c == '{') {
             r->state = TCALL_R_DOCUMENT_;
+            if (!r->some)
+                r->answer.message[0] = 0;
             r->inside = r->some = true;
             r->event = 0;
             tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
             continue;
         }
+        if (r->state != TCALL_R_START_ && !r->some)
+            tcall_reader_append_(
+                r->answer.message, TCALL_PAGE_,
+                tcall_slice_(c >= ' ' && c < 0x7F ? p : " ", 1));
         p++;
+        if (c == '\n' && r->cr) { /* of CR and LF */
+            r->cr = false;
+            continue;
+        }
+        r->cr = r->sse && c == '\r';
+        c = r->cr ? '\n' : c;
         if (r->state == TCALL_R_BETWEEN_)
             tcall_reader_between_(r, c);
         else if (r->state == TCALL_R_LINE_)
@@ -11371,7 +11399,7 @@ int tcall_reader_end(tcall_reader *r)
     bool over = r->complete ||
                 (r->finished && !(r->began & ~r->finished) && !r->announced);
     a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
-    if (!a->error && a->message[0] && !over)
+    if (!a->error && a->message[0] && r->some && !over)
         a->error = TCALL_E_PROVIDER;
     if (!a->error && (!over || r->inside))
         a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;

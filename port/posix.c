@@ -118,7 +118,7 @@ static void look_up(answer *to, const char *host, uint16_t port, int flags)
     hints.ai_flags = AI_NUMERICSERV | flags;
     snprintf(service, sizeof service, "%u", (unsigned)port);
     to->error = getaddrinfo(host, service, &hints, &list);
-    if (to->error == 0) {
+    if (to->error == 0 && list) {
         take_list(to, list);
         freeaddrinfo(list);
     }

@@ -1849,12 +1849,19 @@ static void test_loopback_tls(void)
     CHECK_INT(go(&port, &x), TCALL_E_CLOSED);
     about = "FIN after a framed body";
     CHECK_INT(go(&port, &x), 0);
+    tport_free(&port);
     about = "stall before the answer";
+    d.total_ms = 200 * slow;
+    CHECK_INT(init_port("https", "localhost", number, &d), 0);
     began = tport_posix_now_ms();
     CHECK_INT(go(&port, &x), TCALL_E_TIMEOUT);
-    CHECK(tport_posix_now_ms() - began >= 800);
+    CHECK(tport_posix_now_ms() - began >= d.total_ms - 10);
     CHECK(tport_posix_now_ms() - began < 3000 * slow);
+    tport_free(&port);
     about = "stall mid-body";
+    d.total_ms = 2000 * slow;
+    d.idle_ms = 150 * slow;
+    CHECK_INT(init_port("https", "localhost", number, &d), 0);
     CHECK_INT(go(&port, &x), TCALL_E_TIMEOUT);
     CHECK_INT((long)x.len, 5);
     tport_free(&port);
@@ -2008,7 +2015,7 @@ static void test_agent(void)
     stop_server(pid);
     about = "the handshake stalls";
     pid = start_server(NULL, mute, COUNT_OF(mute), &number);
-    d.total_ms = 300;
+    d.total_ms = 120;
     CHECK_INT(turn(&d, number, &error), 2);
     CHECK_INT(error, TCALL_E_TIMEOUT);
     stop_server(pid);
@@ -2156,7 +2163,7 @@ static const struct {
     int repeat; /* so many of the first address */
 } names[] = {
     {"plain.test", {"127.0.0.1"}, 0, 0, 1},
-    {"slow.test", {"127.0.0.1"}, 0, 300, 1},
+    {"slow.test", {"127.0.0.1"}, 0, 150, 1},
     {"refuses.test", {"127.0.0.2", "127.0.0.1"}, 0, 0, 1},
     {"six.test", {"::1", "127.0.0.1"}, 0, 0, 40},
     {"stalls.test", {"127.0.0.3", "127.0.0.1"}, 0, 0, 1},
@@ -2165,6 +2172,7 @@ static const struct {
     {"nobody.test", {NULL}, EAI_NONAME, 0, 0},
     {"servfail.test", {NULL}, EAI_AGAIN, 0, 0},
     {"silent.test", {NULL}, EAI_AGAIN, 4000, 0},
+    {"empty.test", {NULL}, 0, 0, 0},
 };
 
 static struct addrinfo *address(const char *text, const char *service,
@@ -2262,16 +2270,17 @@ static void test_names(void)
         const char *why;
     } t[] = {
         {"plain.test", 0, 0, 200, ""},
-        {"slow.test", 0, 300, 600, ""},
+        {"slow.test", 0, 150, 400, ""},
         {"refuses.test", 0, 0, 200, ""},
         {"six.test", 0, 0, 200, ""},
         {"stalls.test", 0, TPORT_NEXT_MS, TPORT_NEXT_MS + 200, ""},
-        {"never.test", TCALL_E_TIMEOUT, 900, 1200, "took too long"},
+        {"never.test", TCALL_E_TIMEOUT, 590, 900, "took too long"},
         {"many.test", TCALL_E_CONNECT, 0, 200, "refused"},
         {"nobody.test", TCALL_E_RESOLVE, 0, 200, "nobody.test: "},
         {"unheard.test", TCALL_E_RESOLVE, 0, 200, "unheard.test: "},
         {"servfail.test", TCALL_E_RESOLVE, 0, 200, "servfail.test: "},
-        {"silent.test", TCALL_E_TIMEOUT, 900, 1200, "took too long"},
+        {"silent.test", TCALL_E_TIMEOUT, 590, 900, "took too long"},
+        {"empty.test", TCALL_E_RESOLVE, 0, 200, "it has no address"},
         {"127.0.0.1", 0, 0, 200, ""},
         {"localhost", 0, 0, 200, ""},
         {"LOCALHOST", 0, 0, 200, ""},
@@ -2294,7 +2303,7 @@ static void test_names(void)
         uint32_t began = tport_posix_now_ms(), ms;
 
         about = t[i].host;
-        d.total_ms = 1000;
+        d.total_ms = 600;
         d.insecure_plain_http = true;
         CHECK_INT(init_port("http", t[i].host, number, &d), 0);
         CHECK_INT(go(&port, &x), t[i].r);
@@ -2317,7 +2326,7 @@ static void test_names(void)
             transport.close(transport.user);
             tport_free(&port);
         }
-        poll(NULL, 0, 400); /* nobody reads what the 20 threads find out */
+        poll(NULL, 0, 200); /* nobody reads what the 20 threads find out */
     }
     for (i = 0; i < COUNT_OF(stall); i++)
         close(stall[i]);

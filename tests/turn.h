@@ -9,6 +9,9 @@
 /* Calls of fire with the right argument. */
 static int runs;
 
+/* All that was told of the turn: texts of events, of errors, of the layers. */
+static char shown[8192];
+
 /* Bytes of its result beside "done". */
 static size_t result_size;
 
@@ -19,6 +22,23 @@ static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     for (size_t i = 0; i < result_size; i++)
         tcall_write_text(out, "x");
     return tcall_write_text(out, "done");
+}
+
+static inline void tell(tcall_str s)
+{
+    size_t n = strlen(shown), room = sizeof shown - 1 - n;
+
+    if (s.len > room)
+        s.len = room;
+    if (s.len)
+        memcpy(shown + n, s.ptr, s.len);
+    shown[n + s.len] = '\0';
+}
+
+static void turn_event(void *user, const tcall_event *e)
+{
+    (void)user;
+    tell(e->text);
 }
 
 static inline const tcall_tool *turn_tools(void)
@@ -51,6 +71,7 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
     d.tools = turn_tools();
     d.tool_count = 1;
     d.allow = TCALL_READ;
+    d.on_event = turn_event;
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
     ad.provider = provider;
@@ -61,9 +82,13 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
     tport_http_init(&h, script_stream(s), "host", "");
     ad.transport = tport_http_transport(&h);
     runs = 0;
+    shown[0] = '\0';
     if (tcall_init(&tc, &d) < 0 || tcall_agent_init(&a, &ad) < 0)
         return TCALL_E_USAGE;
     r = tcall_agent_run(&a, tcall_str_of("now"));
+    tell(tcall_str_of(a.answer.message));
+    tell(tcall_str_of(a.answer.stop_text));
+    tell(tcall_str_of(tport_http_why(&h)));
     tport_http_drop(&h);
     return r;
 }
