@@ -703,7 +703,7 @@ static void standin_stop(standin *s)
  * 4. main: one tcall, one agent, one port, and all memory there is
  */
 
-static char memory[256 * 1024], workspace_memory[TTOOL_MEMORY];
+static char memory[256 * 1024], workspace_memory[4 * TTOOL_MEMORY];
 static ttool_workspace workspace;
 static ttool_todo todo;
 static char todo_memory[16 * 1024];
