@@ -3,7 +3,7 @@
  * without. Works in a directory of its own in TMPDIR, which it removes.
  *
  *     RACE_MS=5000   how long links are flipped (default 1200, in both ways)
- *     QUICK=1        leaves out the rows that take long
+ *     ROWS=NAME      only one group of rows
  *     STOP=1         ends with the first row that fails (for tests/guards) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
@@ -1791,12 +1791,34 @@ static void descriptions(void)
     row("lint", all, "descriptions of tools and parameters");
 }
 
+static const struct {
+    const char *name;
+    void (*run)(void);
+} groups[] = {
+    {"reading", reading}, {"full_disk", full_disk},
+    {"killed", killed},   {"short_writes", short_writes},
+    {"edits", edits},     {"stale", stale},
+    {"modes", modes},     {"two_writers", two_writers},
+    {"guarded", guarded}, {"later", later},
+    {"life", life},       {"no_permission", no_permission},
+    {"globs", globs},     {"greps", greps},
+    {"edges", edges},     {"tasks", tasks},
+    {"roots", roots},     {"descriptions", descriptions},
+    {"large", large},
+};
+
+/* With ROWS=NAME, only that group. */
+static bool wanted(const char *group)
+{
+    const char *rows_of = getenv("ROWS");
+    return !rows_of || !*rows_of || strcmp(rows_of, group) == 0;
+}
+
 int main(void)
 {
     const char *dir = getenv("TMPDIR");
     bool shm = access("/dev/shm", W_OK) == 0; /* there, fsync costs nothing */
-    bool quick = getenv("QUICK") && *getenv("QUICK");
-    int i;
+    size_t i;
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IONBF, 0);
     snprintf(base, sizeof base, "%s/ttool-%ld",
@@ -1806,31 +1828,17 @@ int main(void)
              (long)getpid());
     for (i = 0; i < 2; i++) {
         stepwise = i == 1;
-        paths();
-        race();
+        if (wanted("paths"))
+            paths();
+        if (wanted("race"))
+            race();
     }
-    row("F10", check_failed == 0, "F01 to F09 without openat2, as above");
+    if (wanted("paths") && wanted("race"))
+        row("F10", check_failed == 0, "F01 to F09 without openat2, as above");
     stepwise = false;
-    reading();
-    full_disk();
-    killed();
-    short_writes();
-    edits();
-    stale();
-    modes();
-    two_writers();
-    guarded();
-    later();
-    life();
-    no_permission();
-    globs();
-    greps();
-    edges();
-    tasks();
-    roots();
-    descriptions();
-    if (!quick)
-        large();
+    for (i = 0; i < TCALL_COUNT(groups); i++)
+        if (wanted(groups[i].name))
+            groups[i].run();
     ttool_workspace_close(&ws);
     remove_tree(base);
     if (skipped) {
