@@ -10,7 +10,7 @@
 # make bench-pick  quality and cost of picking, beside others
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
-# make install PREFIX=/usr/local: the header
+# make install PREFIX=/usr/local: the header, and those of tools/
 # make clean
 #
 # What is missing is installed by tests/need where that may be done.
@@ -129,6 +129,7 @@ format-check:
 
 install:
 	install -D -m 644 toolcall.h $(DESTDIR)$(PREFIX)/include/toolcall.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/toolcall/tools tools/*.h
 clean:
 	rm -rf $(BUILD)
 

@@ -1309,7 +1309,7 @@ struct tcall_ctx {
     uint32_t at, inner, around; /* place of the next hook */
     int ran;                    /* how the last attempt went */
     uint8_t state, phase, depth;
-    bool timed, asked, lacks, begun, mapped;
+    bool timed, asked, lacks, begun, mapped, asks;
 };
 
 struct tcall_call {
@@ -1390,6 +1390,12 @@ const void *tcall_bound(const tcall_ctx *cx);
 void *tcall_user(const tcall_ctx *cx);
 void tcall_chunk(tcall_ctx *cx, tcall_str text);
 void tcall_progress(tcall_ctx *cx, tcall_str text);
+
+/* For tools that learn only from the arguments that a call needs approval:
+ * TCALL_OK when it has it; else return what this returns, TCALL_E_DENIED, or
+ * TCALL_E_APPROVAL: the tool is run anew, with the same arguments, when there
+ * is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are asked as well. */
+int tcall_approval(tcall_ctx *cx);
 
 /* What hooks return to take over, see tcall_hook; tools may too. The call is
  * answered with text: what is left up to the run is passed over, the stages
@@ -9073,7 +9079,7 @@ static bool tcall_must_ask_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads = tcall_needs(tool) == TCALL_READ;
-    if (tool->confirm || (call->repaired && !reads))
+    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
         return true;
     if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
@@ -9097,6 +9103,22 @@ static int tcall_consent_(tcall_ctx *cx)
     }
     tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+int tcall_approval(tcall_ctx *cx)
+{
+    uint32_t at = cx->at;
+    uint8_t stage = cx->stage;
+    int r = TCALL_OK;
+    cx->asks = true;
+    if (cx->tc->desc.run_hooks) {
+        cx->stage = TCALL_WILL_CHECK_CONSENT;
+        cx->at = 0;
+        r = cx->tc->desc.run_hooks(cx);
+        cx->stage = stage;
+        cx->at = at;
+    }
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
 static int tcall_authorize_(const tcall_ctx *cx)
@@ -9125,7 +9147,9 @@ static int tcall_run_(tcall_ctx *cx)
     r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
     cx->hook = outer;
     call->run_ms += tcall_now_(cx->tc) - before;
-    cx->phase = r == TCALL_E_AGAIN ? TCALL_RUN_POLLED_ : TCALL_RUN_NOT_;
+    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
+                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
+                                        : TCALL_RUN_NOT_;
     if (over < 0 || tcall_waits_(r))
         *cx->out = *cx->clean;
     if (over < 0)

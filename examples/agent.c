@@ -711,7 +711,7 @@ static void standin_stop(standin *s)
  * 4. main: one tcall, one agent, one port, and all memory there is
  */
 
-static char memory[256 * 1024], workspace_memory[TTOOL_MEMORY],
+static char memory[256 * 1024], workspace_memory[4 * TTOOL_MEMORY],
     task_memory[128 * 1024];
 static ttool_workspace workspace;
 static ttool_todo todo;

@@ -50,12 +50,45 @@ extern "C" {
 #endif
 
 #define TTOOL_MAX_LINE_  2000      /* bytes of a line that are shown */
-#define TTOOL_MAX_EDITS_ 1000      /* places that one edit may change */
 #define TTOOL_MAX_STEPS_ 100000000 /* comparisons of one edit */
 
 static tcall_str ttool_arg_(tcall_json args, const char *name)
 {
     return tcall_json_str(tcall_json_get(args, name));
+}
+
+/* The path as given, for messages. */
+static const char *ttool_given_(char *buf, size_t cap, tcall_str path)
+{
+    size_t n = path.len < cap - 1 ? path.len : cap - 1;
+    if (n)
+        memcpy(buf, path.ptr, n);
+    buf[n] = '\0';
+    return buf;
+}
+
+/* "Read src/a.c". Where there is no memory for it, there is no title. */
+static void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of)
+{
+    char given[80], text[400];
+    tcall_str title = {text, 0};
+    tcall_writer w;
+    tcall_writer_init(&w, text, sizeof text);
+    tcall_write_text(&w, what);
+    ttool_write_path_(&w, ttool_given_(given, sizeof given, of));
+    title.len = w.fill;
+    tcall_title(cx, title);
+}
+
+/* {"count":5,"cut":true}: what is shown, and whether that is not all. */
+static void ttool_counted_(tcall_ctx *cx, uint64_t count, bool cut)
+{
+    char text[64];
+    tcall_str json = {text, 0};
+    json.len =
+        (size_t)snprintf(text, sizeof text, "{\"count\":%llu,\"cut\":%s}",
+                         (unsigned long long)count, cut ? "true" : "false");
+    tcall_metadata(cx, json);
 }
 
 static tcall_str ttool_slice_(const char *from, const char *to)
@@ -154,7 +187,7 @@ typedef struct ttool_walk_ {
     bool enter; /* the directory at hand is next */
 } ttool_walk_;
 
-#define TTOOL_DENTS_ 32768
+#define TTOOL_DENTS_ 8192
 
 /* As the kernel gives it. */
 typedef struct ttool_dent_ {
@@ -339,7 +372,8 @@ static void ttool_notice_(tcall_writer *out, const char *text)
 }
 
 /* What the search did not look at. */
-static void ttool_walk_notices_(const ttool_walk_ *w, tcall_writer *out)
+static int ttool_walk_end_(const ttool_walk_ *w, tcall_writer *out,
+                           uint64_t shown, bool cut)
 {
     if (w->no_time)
         ttool_notice_(out, "not everything was searched: time is up; name a "
@@ -357,6 +391,9 @@ static void ttool_walk_notices_(const ttool_walk_ *w, tcall_writer *out)
         ttool_text_int_(out, w->secret);
         tcall_write_text(out, "]\n");
     }
+    ttool_counted_(w->cx, shown,
+                   cut || w->no_time || w->no_memory || w->too_deep);
+    return ttool_end_(w->cx);
 }
 
 /* -- Did you mean --------------------------------------------------------- */
@@ -382,15 +419,18 @@ static size_t ttool_distance_(const char *a, const char *b)
     return row[n];
 }
 
-/* "; did you mean x or y?", of the files with the most similar names. */
-static void ttool_suggest_(tcall_ctx *cx, const char *path, tcall_writer *out)
+/* Suggests the files with the most similar names. */
+static void ttool_suggest_(tcall_ctx *cx, const char *path)
 {
     ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
     const char *wanted = ttool_base_(path);
     char best[2][256];
+    const size_t cap = sizeof best * 4;
+    char *text = (char *)tcall_scratch(cx, "ttool.suggestion", cap);
+    tcall_writer out;
     size_t found = 0, limit = 1 + strlen(wanted) / 4, score[2], d;
     ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    if (!w || !ttool_walk_start_(w, cx, ""))
+    if (!text || !w || !ttool_walk_start_(w, cx, ""))
         return;
     while (w->seen < 20000 && ttool_walk_next_(w)) {
         if (w->type != TTOOL_FILE_ || strlen(w->path) >= sizeof best[0])
@@ -411,25 +451,26 @@ static void ttool_suggest_(tcall_ctx *cx, const char *path, tcall_writer *out)
         }
     }
     ttool_walk_close_(w);
+    tcall_writer_init(&out, text, cap - 1);
     for (d = 0; d < found; d++) {
-        tcall_write_text(out, d ? " or " : "; did you mean ");
-        ttool_write_path_(out, best[d]);
+        tcall_write_text(&out, d ? " or " : "Did you mean ");
+        ttool_write_path_(&out, best[d]);
     }
+    tcall_write_text(&out, "?");
+    text[out.fill] = '\0';
     if (found)
-        tcall_write_text(out, "?");
+        tcall_suggest(cx, text);
+}
+
+/* A path that should be there, and is not. */
+static int ttool_missing_(tcall_ctx *cx, tcall_writer *out, const char *given,
+                          const char *path)
+{
+    ttool_suggest_(cx, path);
+    return ttool_fail_errno_(out, given, ENOENT);
 }
 
 /* -- Finding the file of an argument -------------------------------------- */
-
-/* The path as given, for messages. */
-static const char *ttool_given_(char *buf, size_t cap, tcall_str path)
-{
-    size_t n = path.len < cap - 1 ? path.len : cap - 1;
-    if (n)
-        memcpy(buf, path.ptr, n);
-    buf[n] = '\0';
-    return buf;
-}
 
 /* Finds what is there to be looked at: something that exists. */
 static int ttool_find_there_(tcall_ctx *cx, tcall_str path, ttool_place *at,
@@ -441,12 +482,7 @@ static int ttool_find_there_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     ttool_given_(given, sizeof given, path);
     if (number)
         return ttool_fail_errno_(out, given, number);
-    if (!at->exists) {
-        ttool_fail_errno_(out, given, ENOENT);
-        ttool_suggest_(cx, at->path, out);
-        return TCALL_E_NOT_FOUND;
-    }
-    return TCALL_OK;
+    return at->exists ? TCALL_OK : ttool_missing_(cx, out, given, at->path);
 }
 
 /* A regular file that may be read, perhaps after a yes. */
@@ -540,7 +576,7 @@ static const char *ttool_read_lines_(ttool_read_ *s, const char *p,
 static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
                              const ttool_place *at)
 {
-    size_t cap = 65536, fill = 0;
+    size_t cap = s->ws->desc.memory_size / 4, fill = 0;
     char *buf = (char *)ttool_take_(s->ws, cap);
     int fd = buf ? ttool_open_file_(s->ws, at) : -1;
     ssize_t n = 0;
@@ -663,7 +699,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
         return ttool_fail_errno_(out, at->path, number);
     ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
     if (whole)
-        ttool_remember_(ws, at->path, text);
+        tcall_file_read(&ws->files, tcall_str_of(at->path), text);
     return TCALL_OK;
 }
 
@@ -680,6 +716,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     s.start = out->len;
     s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
     low = s.ws->low;
+    ttool_title_(cx, "Read ", tcall_json_str(tcall_json_first(paths)));
     for (path = tcall_json_first(paths); path.tok;
          path = tcall_json_next(path)) {
         size_t before = out->len;
@@ -694,10 +731,17 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (r == TCALL_E_APPROVAL || (r < 0 && count == 1))
             return r;
         good += r >= 0;
-        if (r < 0)
-            tcall_write_text(out, out->len > before ? "\n" : "not read\n");
+        if (r >= 0)
+            continue;
+        tcall_write_text(out, out->len > before ? "; " : "not read; ");
+        if (cx->result.suggestion)
+            tcall_write_text(out, cx->result.suggestion);
+        tcall_suggest(cx, NULL);
+        tcall_write_text(out, "\n");
     }
-    return good ? TCALL_OK : r;
+    ttool_counted_(cx, (uint64_t)good, good < count);
+    r = good ? TCALL_OK : r;
+    return cx->stop ? ttool_end_(cx) : r;
 }
 
 /* -- Changing text -------------------------------------------------------- */
@@ -812,14 +856,14 @@ static size_t ttool_diff_hunk_(ttool_diff_ *d, const ttool_change_ *c,
     }
 }
 
-/* Unified diff of the changes, which are in order; lines added and removed. */
+/* Unified diff of the changes, which are in order: as many hunks as fit. */
 static void ttool_write_diff_(tcall_writer *out, const char *path,
                               tcall_str old, const ttool_change_ *changes,
-                              size_t count, size_t room)
+                              size_t count)
 {
     const ttool_change_ *c = changes, *last = c + count;
     size_t line = 1, counted = 0, added = 0, removed = 0, start, end;
-    size_t limit = out->len + room;
+    tcall_writer fits;
     ttool_diff_ d;
     char head[96];
     memset(&d, 0, sizeof d);
@@ -838,6 +882,7 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
         counted = start;
         d.out = NULL;
         d.removed = d.added = d.both = 0;
+        fits = *out;
         n = ttool_diff_hunk_(&d, c, last, start);
         was = d.both + d.removed;
         is = d.both + d.added;
@@ -848,80 +893,73 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
                              line + added - removed - (is ? 0 : 1), is));
         added += d.added;
         removed += d.removed;
-        if (out->len > limit) {
+        d.out = out;
+        ttool_diff_hunk_(&d, c, last, start);
+        if (out->cap - out->fill < 64) {
+            *out = fits;
             tcall_write_text(out, "[diff cut]\n");
             return;
         }
-        d.out = out;
-        ttool_diff_hunk_(&d, c, last, start);
         c += n;
     }
 }
 
+/* What was done, for people and programs: the diff. */
+static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
+                           tcall_str text, const ttool_change_ *changes,
+                           size_t count)
+{
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    tcall_writer w;
+    tcall_str json;
+    tcall_writer_init(&w, ws->low, (size_t)(ws->high - ws->low));
+    tcall_write_open(&w, '{');
+    tcall_write_key(&w, "path");
+    tcall_write_string(&w, at->path);
+    tcall_write_key(&w, "created");
+    tcall_write_bool(&w, !at->exists);
+    tcall_write_key(&w, "bytes");
+    tcall_write_int(&w, (long)text.len);
+    tcall_write_key(&w, "changes");
+    tcall_write_int(&w, (long)count);
+    tcall_write_key(&w, "diff");
+    tcall_write_quote(&w);
+    if (at->exists && count)
+        ttool_write_diff_(&w, at->path, old, changes, count);
+    tcall_write_unquote(&w);
+    if (tcall_write_close(&w, '}') < 0)
+        return w.error;
+    json.ptr = w.buf;
+    json.len = w.fill;
+    return tcall_metadata(cx, json);
+}
+
 /* Writes the file and the result. at->exists: old is its content. */
 static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
-                              tcall_str old, const ttool_change_ *changes,
-                              size_t count, const char *title,
+                              tcall_str old, tcall_str text,
+                              const ttool_change_ *changes, size_t count,
                               tcall_writer *out)
 {
     ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
-    tcall_str *pieces =
-        (tcall_str *)ttool_take_(ws, (2 * count + 1) * sizeof *pieces);
-    size_t i, n = 0, from = 0, size = 0;
     bool changed;
-    char *low, *all;
-    int number;
-    if (!pieces)
-        return TCALL_E_MEMORY;
-    for (i = 0; i < count; i++) {
-        pieces[n++] = ttool_slice_(old.ptr + from, old.ptr + changes[i].at);
-        pieces[n++] = changes[i].text;
-        from = changes[i].at + changes[i].len;
-    }
-    pieces[n++] = ttool_slice_(old.ptr + from, old.ptr + old.len);
-    low = ws->low;
-    number = ttool_replace_(ws, at, old, pieces, n, &changed);
-    ws->low = low;
-    for (i = 0; i < n; i++)
-        size += pieces[i].len;
-    all = changed ? (char *)ttool_take_(ws, size) : NULL;
-    if (all) { /* else it has to be read before the next change */
-        tcall_str text = {all, size};
-        for (i = 0; i < n; all += pieces[i++].len)
-            memcpy(all, pieces[i].ptr, pieces[i].len);
-        ttool_remember_(ws, at->path, text);
-    }
+    int number = ttool_replace_(ws, at, old, text, &changed);
+    if (changed)
+        tcall_file_written(&ws->files, tcall_str_of(at->path), text);
     if (number && changed)
         return ttool_fail_(out, TCALL_E_FAILED, at->path,
                            "was written, but may not survive a power loss");
     if (number)
         return ttool_fail_errno_(out, at->path, number);
-    tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, true);
-    tcall_write_key(out, "title");
-    tcall_write_quote(out);
-    tcall_write_text(out, title);
+    tcall_write_text(out, at->exists ? "changed " : "created ");
     ttool_write_path_(out, at->path);
-    tcall_write_unquote(out);
-    tcall_write_key(out, "metadata");
-    tcall_write_open(out, '{');
-    tcall_write_key(out, "path");
-    tcall_write_string(out, at->path);
-    tcall_write_key(out, "created");
-    tcall_write_bool(out, !at->exists);
-    tcall_write_key(out, "bytes");
-    tcall_write_int(out, (long)size);
-    tcall_write_key(out, "changes");
-    tcall_write_int(out, (long)count);
-    tcall_write_key(out, "diff");
-    tcall_write_quote(out);
-    if (at->exists && count)
-        ttool_write_diff_(out, at->path, old, changes, count,
-                          ttool_room_(ws, out, out->len) / 8);
-    tcall_write_unquote(out);
-    tcall_write_close(out, '}');
-    return tcall_write_close(out, '}');
+    tcall_write_text(out, ": ");
+    ttool_text_int_(out, count);
+    tcall_write_text(out, count == 1 ? " place, " : " places, ");
+    ttool_text_int_(out, text.len);
+    tcall_write_text(out, " bytes");
+    if (ttool_describe_(cx, at, old, text, changes, count) < 0)
+        tcall_write_text(out, "; no memory for a diff");
+    return TCALL_OK;
 }
 
 /* Finds a file that is to be changed: what is there must be a regular file
@@ -941,10 +979,11 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     if (at->exists && !S_ISREG(at->st.st_mode))
         return ttool_fail_(out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
-    if (at->exists && at->st.st_nlink > 1)
+    if (at->exists && at->st.st_nlink > 1) {
+        tcall_suggest(cx, "Write a new file.");
         return ttool_fail_(out, TCALL_E_DENIED, at->path,
-                           "has several names (hard links), perhaps outside: "
-                           "write a new file");
+                           "has several names (hard links), perhaps outside");
+    }
     if (ttool_guards_(at->path))
         return ttool_ask_(cx, out, at->path,
                           "is a secret or is run by other programs, and was "
@@ -953,15 +992,18 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 }
 
 /* Loads what is to be changed; it must have been read as it is. */
-static int ttool_load_read_(ttool_workspace *ws, const ttool_place *at,
+static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
                             tcall_str *old, tcall_writer *out)
 {
-    int number = ttool_load_(ws, at, old);
-    const char *why;
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    int r, number = ttool_load_(ws, at, old);
     if (number)
         return ttool_fail_errno_(out, at->path, number);
-    why = ws->desc.blind_writes ? NULL : ttool_unread_(ws, at->path, *old);
-    return why ? ttool_fail_(out, TCALL_E_FAILED, at->path, why) : TCALL_OK;
+    r = tcall_file_check(&ws->files, tcall_str_of(at->path), *old);
+    if (r == TCALL_OK || ws->desc.blind_writes)
+        return TCALL_OK;
+    tcall_suggest(cx, "Call read with this path, then make the call again.");
+    return ttool_fail_(out, r, at->path, tcall_error_text(r));
 }
 
 /* -- write ---------------------------------------------------------------- */
@@ -977,13 +1019,16 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
                : TCALL_E_MEMORY;
     if (r < 0)
         return r;
+    ttool_title_(cx, "Write ", tcall_str_of(at->path));
     if (at->exists)
-        r = ttool_load_read_(ws, at, &old, out);
+        r = ttool_load_read_(cx, at, &old, out);
     else if (tcall_json_bool(tcall_json_get(args, "create_directories"), false))
         r = ttool_make_parents_(ws, at->path);
-    else if (!ttool_has_parent_(ws, at->path))
+    else if (!ttool_has_parent_(ws, at->path)) {
+        tcall_suggest(cx, "Set create_directories.");
         return ttool_fail_(out, TCALL_E_NOT_FOUND, at->path,
-                           "no such directory: set create_directories");
+                           "no such directory");
+    }
     if (r > 0)
         r = ttool_fail_errno_(out, at->path, r);
     if (r < 0)
@@ -1001,8 +1046,8 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         tail--;
     c.len = old.len - tail - c.at;
     c.text = ttool_slice_(content.ptr + c.at, content.ptr + content.len - tail);
-    return ttool_change_file_(cx, at, old, &c, 1,
-                              at->exists ? "Wrote " : "Created ", out);
+    return ttool_change_file_(cx, at, old, content, &c,
+                              c.len || c.text.len ? 1 : 0, out);
 }
 
 /* -- edit ----------------------------------------------------------------- */
@@ -1161,13 +1206,14 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
     return to != NULL;
 }
 
-/* All places, as many as fit; how many there are. */
-static size_t ttool_edit_places_(ttool_edit_ *e, ttool_change_ *changes)
+/* The first max places; how many there are. */
+static size_t ttool_edit_places_(ttool_edit_ *e, ttool_change_ *changes,
+                                 size_t max)
 {
     size_t n = 0, from = 0;
     ttool_change_ c;
     while (from < e->text.len && ttool_edit_find_(e, from, &c)) {
-        if (n < TTOOL_MAX_EDITS_)
+        if (n < max)
             changes[n] = c;
         n++;
         from = c.at + (c.len ? c.len : 1);
@@ -1175,9 +1221,9 @@ static size_t ttool_edit_places_(ttool_edit_ *e, ttool_change_ *changes)
     return n;
 }
 
-static int ttool_edit_ambiguous_(const ttool_edit_ *e, const char *path,
-                                 const ttool_change_ *c, size_t n,
-                                 tcall_writer *out)
+static int ttool_edit_ambiguous_(tcall_ctx *cx, const ttool_edit_ *e,
+                                 const char *path, const ttool_change_ *c,
+                                 size_t n, tcall_writer *out)
 {
     size_t i;
     ttool_fail_(out, TCALL_E_FAILED, path, "old_string is there ");
@@ -1190,9 +1236,34 @@ static int ttool_edit_ambiguous_(const ttool_edit_ *e, const char *path,
                                      ttool_line_start_(e->text.ptr,
                                                        e->text.ptr + c[i].at)));
     }
-    tcall_write_text(out, n > 5 ? ", ...: " : ": ");
-    tcall_write_text(out, "add lines around it, or set replace_all");
+    tcall_write_text(out, n > 5 ? ", ..." : "");
+    tcall_suggest(cx, "Add lines around it, or set replace_all.");
     return TCALL_E_FAILED;
+}
+
+/* The whole text with its changes, in memory of the call. */
+static bool ttool_edit_apply_(const ttool_edit_ *e, const ttool_change_ *c,
+                              size_t n, tcall_str *text)
+{
+    size_t i, size = e->text.len, from = 0;
+    char *to;
+    for (i = 0; i < n; i++)
+        size += c[i].text.len - c[i].len;
+    to = (char *)ttool_take_(e->ws, size);
+    if (!to)
+        return false;
+    text->ptr = to;
+    text->len = size;
+    for (i = 0; i < n; i++, c++) {
+        memcpy(to, e->text.ptr + from, c->at - from);
+        to += c->at - from;
+        if (c->text.len)
+            memcpy(to, c->text.ptr, c->text.len);
+        to += c->text.len;
+        from = c->at + c->len;
+    }
+    memcpy(to, e->text.ptr + from, e->text.len - from);
+    return true;
 }
 
 static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -1200,6 +1271,7 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     bool all = tcall_json_bool(tcall_json_get(args, "replace_all"), false);
     ttool_place *at;
     ttool_change_ *changes;
+    tcall_str text;
     ttool_edit_ e;
     size_t n, i;
     int r;
@@ -1208,40 +1280,42 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     e.old = ttool_arg_(args, "old_string");
     e.with = ttool_arg_(args, "new_string");
     at = (ttool_place *)ttool_take_(e.ws, sizeof *at);
-    changes =
-        (ttool_change_ *)ttool_take_(e.ws, TTOOL_MAX_EDITS_ * sizeof *changes);
-    if (!at || !changes)
+    if (!at)
         return TCALL_E_MEMORY;
     if (tcall_str_eq(e.old, e.with))
         return ttool_fail_(out, TCALL_E_INVALID, "",
                            "old_string and new_string are the same");
     r = ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out);
-    if (r == TCALL_OK && !at->exists) {
-        ttool_fail_errno_(out, at->path, ENOENT);
-        ttool_suggest_(cx, at->path, out);
-        return TCALL_E_NOT_FOUND;
-    }
-    if (r == TCALL_OK)
-        r = ttool_load_read_(e.ws, at, &e.text, out);
+    if (r == TCALL_OK && !at->exists)
+        r = ttool_missing_(cx, out, at->path, at->path);
     if (r < 0)
         return r;
-    n = ttool_edit_places_(&e, changes);
+    ttool_title_(cx, "Edit ", tcall_str_of(at->path));
+    r = ttool_load_read_(cx, at, &e.text, out);
+    if (r < 0)
+        return r;
+    n = ttool_edit_places_(&e, NULL, 0);
     if (n == 0 && strspn(e.old.ptr, " \t\r\n") < e.old.len) {
         e.tolerant = true;
-        n = ttool_edit_places_(&e, changes);
+        n = ttool_edit_places_(&e, NULL, 0);
     }
-    if (n == 0)
+    if (n == 0) {
+        tcall_suggest(cx, "Copy it from what read shows, without numbers.");
         return ttool_fail_(out, TCALL_E_FAILED, at->path,
-                           "old_string is not there: copy it from the file");
+                           "old_string is not there");
+    }
+    changes = (ttool_change_ *)ttool_take_(e.ws, n * sizeof *changes);
+    if (!changes)
+        return ttool_fail_errno_(out, at->path, EFBIG);
+    ttool_edit_places_(&e, changes, n);
     if (n > 1 && !all)
-        return ttool_edit_ambiguous_(&e, at->path, changes, n, out);
-    if (n > TTOOL_MAX_EDITS_)
-        return ttool_fail_(out, TCALL_E_LIMIT, at->path,
-                           "more than 1000 places: edit fewer at once");
+        return ttool_edit_ambiguous_(cx, &e, at->path, changes, n, out);
     for (i = 0; i < n; i++)
         if (!ttool_edit_fit_(&e, &changes[i]))
-            return TCALL_E_MEMORY;
-    return ttool_change_file_(cx, at, e.text, changes, n, "Edited ", out);
+            return ttool_fail_errno_(out, at->path, EFBIG);
+    if (!ttool_edit_apply_(&e, changes, n, &text))
+        return ttool_fail_errno_(out, at->path, EFBIG);
+    return ttool_change_file_(cx, at, e.text, text, changes, n, out);
 }
 
 /* -- list ----------------------------------------------------------------- */
@@ -1259,7 +1333,9 @@ static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     bool cut = false;
     if (r < 0)
         return r;
-    ttool_walk_start_(w, cx, at->path);
+    if (!ttool_walk_start_(w, cx, at->path))
+        return TCALL_E_MEMORY;
+    ttool_title_(cx, "List ", tcall_str_of(*at->path ? at->path : "."));
     w->secrets = true; /* names only */
     ttool_write_path_(out, *at->path ? at->path : ".");
     tcall_write_text(out, "/\n");
@@ -1288,8 +1364,7 @@ static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     }
     if (!shown)
         ttool_notice_(out, "empty");
-    ttool_walk_notices_(w, out);
-    return out->error;
+    return ttool_walk_end_(w, out, (uint64_t)shown, cut);
 }
 
 /* -- glob ----------------------------------------------------------------- */
@@ -1382,12 +1457,13 @@ static bool ttool_glob_inside_(tcall_str glob)
 static int ttool_compile_(ttool_workspace *ws, ttool_pattern **p,
                           tcall_str text, unsigned flags, tcall_writer *out)
 {
+    size_t size = ws->desc.memory_size / 16 * (flags & TTOOL_GLOB ? 3 : 5);
     void *memory;
+    size = size < TTOOL_PATTERN_MEMORY ? size : TTOOL_PATTERN_MEMORY;
     int r;
     *p = (ttool_pattern *)ttool_take_(ws, sizeof **p);
-    memory = ttool_take_(ws, TTOOL_PATTERN_MEMORY);
-    r = memory && *p ? ttool_pattern_compile(*p, text, flags, memory,
-                                             TTOOL_PATTERN_MEMORY)
+    memory = ttool_take_(ws, size);
+    r = memory && *p ? ttool_pattern_compile(*p, text, flags, memory, size)
                      : TCALL_E_MEMORY;
     if (r == TCALL_E_INVALID) {
         tcall_write_text(out, flags & TTOOL_GLOB ? "glob" : "pattern");
@@ -1426,9 +1502,13 @@ static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     s.keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
     s.cap = s.keep * 2;
     s.found = (ttool_found_ *)ttool_take_(ws, s.cap * sizeof *s.found);
-    ttool_walk_start_(w, cx, at->path);
+    if (!s.found || !ttool_walk_start_(w, cx, at->path))
+        return TCALL_E_MEMORY;
     s.size = (size_t)(ws->high - ws->low) / 2;
     s.text = (char *)ttool_take_(ws, s.size);
+    if (!s.text || s.size < TTOOL_MAX_PATH)
+        return TCALL_E_MEMORY;
+    ttool_title_(cx, "Find ", pattern);
     w->only = only;
     w->secrets = true; /* names only */
     while (ttool_walk_next_(w))
@@ -1452,8 +1532,7 @@ static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     }
     if (!s.total)
         ttool_notice_(out, "no file matches");
-    ttool_walk_notices_(w, out);
-    return out->error;
+    return ttool_walk_end_(w, out, i, i < s.total);
 }
 
 /* -- grep ----------------------------------------------------------------- */
@@ -1627,7 +1706,7 @@ static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
     g->files += (uint64_t)g->matches > before;
 }
 
-static int ttool_grep_done_(const ttool_grep_ *g)
+static void ttool_grep_done_(const ttool_grep_ *g)
 {
     tcall_writer *out = g->out;
     if (!g->matches)
@@ -1645,7 +1724,6 @@ static int ttool_grep_done_(const ttool_grep_ *g)
     }
     if (g->long_lines)
         ttool_notice_(out, "very long lines were searched in pieces");
-    return out->error;
 }
 
 static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -1670,7 +1748,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     g.start = out->len;
     g.context = tcall_json_int(tcall_json_get(args, "context"), 0);
     g.limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
-    g.cap = 96 * 1024;
+    g.cap = ws->desc.memory_size / 8;
     g.buf = (char *)ttool_take_(ws, g.cap);
     if (!g.buf)
         return TCALL_E_MEMORY;
@@ -1679,6 +1757,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     r = ttool_compile_(ws, &g.pattern, ttool_arg_(args, "pattern"), flags, out);
     if (r < 0)
         return r;
+    ttool_title_(cx, "Search for ", ttool_arg_(args, "pattern"));
     if (!S_ISDIR(at->st.st_mode)) {
         r = ttool_find_file_(cx, ttool_arg_(args, "path"), at, out);
         if (r < 0)
@@ -1689,9 +1768,12 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         g.path = at->path;
         ttool_grep_file_(&g, fd, at->st.st_size);
         close(fd);
-        return ttool_grep_done_(&g);
+        ttool_grep_done_(&g);
+        ttool_counted_(cx, (uint64_t)g.matches, g.full);
+        return ttool_end_(cx);
     }
-    ttool_walk_start_(w, cx, at->path);
+    if (!ttool_walk_start_(w, cx, at->path))
+        return TCALL_E_MEMORY;
     if (include.len) {
         r = ttool_compile_(ws, &w->only, include, TTOOL_GLOB, out);
         if (r < 0)
@@ -1713,9 +1795,8 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
             w->no_time = true;
     }
     ttool_walk_close_(w);
-    r = ttool_grep_done_(&g);
-    ttool_walk_notices_(w, out);
-    return r;
+    ttool_grep_done_(&g);
+    return ttool_walk_end_(w, out, (uint64_t)g.matches, g.full);
 }
 
 /* -- The table ------------------------------------------------------------ */

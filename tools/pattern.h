@@ -30,14 +30,15 @@
 extern "C" {
 #endif
 
-/* Instructions of one pattern, counted repetitions written out. */
+/* Most instructions of one pattern, counted repetitions written out. */
 #ifndef TTOOL_MAX_PATTERN
 #define TTOOL_MAX_PATTERN 4096
 #endif
 
-/* Memory that every pattern can be compiled and searched with. More of it
- * keeps more states. */
-#define TTOOL_PATTERN_MEMORY (TTOOL_MAX_PATTERN * 24 + 32768)
+/* Memory for so many. With less, as little as TTOOL_PATTERN_LEAST, a pattern
+ * has to be smaller: one instruction for each 32 bytes above 8 KB. */
+#define TTOOL_PATTERN_MEMORY (TTOOL_MAX_PATTERN * 32 + 8192)
+#define TTOOL_PATTERN_LEAST  (16 * 1024)
 
 enum {
     TTOOL_LINES = 1, /* text is lines: ^ and $ are their ends */
@@ -57,7 +58,7 @@ typedef struct ttool_pattern {
     unsigned flags;
     ttool_inst_ *code;
     uint32_t (*sets)[4]; /* of ASCII characters */
-    uint16_t count, set_count, kinds, closure_count;
+    uint16_t most, count, set_count, kinds, closure_count;
     uint16_t *marks, *closure, *stack; /* count of each */
     uint8_t kind[256];                 /* bytes that no instruction parts */
     bool words, begins;                /* \b or ^ occurs */
@@ -139,10 +140,10 @@ static ttool_inst_ *ttool_insert_(ttool_parse_ *s, uint16_t at, int op)
 {
     ttool_pattern *p = s->out;
     ttool_inst_ *i = &p->code[at];
-    if (p->count >= TTOOL_MAX_PATTERN) {
+    if (p->count >= p->most) {
         ttool_refuse_(s, "the pattern is too large");
         p->count = at;
-        return &p->code[TTOOL_MAX_PATTERN];
+        return &p->code[p->most];
     }
     memmove(i + 1, i, (size_t)(p->count - at) * sizeof *i);
     memset(i, 0, sizeof *i);
@@ -626,7 +627,7 @@ static void ttool_repeat_(ttool_parse_ *s, uint16_t start, int min, int max)
         p->count = start;
         return;
     }
-    if ((size_t)(size + 2) * (size_t)copies + start > TTOOL_MAX_PATTERN) {
+    if ((size_t)(size + 2) * (size_t)copies + start > p->most) {
         ttool_refuse_(s, "the pattern is too large");
         return;
     }
@@ -960,12 +961,13 @@ int ttool_pattern_compile(ttool_pattern *p, tcall_str text, unsigned flags,
     uint16_t i;
     memset(p, 0, sizeof *p);
     memset(&s, 0, sizeof s);
-    if (size < TTOOL_PATTERN_MEMORY)
+    if (size < TTOOL_PATTERN_LEAST)
         return TCALL_E_MEMORY;
+    p->most = (uint16_t)(size < TTOOL_PATTERN_MEMORY ? (size - 8192) / 32
+                                                     : TTOOL_MAX_PATTERN);
     at += (size_t) - (uintptr_t)at & 7;
     p->flags = flags;
-    p->code = (ttool_inst_ *)ttool_part_(&at, (TTOOL_MAX_PATTERN + 1) *
-                                                  sizeof *p->code);
+    p->code = (ttool_inst_ *)ttool_part_(&at, (p->most + 1u) * sizeof *p->code);
     p->sets = (uint32_t(*)[4])ttool_part_(&at, TTOOL_SETS_ * sizeof *p->sets);
     s.out = p;
     s.from = s.at = text.ptr;

@@ -111,7 +111,7 @@ static int ttool_todo_save_(const ttool_todo *todo, tcall_str text,
     if (number == 0 && at.exists)
         number = S_ISREG(at.st.st_mode) ? ttool_load_(ws, &at, &old) : EEXIST;
     if (number == 0)
-        number = ttool_replace_(ws, &at, old, &text, 1, &changed);
+        number = ttool_replace_(ws, &at, old, text, &changed);
     return number ? ttool_fail_errno_(out, todo->path, number) : TCALL_OK;
 }
 

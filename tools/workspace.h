@@ -34,9 +34,10 @@
 extern "C" {
 #endif
 
-/* Memory with which all works; with more, larger files can be edited (they
- * take their size) and larger directories be sorted. */
-#define TTOOL_MEMORY (512 * 1024)
+/* Memory with which all works. Files can be edited that take up to a third of
+ * it, and a directory be searched whose names, each with 10 bytes more, take a
+ * quarter: give more where they are larger. */
+#define TTOOL_MEMORY (128 * 1024)
 
 /* Longest path, below the root and with the NUL. */
 #define TTOOL_MAX_PATH 4096
@@ -72,23 +73,19 @@ typedef struct ttool_workspace_desc {
     const ttool_sys *sys; /* default: ttool_linux */
 } ttool_workspace_desc;
 
-/* A file as it was read or written last. */
-typedef struct ttool_seen {
-    uint64_t path, content; /* hashes */
-} ttool_seen;
-
 typedef struct ttool_workspace {
     ttool_workspace_desc desc;
+    tcall_files files; /* that were read and written, by path below the root */
     /* private */
     int root;      /* its handle */
     bool stepwise; /* there is no openat2 */
     char name[TTOOL_MAX_PATH];
     size_t name_len;
     char *low, *high; /* free memory of the call at work */
+    size_t streamed;  /* bytes of its output that were told as chunks */
     uint32_t started, told;
-    unsigned files; /* temporary ones so far */
-    ttool_seen seen[TTOOL_MAX_SEEN];
-    size_t seen_next;
+    unsigned temporary; /* files so far */
+    tcall_file seen[TTOOL_MAX_SEEN];
 } ttool_workspace;
 
 /* TCALL_OK; TCALL_E_USAGE: too little memory; TCALL_E_DENIED: such a root is
@@ -363,7 +360,7 @@ static const struct ttool_errno_ {
     {EROFS, TCALL_E_DENIED, "the disk is read-only"},
     {EMFILE, TCALL_E_LIMIT, "too many open files"},
     {EAGAIN, TCALL_E_FAILED, "in use by another call: try again"},
-    {ESTALE, TCALL_E_FAILED, "changed since it was read: read it again"},
+    {ESTALE, TCALL_E_STALE, "changed since it was read: read it again"},
     {0, TCALL_E_FAILED, "input or output error; nothing was changed"},
 };
 
@@ -384,6 +381,7 @@ static ttool_workspace *ttool_begin_(tcall_ctx *cx)
     ws->high = ws->low + ws->desc.memory_size;
     ws->high -= (uintptr_t)ws->high & 15;
     ws->started = ws->told = ws->desc.sys->now_ms();
+    ws->streamed = 0;
     return ws;
 }
 
@@ -397,22 +395,36 @@ static void *ttool_take_(ttool_workspace *ws, size_t n)
     return p;
 }
 
-/* Called now and then in long work: a word each second, and false when the
- * time is up. */
+/* Called now and then in long work: each second it tells how far that is and
+ * what is new of the output. False: it has to end. */
 static bool ttool_goes_on_(ttool_workspace *ws, tcall_ctx *cx, uint64_t count,
                            const char *of_what)
 {
     uint32_t now = ws->desc.sys->now_ms();
     if (now - ws->told >= 1000) {
         char text[96];
-        tcall_str said = {text, 0};
+        tcall_str said = {text, 0}, fresh = tcall_output(cx);
         said.len = (size_t)snprintf(text, sizeof text, "%.32s: %llu %.32s",
                                     cx->call->tool->name,
                                     (unsigned long long)count, of_what);
         ws->told = now;
         tcall_progress(cx, said);
+        fresh.ptr += ws->streamed;
+        fresh.len -= ws->streamed;
+        ws->streamed += fresh.len;
+        if (fresh.len)
+            tcall_chunk(cx, fresh);
     }
-    return now - ws->started < ws->desc.max_ms;
+    return !cx->stop && tcall_time_left(cx) > 0 &&
+           now - ws->started < ws->desc.max_ms;
+}
+
+/* What a tool returns that may have been stopped. */
+static int ttool_end_(tcall_ctx *cx)
+{
+    if (cx->stop)
+        tcall_abort(cx, "stopped before it was done", NULL, 0);
+    return cx->stop;
 }
 
 /* Bytes that the result may still have: within its tokens, four bytes each,
@@ -429,23 +441,12 @@ static size_t ttool_room_(const ttool_workspace *ws, const tcall_writer *out,
     return room < most ? room : most;
 }
 
-/* Somebody has to say yes to this call, once. */
+/* Somebody has to say yes to this call, with these arguments. */
 static int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
                       const char *why)
 {
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_verdict verdict = TCALL_DENY;
-    if (cx->call->approved)
-        return TCALL_OK;
-    if (d->approve)
-        verdict = d->approve(d->user, cx->call);
-    if (verdict == TCALL_ALLOW) {
-        cx->call->approved = true;
-        return TCALL_OK;
-    }
-    if (verdict == TCALL_LATER)
-        return TCALL_E_APPROVAL;
-    return ttool_fail_(out, TCALL_E_DENIED, path, why);
+    int r = tcall_approval(cx);
+    return r == TCALL_E_DENIED ? ttool_fail_(out, r, path, why) : r;
 }
 
 /* -- Names that need a yes ------------------------------------------------ */
@@ -746,56 +747,6 @@ static ssize_t ttool_fill_(int fd, char *buf, size_t cap)
     return (ssize_t)n;
 }
 
-/* -- What was read -------------------------------------------------------- */
-
-static uint64_t ttool_hash_(tcall_str s)
-{
-    uint64_t hash = 0x2545F4914F6CDD1Du ^ s.len, w;
-    while (s.len) {
-        size_t n = s.len < 8 ? s.len : 8;
-        w = 0;
-        memcpy(&w, s.ptr, n);
-        hash = (hash ^ w) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-        s.ptr += n;
-        s.len -= n;
-    }
-    return hash;
-}
-
-static ttool_seen *ttool_seen_at_(ttool_workspace *ws, const char *path)
-{
-    uint64_t key = ttool_hash_(tcall_str_of(path));
-    size_t i;
-    for (i = 0; i < TTOOL_MAX_SEEN; i++)
-        if (ws->seen[i].path == key)
-            return &ws->seen[i];
-    return NULL;
-}
-
-/* The model knows this content of the file. */
-static void ttool_remember_(ttool_workspace *ws, const char *path,
-                            tcall_str content)
-{
-    ttool_seen *s = ttool_seen_at_(ws, path);
-    if (!s)
-        s = &ws->seen[ws->seen_next++ % TTOOL_MAX_SEEN];
-    s->path = ttool_hash_(tcall_str_of(path));
-    s->content = ttool_hash_(content);
-}
-
-/* NULL when this content was read before, else what has to be done. */
-static const char *ttool_unread_(ttool_workspace *ws, const char *path,
-                                 tcall_str content)
-{
-    const ttool_seen *s = ttool_seen_at_(ws, path);
-    if (!s)
-        return "read it first";
-    return s->content == ttool_hash_(content)
-               ? NULL
-               : "changed since it was read: read it again";
-}
-
 /* -- Changing a file ------------------------------------------------------ */
 
 /* The directory of a path is path[0..returned). */
@@ -899,20 +850,14 @@ static int ttool_write_all_(const ttool_sys *sys, int fd, tcall_str piece)
 /* The new content, complete and on the disk under another name. */
 static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
                                   const char *name, const ttool_place *at,
-                                  const tcall_str *pieces, size_t count)
+                                  tcall_str text)
 {
     const ttool_sys *sys = ws->desc.sys;
     struct stat st;
-    uint64_t total = 0;
-    size_t i;
-    int number = 0;
-    int fd = sys->create(dir, name, at->exists ? 0600 : 0644);
+    int number, fd = sys->create(dir, name, at->exists ? 0600 : 0644);
     if (fd < 0)
         return errno;
-    for (i = 0; i < count && number == 0; i++) {
-        total += pieces[i].len;
-        number = ttool_write_all_(sys, fd, pieces[i]);
-    }
+    number = ttool_write_all_(sys, fd, text);
     if (number == 0 && at->exists) {
         if (fchown(fd, at->st.st_uid, at->st.st_gid) != 0)
             errno = 0; /* only root may give files away: ours, then */
@@ -922,20 +867,41 @@ static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
     while (number == 0 && sys->fsync(fd) != 0)
         if (errno != EINTR)
             number = errno;
-    if (number == 0 && (fstat(fd, &st) != 0 || (uint64_t)st.st_size != total))
+    if (number == 0 &&
+        (fstat(fd, &st) != 0 || (uint64_t)st.st_size != text.len))
         number = EIO;
     if (sys->close(fd) != 0 && number == 0 && errno != EINTR)
         number = errno;
     return number;
 }
 
+/* Is this the content of the file? */
+static int ttool_holds_(const ttool_workspace *ws, const ttool_place *at,
+                        tcall_str text)
+{
+    char buf[4096];
+    ssize_t n;
+    int fd = ttool_open_file_(ws, at), number = fd < 0 ? errno : 0;
+    if (number)
+        return number;
+    do {
+        n = ttool_fill_(fd, buf, sizeof buf);
+        if (n < 0)
+            number = errno;
+        else if ((size_t)n > text.len || memcmp(buf, text.ptr, (size_t)n) != 0)
+            number = ESTALE;
+        else
+            text.ptr += n, text.len -= (size_t)n;
+    } while (number == 0 && n == (ssize_t)sizeof buf);
+    close(fd);
+    return number ? number : text.len ? ESTALE : 0;
+}
+
 /* Is the file still as it was loaded, or still absent? */
-static int ttool_unchanged_(ttool_workspace *ws, const ttool_place *at,
+static int ttool_unchanged_(const ttool_workspace *ws, const ttool_place *at,
                             tcall_str old)
 {
     ttool_place now;
-    tcall_str text;
-    char *low = ws->low;
     int number = ttool_find_(ws, &now, tcall_str_of(at->path));
     if (number)
         return number;
@@ -945,9 +911,7 @@ static int ttool_unchanged_(ttool_workspace *ws, const ttool_place *at,
         return 0;
     if (!S_ISREG(now.st.st_mode) || now.st.st_nlink > 1)
         return ESTALE;
-    number = ttool_load_(ws, &now, &text);
-    ws->low = low;
-    return number ? number : tcall_str_eq(text, old) ? 0 : ESTALE;
+    return ttool_holds_(ws, &now, old);
 }
 
 /* Changing is done by one at a time, whoever of us it is. */
@@ -965,12 +929,11 @@ static int ttool_lock_(int dir)
     return 0;
 }
 
-/* Gives the file at `at` the content of all pieces, if it is still what it
- * was: old, or absent. Returns 0 or an errno; then the old content is
- * there still, unless *changed. */
+/* Gives the file at `at` this content, if it is still what it was: old, or
+ * absent. Returns 0 or an errno; then the old content is there still, unless
+ * *changed. */
 static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
-                          tcall_str old, const tcall_str *pieces, size_t count,
-                          bool *changed)
+                          tcall_str old, tcall_str text, bool *changed)
 {
     const ttool_sys *sys = ws->desc.sys;
     char temporary[64];
@@ -979,10 +942,10 @@ static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
     if (dir < 0)
         return errno;
     snprintf(temporary, sizeof temporary, ".ttool-%lx-%x-%x.tmp",
-             (long)getpid(), (unsigned)sys->now_ms(), ws->files++);
+             (long)getpid(), (unsigned)sys->now_ms(), ws->temporary++);
     number = ttool_lock_(dir);
     if (number == 0) {
-        number = ttool_write_temporary_(ws, dir, temporary, at, pieces, count);
+        number = ttool_write_temporary_(ws, dir, temporary, at, text);
         if (number == 0)
             number = ttool_unchanged_(ws, at, old);
         if (number == 0 && sys->rename(dir, temporary, ttool_base_(at->path),
@@ -1033,6 +996,8 @@ int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
         return TCALL_E_DENIED;
     }
     ws->root = fd;
+    ws->files.rows = ws->seen;
+    ws->files.count = TTOOL_MAX_SEEN;
     ws->name_len = strlen(ws->name);
     fd = ttool_open_(ws, "", O_PATH | O_DIRECTORY);
     ws->stepwise = fd < 0;
