@@ -1006,6 +1006,7 @@ typedef struct tcall_tool {
     uint16_t roles;       /* bits: who may see it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
+    const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -1045,7 +1046,7 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
-    TCALL_EVENT_PICK,     /* tools: chosen */
+    TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
     TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
 } tcall_event_kind;
 
@@ -1107,6 +1108,8 @@ typedef struct tcall {
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
     uint16_t repairs;      /* how many were tried */
     tcall_listener *listeners;
+    tcall_tool *rows; /* private: of tcall_extend */
+    size_t row_count;
 } tcall;
 
 /* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
@@ -1121,6 +1124,33 @@ const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
 bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+/* Tools that come and go at run time. tcall_extend, right after tcall_init,
+ * gives room for row_count tools, those of desc.tools included, which are
+ * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
+ * than there are, or the block is too small; TCALL_E_USAGE: it was done before.
+ *
+ * tcall_add copies the row (its texts have to stay) and checks it like those
+ * of tcall_init; its schema is compiled when a call comes. So a function can
+ * make a definition, and the tools of one registry can be added to another:
+ *
+ *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
+ *         row = *t;
+ *         row.provided_by = "other";
+ *         tcall_add(&tc, &row);
+ *     }
+ *
+ * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
+ * free, TCALL_E_USAGE: tcall_extend is missing. tcall_remove hides the tool at
+ * once: TCALL_OK or TCALL_E_UNKNOWN. Calls of it that are under way end as they
+ * would have; its row is used again only when no call is, and its texts have
+ * to stay until then. Both may be called by tools. An index for picking has to
+ * be built anew after either. */
+int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
+int tcall_add(tcall *tc, const tcall_tool *tool);
+int tcall_remove(tcall *tc, tcall_str name);
+/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
+ * somebody with these permissions may see. */
+const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
 void tcall_subscribe(tcall *tc, tcall_listener *listener);
@@ -1379,6 +1409,13 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
  * desc.approve will be asked again, or set call->approved): out is then
  * untouched, invoke once more. */
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Hydrates, invokes and releases: a tool by its name, without a model. For
+ * tools that answer at once; one that wants to be called again is cancelled,
+ * TCALL_E_CANCELLED, and one that waits for approval does not run,
+ * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
+ * room for the call. */
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
  * what it holds: it sees cx->stop. */
@@ -1457,6 +1494,32 @@ int32_t tcall_time_left(const tcall_ctx *cx);
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
 const char *tcall_error_type(int error);
+
+/* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
+ * complete then. These keep the last of them, in the caller's memory:
+ *
+ *     static tcall_kept rows[8];
+ *     static tcall_results results = {rows, TCALL_COUNT(rows)};
+ *     tcall_results_begin(&tc, &results);
+ */
+typedef struct tcall_kept {
+    char id[48];    /* of the call; of a longer one the last 48 bytes */
+    size_t id_len;  /* of all of it */
+    int error;      /* TCALL_OK or why it failed */
+    size_t len;     /* bytes of the result, those that did not fit included */
+    char text[160]; /* its beginning, cut at a character, ended by NUL */
+} tcall_kept;
+
+typedef struct tcall_results {
+    tcall_kept *rows;
+    size_t row_count; /* at least 1 */
+    size_t next;      /* private */
+    tcall_listener listener;
+} tcall_results;
+
+void tcall_results_begin(tcall *tc, tcall_results *results);
+/* The latest one of the call with this id, NULL: none is kept. */
+const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -6530,7 +6593,7 @@ unsigned tcall_needs(const tcall_tool *tool)
 
 bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
-    return (tcall_needs(tool) & ~allow) == 0;
+    return (tcall_needs(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
 size_t tcall_peak(const tcall *tc)
@@ -6541,6 +6604,8 @@ size_t tcall_peak(const tcall *tc)
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
     size_t i;
+    if (!name.len) /* a row that is free */
+        return NULL;
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_str_eq(tcall_str_of(tc->desc.tools[i].name), name))
             return &tc->desc.tools[i];
@@ -6661,10 +6726,9 @@ static int tcall_worse_(int a, int b)
     return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
 }
 
-static int tcall_tool_add_(tcall *tc, size_t index)
+static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
 {
     const tcall_tool *tool = &tc->desc.tools[index];
-    tcall_schema *keep = tc->schemas ? &tc->schemas[index] : NULL;
     int r = tcall_tool_check_(tc, tool);
     r = tcall_worse_(
         r, tcall_schema_add_(tc, tool, "parameters: ", tool->parameters, keep));
@@ -6690,10 +6754,89 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         }
     }
     for (i = 0; i < desc->tool_count; i++)
-        r = tcall_worse_(r, tcall_tool_add_(tc, i));
+        r = tcall_worse_(
+            r, tcall_tool_add_(tc, i, tc->schemas ? &tc->schemas[i] : NULL));
     if (r < 0)
         tc->desc.tool_count = 0;
     return r;
+}
+
+/* A row that is free: needs what nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count)
+{
+    size_t used = tc->desc.tool_count * sizeof *tc->schemas;
+    size_t table = (row_count * sizeof *tc->schemas + 7) & ~(size_t)7;
+    char *more = tcall_block_gap_(&tc->block);
+    if (tc->rows)
+        return TCALL_E_USAGE;
+    if (row_count < tc->desc.tool_count ||
+        (tc->schemas && !tcall_block_grow_(&tc->block, table)))
+        return TCALL_E_MEMORY;
+    if (tc->schemas) {
+        memset(more, 0, table);
+        memcpy(more, tc->schemas, used);
+        tc->schemas = (tcall_schema *)(void *)more;
+    }
+    if (tc->desc.tool_count)
+        memmove(rows, tc->desc.tools, tc->desc.tool_count * sizeof *rows);
+    tc->desc.tools = tc->rows = rows;
+    tc->row_count = row_count;
+    return TCALL_OK;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t all = tc->desc.tool_count, i = all;
+    int r = TCALL_E_TOOL;
+    if (!tc->rows)
+        return TCALL_E_USAGE;
+    if (tool->name && tcall_find(tc, tcall_str_of(tool->name)))
+        return tcall_fault_line_(tc, tool, "another tool ", "has this name",
+                                 NULL);
+    if (tc->block.high == 0) /* no call is under way */
+        for (i = 0; i < all && tc->rows[i].permissions != TCALL_GONE_; i++)
+            ;
+    if (i == tc->row_count)
+        return TCALL_E_MEMORY;
+    tc->rows[i] = *tool;
+    if (!(tool->permissions & ~TCALL_EVERYTHING))
+        r = tcall_tool_add_(tc, i, NULL);
+    if (r < 0) {
+        memset(&tc->rows[i], 0, sizeof tc->rows[i]);
+        tc->rows[i].name = "";
+        tc->rows[i].permissions = TCALL_GONE_;
+        return r;
+    }
+    if (i == all)
+        tc->desc.tool_count++;
+    return (int)i;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->rows + (tool - tc->rows);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->schemas)
+        memset(&tc->schemas[tool - tc->rows], 0, sizeof *tc->schemas);
+    return TCALL_OK;
+}
+
+const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
+{
+    while (*i < tc->desc.tool_count) {
+        const tcall_tool *tool = &tc->desc.tools[(*i)++];
+        if (tcall_enabled(tool, allow))
+            return tool;
+    }
+    return NULL;
 }
 
 static uint32_t tcall_now_(const tcall *tc)
@@ -8080,6 +8223,35 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 static const tcall_pick_opts tcall_pick_default_ = {
     0, 0, 0, 0, false, false, false, 0, 0, 0, NULL, 0, 0, NULL, NULL};
 
+static size_t tcall_pick_bytes_(const tcall_tool *t)
+{
+    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
+           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
+               .len;
+}
+
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+{
+    size_t saved = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
+            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    while (count-- > 0)
+        saved -= tcall_pick_bytes_(picks[count].tool);
+    return saved;
+}
+
+static void tcall_tell_picks_(tcall *tc, const tcall_picked *picks, int count)
+{
+    tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
+    memset(&event, 0, sizeof event);
+    event.tools = (size_t)count;
+    event.bytes = tcall_pick_saved(tc, picks, count);
+    tcall_tell_(tc, &event, TCALL_EVENT_PICK);
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
@@ -8120,6 +8292,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
     count = tcall_ranking_pin_(&k, picks, count, max);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
+    tcall_tell_picks_(tc, picks, count);
     return count;
 }
 
@@ -8170,24 +8343,6 @@ int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
     to.tools = w->len;
     tcall_ranking_init_(&k, tc, input, opts, &to);
     return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
-}
-
-static size_t tcall_pick_bytes_(const tcall_tool *t)
-{
-    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
-           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
-               .len;
-}
-
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
-{
-    size_t saved = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
-    while (count-- > 0)
-        saved -= tcall_pick_bytes_(picks[count].tool);
-    return saved;
 }
 
 /* The tools that were barred and why. */
@@ -8368,7 +8523,8 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     return TCALL_OK;
 }
 
-/* The compiled schema: there since tcall_init, or made for this call. */
+/* The compiled schema: there since tcall_init, or made for this call (of a
+ * tool that was added later, too). */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
@@ -8378,7 +8534,8 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->schemas) {
         call->schema = tc->schemas[call->tool - tc->desc.tools];
-        return TCALL_OK;
+        if (call->schema.program)
+            return TCALL_OK;
     }
     r = tcall_tool_compile_(tc, &call->schema, text);
     if (r < 0)
@@ -8597,18 +8754,21 @@ static void tcall_write_fixes_(tcall_writer *w, uint32_t fixes)
     tcall_write_close(w, ']');
 }
 
-static void tcall_write_validator_(const tcall *tc, tcall_writer *w)
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *w)
 {
     const tcall_validator *v = tc->desc.validator;
+    bool eager =
+        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
     tcall_write_key(w, "validator");
     tcall_write_open(w, '{');
     tcall_write_pair_(w, "name", tcall_str_of(v ? v->name : "builtin"));
     tcall_write_pair_(w, "version",
                       tcall_str_of(v ? v->version : TOOLCALL_VERSION));
     tcall_write_pair_(w, "mode",
-                      tcall_str_of(v             ? "foreign"
-                                   : tc->schemas ? "eager"
-                                                 : "lazy"));
+                      tcall_str_of(v       ? "foreign"
+                                   : eager ? "eager"
+                                           : "lazy"));
     tcall_write_close(w, '}');
 }
 
@@ -8629,7 +8789,9 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     tcall_write_key(w, "coercions");
     tcall_write_verbatim(w, call->coerced.len ? call->coerced
                                               : tcall_str_of("[]"));
-    tcall_write_validator_(tc, w);
+    if (tool && tool->provided_by)
+        tcall_write_pair_(w, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, w);
     tcall_write_key(w, "ms");
     tcall_write_int(w, (long)call->hydrate_ms);
     tcall_write_key(w, "validated");
@@ -9674,6 +9836,78 @@ int tcall_check_output(tcall_ctx *cx)
     int r = tcall_check_output_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out)
+{
+    size_t high = tc->block.high;
+    tcall_call *call =
+        (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    int r;
+    if (!call)
+        return TCALL_E_MEMORY;
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN) {
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        r = tcall_invoke(tc, call, out);
+    }
+    tcall_release(tc, call);
+    tc->block.high = high;
+    return r;
+}
+
+/* The end of an id that is kept. */
+static tcall_str tcall_kept_id_(const tcall_kept *row, tcall_str id)
+{
+    if (id.len > sizeof row->id)
+        id = tcall_slice_(id.ptr + id.len - sizeof row->id, sizeof row->id);
+    return id;
+}
+
+static void tcall_results_keep_(void *user, const tcall_event *event)
+{
+    tcall_results *all = (tcall_results *)user;
+    tcall_kept *row = &all->rows[all->next++ % all->row_count];
+    tcall_str id = tcall_kept_id_(row, event->call->id);
+    tcall_str text = event->call->cx.result.output;
+    size_t n = text.len;
+    if (n >= sizeof row->text)
+        n = tcall_utf8_cut_(text.ptr, sizeof row->text - 1);
+    memset(row, 0, sizeof *row);
+    row->id_len = event->call->id.len;
+    row->error = event->error;
+    row->len = text.len;
+    if (id.len)
+        memcpy(row->id, id.ptr, id.len);
+    if (n)
+        memcpy(row->text, text.ptr, n);
+}
+
+void tcall_results_begin(tcall *tc, tcall_results *results)
+{
+    results->next = 0;
+    results->listener.on_event = tcall_results_keep_;
+    results->listener.user = results;
+    results->listener.kinds = 1u << TCALL_EVENT_END;
+    tcall_subscribe(tc, &results->listener);
+}
+
+const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id)
+{
+    size_t i, n = results->next;
+    for (i = 0; i < results->row_count && n > 0; i++) {
+        const tcall_kept *row = &results->rows[--n % results->row_count];
+        tcall_str end = tcall_kept_id_(row, id);
+        if (row->id_len == id.len &&
+            tcall_str_eq(end, tcall_slice_(row->id, end.len)))
+            return row;
+    }
+    return NULL;
 }
 
 /* ==========================================================================
