@@ -1765,6 +1765,18 @@ enum {
  * is still checked when a call comes. */
 bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
 
+/* Variables of descriptions: a table that ends with a row without a name. Text
+ * may change between turns, not within one. */
+typedef struct tcall_variable {
+    const char *name; /* "workspace" for ${workspace} */
+    const char *text;
+} tcall_variable;
+
+/* For tcall_ask.describe, user: the variables. Writes the description with
+ * ${name} replaced, in one pass: what a variable holds is not looked at again.
+ * An unknown name stays as it is written. */
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, void *user);
+
 /* All that a request is made of. */
 typedef struct tcall_ask {
     const char *model;
@@ -1784,6 +1796,11 @@ typedef struct tcall_ask {
     /* tcall_view: tools that ask for it are sent as strict, and Ollama gets
      * what it knows of a schema. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_describe, or your own: writes a tool's description as text, for
+     * one that depends on where the program runs. It is asked more than once
+     * for a request and has to write the same each time. NULL: as it is. */
+    int (*describe)(tcall_writer *w, const tcall_tool *tool, void *user);
+    void *describe_user; /* of tcall_describe: its tcall_variables */
 } tcall_ask;
 
 /* What an outline row of a provider leads to (tcall_path.field). A call is
@@ -2131,6 +2148,10 @@ typedef struct tcall_agent_desc {
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_describe: descriptions with variables, see tcall_ask. NULL: they
+     * are sent as they are. */
+    int (*describe)(tcall_writer *w, const tcall_tool *tool, void *user);
+    void *describe_user; /* of tcall_describe: its tcall_variables */
     /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
      * the user says are sent, for the whole turn; when none fits, those of the
      * turn before and the pinned ones. NULL: all are sent. */
@@ -12281,8 +12302,28 @@ static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
                                            : ",\"stream\":false}");
 }
 
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, void *user)
+{
+    const char *p = tool->description ? tool->description : "";
+    while (*p) {
+        const char *at = strstr(p, "${"), *end = at ? strchr(at, '}') : NULL;
+        const tcall_variable *v = (const tcall_variable *)user;
+        if (!end)
+            return tcall_write_text(w, p);
+        tcall_write_bytes(w, p, (size_t)(at - p));
+        while (v->name &&
+               !tcall_str_eq(tcall_str_of(v->name),
+                             tcall_slice_(at + 2, (size_t)(end - at - 2))))
+            v++;
+        p = v->name ? end + 1 : at + 2;
+        tcall_write_text(w, v->name ? v->text : "${");
+    }
+    return w->error;
+}
+
 /* All tools as a member of the request: a form around all of them, and one for
- * each, with @. for its schema. False: there are none. */
+ * each, with @. for its description and for its schema. False: there are none.
+ */
 static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask, const char *form,
                                const char *each, tcall_strict *left)
@@ -12306,8 +12347,15 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
             form = tcall_write_form_(w, form, &item);
         some = true;
         item.name = tcall_str_of(tool->name);
-        item.text = tcall_str_of(tool->description);
         rest = tcall_write_form_(w, each, &item);
+        if (ask->describe) {
+            tcall_write_quote(w);
+            ask->describe(w, tool, ask->describe_user);
+            tcall_write_unquote(w);
+        } else {
+            tcall_write_str(w, tcall_str_of(tool->description));
+        }
+        rest = tcall_write_form_(w, rest, &item);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
@@ -12634,7 +12682,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                       "{'role':'tool','tool_call_id':@i,'content':@e}");
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                            "{'type':'function','function':{'name':@n,"
-                           "'description':@t,'parameters':@.}}",
+                           "'description':@.,'parameters':@.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
                             "{'type':'function','function':{'name':@t}}");
@@ -12741,7 +12789,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, ",\"messages\":[");
     tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'name':@n,'description':@t,'input_schema':@.}",
+                           "{'name':@n,'description':@.,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
         rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
@@ -12797,7 +12845,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
         "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
     tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                        "{'type':'function','function':{'name':@n,"
-                       "'description':@t,'parameters':@.}}",
+                       "'description':@.,'parameters':@.}}",
                        &left);
     tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
     return tcall_write_stream_(w, ask); /* it streams unless it is told */
@@ -12909,7 +12957,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_turns_(p, w, ask, tcall_responses_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                            "{'type':'function','name':@n,"
-                           "'description':@t,'parameters':@.}",
+                           "'description':@.,'parameters':@.}",
                            &left))
         tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
     tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
@@ -13013,7 +13061,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                         ask->system);
     if (tcall_write_tools_(
             p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
-            "{'name':@n,'description':@t,'parametersJsonSchema':@.}", &left) &&
+            "{'name':@n,'description':@.,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
@@ -13742,6 +13790,8 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.max_tokens = d->max_tokens;
     ask.stream = d->stream;
     ask.view = d->view;
+    ask.describe = d->describe;
+    ask.describe_user = d->describe_user;
     if (a->run && tcall_agent_last_round_(a))
         ask.choice = TCALL_CHOICE_NONE;
     d->provider->write(d->provider, w, &ask);

@@ -230,8 +230,73 @@ static void test_cost(void)
     CHECK(tcall_lint_tokens(0) == 0 && tcall_lint_tokens(9) == 3);
 }
 
+/* ---- described texts: the same door, what a model gets to read */
+
+static const char *described(const tcall_provider *p, const char *text,
+                             const tcall_variable *variables)
+{
+    static char body[1024];
+    tcall_tool t = tool("x", good);
+    tcall_block none;
+    tcall_chat chat;
+    tcall_ask ask;
+    tcall_writer w;
+    const char *at;
+    t.description = text;
+    memset(&ask, 0, sizeof ask);
+    memset(&chat, 0, sizeof chat);
+    tcall_block_init(&none, NULL, 0);
+    tcall_chat_init(&chat, &none);
+    ask.chat = &chat;
+    ask.model = "m";
+    ask.tools = &t;
+    ask.tool_count = 1;
+    ask.allow = TCALL_EVERYTHING;
+    if (variables) {
+        tcall_variable *user = NULL;
+        memcpy(&user, &variables, sizeof user);
+        ask.describe = tcall_describe;
+        ask.describe_user = user;
+    }
+    tcall_writer_init(&w, body, sizeof body - 1);
+    CHECK(p->write(p, &w, &ask) == TCALL_OK);
+    body[w.fill] = '\0';
+    at = strstr(body, "\"description\":");
+    return at ? at + 14 : "";
+}
+
+static void test_described(void)
+{
+    static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
+                                                &tcall_anthropic, &tcall_ollama,
+                                                &tcall_gemini};
+    static const tcall_variable variables[] = {{"workspace", "/home/\"me\""},
+                                               {"cwd", "${workspace}"},
+                                               {"none", ""},
+                                               {"board", "B\n1"},
+                                               {NULL, NULL}};
+    static const char *const rows[][2] = {
+        {"plain", "\"plain\","},
+        {"in ${workspace}.", "\"in /home/\\\"me\\\".\","},
+        {"${cwd}", "\"${workspace}\","},
+        {"${none}${board}|", "\"B\\n1|\","},
+        {"a ${other} ${", "\"a ${other} ${\","},
+        {"${${board}}", "\"${B\\n1}\","},
+        {"$board} {cwd} ${} ${cw}", "\"$board} {cwd} ${} ${cw}\","}};
+    size_t i, k;
+    for (k = 0; k < TCALL_COUNT(all); k++) {
+        CHECK(!strncmp(described(all[k], "${cwd}", NULL), "\"${cwd}\",", 9));
+        CHECK(!strncmp(described(all[k], NULL, NULL), "\"\",", 3));
+        CHECK(!strncmp(described(all[k], NULL, variables), "\"\",", 3));
+        for (i = 0; i < TCALL_COUNT(rows); i++)
+            CHECK(!strncmp(described(all[k], rows[i][0], variables), rows[i][1],
+                           strlen(rows[i][1])));
+    }
+}
+
 int main(void)
 {
+    test_described();
     test_names();
     test_lengths();
     test_parameters();
