@@ -1775,7 +1775,7 @@ typedef struct tcall_variable {
 /* For tcall_ask.describe, user: the variables. Writes the description with
  * ${name} replaced, in one pass: what a variable holds is not looked at again.
  * An unknown name stays as it is written. */
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, void *user);
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user);
 
 /* All that a request is made of. */
 typedef struct tcall_ask {
@@ -1799,8 +1799,8 @@ typedef struct tcall_ask {
     /* tcall_describe, or your own: writes a tool's description as text, for
      * one that depends on where the program runs. It is asked more than once
      * for a request and has to write the same each time. NULL: as it is. */
-    int (*describe)(tcall_writer *w, const tcall_tool *tool, void *user);
-    void *describe_user; /* of tcall_describe: its tcall_variables */
+    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
+    const void *describe_user; /* of tcall_describe: its tcall_variables */
 } tcall_ask;
 
 /* What an outline row of a provider leads to (tcall_path.field). A call is
@@ -2150,8 +2150,8 @@ typedef struct tcall_agent_desc {
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
     /* tcall_describe: descriptions with variables, see tcall_ask. NULL: they
      * are sent as they are. */
-    int (*describe)(tcall_writer *w, const tcall_tool *tool, void *user);
-    void *describe_user; /* of tcall_describe: its tcall_variables */
+    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
+    const void *describe_user; /* of tcall_describe: its tcall_variables */
     /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
      * the user says are sent, for the whole turn; when none fits, those of the
      * turn before and the pinned ones. NULL: all are sent. */
@@ -12302,7 +12302,7 @@ static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
                                            : ",\"stream\":false}");
 }
 
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, void *user)
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 {
     const char *p = tool->description ? tool->description : "";
     while (*p) {

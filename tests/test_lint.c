@@ -253,10 +253,8 @@ static const char *described(const tcall_provider *p, const char *text,
     ask.tool_count = 1;
     ask.allow = TCALL_EVERYTHING;
     if (variables) {
-        tcall_variable *user = NULL;
-        memcpy(&user, &variables, sizeof user);
         ask.describe = tcall_describe;
-        ask.describe_user = user;
+        ask.describe_user = variables;
     }
     tcall_writer_init(&w, body, sizeof body - 1);
     CHECK(p->write(p, &w, &ask) == TCALL_OK);
