@@ -13576,14 +13576,14 @@ int tcall_lint(const tcall_tool *tools, size_t tool_count,
 size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
                         size_t tool_count)
 {
+    char empty[8];
     tcall_block none;
     tcall_chat chat;
     tcall_ask ask;
     tcall_writer with, without;
     memset(&ask, 0, sizeof ask);
-    tcall_block_init(&none, NULL, 0);
-    memset(&chat, 0, sizeof chat);
-    chat.block = &none;
+    tcall_block_init(&none, empty, sizeof empty);
+    tcall_chat_init(&chat, &none);
     ask.chat = &chat;
     ask.model = "";
     ask.allow = TCALL_EVERYTHING;

@@ -237,6 +237,7 @@ static const char *described(const tcall_provider *p, const char *text,
 {
     static char body[1024];
     tcall_tool t = tool("x", good);
+    static char empty[8];
     tcall_block none;
     tcall_chat chat;
     tcall_ask ask;
@@ -245,7 +246,7 @@ static const char *described(const tcall_provider *p, const char *text,
     t.description = text;
     memset(&ask, 0, sizeof ask);
     memset(&chat, 0, sizeof chat);
-    tcall_block_init(&none, NULL, 0);
+    tcall_block_init(&none, empty, sizeof empty);
     tcall_chat_init(&chat, &none);
     ask.chat = &chat;
     ask.model = "m";
