@@ -46,7 +46,7 @@
  * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
  * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
- * TOOLCALL_NO_SYNONYMS.
+ * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -1006,6 +1006,7 @@ typedef struct tcall_tool {
     uint16_t roles;       /* bits: who may see it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
+    const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
 /* Number of rows of a table. */
@@ -1045,7 +1046,7 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
-    TCALL_EVENT_PICK,     /* tools: chosen */
+    TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
     TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
 } tcall_event_kind;
 
@@ -1107,6 +1108,8 @@ typedef struct tcall {
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
     uint16_t repairs;      /* how many were tried */
     tcall_listener *listeners;
+    tcall_tool *rows; /* private: of tcall_extend */
+    size_t row_count;
 } tcall;
 
 /* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
@@ -1121,6 +1124,33 @@ const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
 bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+/* Tools that come and go at run time. tcall_extend, right after tcall_init,
+ * gives room for row_count tools, those of desc.tools included, which are
+ * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
+ * than there are, or the block is too small; TCALL_E_USAGE: it was done before.
+ *
+ * tcall_add copies the row (its texts have to stay) and checks it like those
+ * of tcall_init; its schema is compiled when a call comes. So a function can
+ * make a definition, and the tools of one registry can be added to another:
+ *
+ *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
+ *         row = *t;
+ *         row.provided_by = "other";
+ *         tcall_add(&tc, &row);
+ *     }
+ *
+ * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
+ * free, TCALL_E_USAGE: tcall_extend is missing. tcall_remove hides the tool at
+ * once: TCALL_OK or TCALL_E_UNKNOWN. Calls of it that are under way end as they
+ * would have; its row is used again only when no call is, and its texts have
+ * to stay until then. Both may be called by tools. An index for picking has to
+ * be built anew after either. */
+int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
+int tcall_add(tcall *tc, const tcall_tool *tool);
+int tcall_remove(tcall *tc, tcall_str name);
+/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
+ * somebody with these permissions may see. */
+const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
 void tcall_subscribe(tcall *tc, tcall_listener *listener);
@@ -1379,6 +1409,13 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
  * desc.approve will be asked again, or set call->approved): out is then
  * untouched, invoke once more. */
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Hydrates, invokes and releases: a tool by its name, without a model. For
+ * tools that answer at once; one that wants to be called again is cancelled,
+ * TCALL_E_CANCELLED, and one that waits for approval does not run,
+ * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
+ * room for the call. */
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
  * what it holds: it sees cx->stop. */
@@ -1463,6 +1500,32 @@ int32_t tcall_time_left(const tcall_ctx *cx);
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
 const char *tcall_error_type(int error);
+
+/* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
+ * complete then. These keep the last of them, in the caller's memory:
+ *
+ *     static tcall_kept rows[8];
+ *     static tcall_results results = {rows, TCALL_COUNT(rows)};
+ *     tcall_results_begin(&tc, &results);
+ */
+typedef struct tcall_kept {
+    char id[48];    /* of the call; of a longer one the last 48 bytes */
+    size_t id_len;  /* of all of it */
+    int error;      /* TCALL_OK or why it failed */
+    size_t len;     /* bytes of the result, those that did not fit included */
+    char text[160]; /* its beginning, cut at a character, ended by NUL */
+} tcall_kept;
+
+typedef struct tcall_results {
+    tcall_kept *rows;
+    size_t row_count; /* at least 1 */
+    size_t next;      /* private */
+    tcall_listener listener;
+} tcall_results;
+
+void tcall_results_begin(tcall *tc, tcall_results *results);
+/* The latest one of the call with this id, NULL: none is kept. */
+const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -1708,6 +1771,18 @@ enum {
  * is still checked when a call comes. */
 bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
 
+/* Variables of descriptions: a table that ends with a row without a name. Text
+ * may change between turns, not within one. */
+typedef struct tcall_variable {
+    const char *name; /* "workspace" for ${workspace} */
+    const char *text;
+} tcall_variable;
+
+/* For tcall_ask.describe, user: the variables. Writes the description with
+ * ${name} replaced, in one pass: what a variable holds is not looked at again.
+ * An unknown name stays as it is written. */
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user);
+
 /* All that a request is made of. */
 typedef struct tcall_ask {
     const char *model;
@@ -1727,6 +1802,11 @@ typedef struct tcall_ask {
     /* tcall_view: tools that ask for it are sent as strict, and Ollama gets
      * what it knows of a schema. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_describe, or your own: writes a tool's description as text, for
+     * one that depends on where the program runs. It is asked more than once
+     * for a request and has to write the same each time. NULL: as it is. */
+    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
+    const void *describe_user; /* of tcall_describe: its tcall_variables */
 } tcall_ask;
 
 /* What an outline row of a provider leads to (tcall_path.field). A call is
@@ -1942,6 +2022,42 @@ int tcall_text_calls(tcall_reader *r);
  * _PROVIDER for its own faults; else the answer's error. */
 int tcall_answer_error(const tcall_answer *a, int status);
 /* ==========================================================================
+ * >>lint: what is wrong with definitions before a model sees them
+ *
+ * For the desk and for CI, where a table of tools is made: what providers
+ * would refuse and what models would not understand. No memory is needed.
+ */
+
+/* Something found. code: "name" (a rule of provider, or used twice),
+ * "description" (its length), "parameter" (without a description), "schema"
+ * (cannot be checked against), "strict" (no strict mode for this schema). */
+typedef struct tcall_finding {
+    const char *code;
+    const char *provider; /* whose rule it is; NULL: everybody's */
+    const tcall_tool *tool;
+    tcall_str pointer; /* JSON Pointer (RFC 6901) into the tool: "/name",
+                          "/parameters/properties/x"; cut after 190 bytes */
+    tcall_str text;    /* what is wrong and what to do; of a finding valid
+                          only while it is told, as is pointer */
+    bool note;         /* good to know, but nothing is wrong */
+} tcall_finding;
+
+/* Tells found of each finding; returns how many were no notes. Names are held
+ * against the rules of OpenAI, Anthropic, Gemini and MCP. A description should
+ * have 10 to 20 tokens for a tool with at most one plain parameter, 25 to 40
+ * for one with nested or more than four, else 10 to 40. Parameters are those
+ * below properties and items, down to 8 levels. A schema that does not fit
+ * a strict mode is a note, unless the tool asks for it (tool->strict). */
+int tcall_lint(const tcall_tool *tools, size_t tool_count,
+               void (*found)(void *user, const tcall_finding *finding),
+               void *user);
+/* Bytes that the tools take of a request to this provider, sent as they are;
+ * tcall_lint_tokens estimates: about four bytes each. */
+size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
+                        size_t tool_count);
+size_t tcall_lint_tokens(size_t bytes);
+
+/* ==========================================================================
  * >>chat: the conversation
  *
  * A turn is what the user said and all that follows, up to the next time the
@@ -2039,6 +2155,10 @@ typedef struct tcall_agent_desc {
     /* tcall_view: send tools that are strict as the provider's strict mode
      * wants them. NULL: schemas are sent as they are. */
     bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+    /* tcall_describe: descriptions with variables, see tcall_ask. NULL: they
+     * are sent as they are. */
+    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
+    const void *describe_user; /* of tcall_describe: its tcall_variables */
     /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
      * the user says are sent, for the whole turn; when none fits, those of the
      * turn before and the pinned ones. NULL: all are sent. */
@@ -6537,7 +6657,7 @@ unsigned tcall_needs(const tcall_tool *tool)
 
 bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
-    return (tcall_needs(tool) & ~allow) == 0;
+    return (tcall_needs(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
 size_t tcall_peak(const tcall *tc)
@@ -6548,6 +6668,8 @@ size_t tcall_peak(const tcall *tc)
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
     size_t i;
+    if (!name.len) /* a row that is free */
+        return NULL;
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_str_eq(tcall_str_of(tc->desc.tools[i].name), name))
             return &tc->desc.tools[i];
@@ -6668,10 +6790,9 @@ static int tcall_worse_(int a, int b)
     return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
 }
 
-static int tcall_tool_add_(tcall *tc, size_t index)
+static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
 {
     const tcall_tool *tool = &tc->desc.tools[index];
-    tcall_schema *keep = tc->schemas ? &tc->schemas[index] : NULL;
     int r = tcall_tool_check_(tc, tool);
     r = tcall_worse_(
         r, tcall_schema_add_(tc, tool, "parameters: ", tool->parameters, keep));
@@ -6697,10 +6818,89 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         }
     }
     for (i = 0; i < desc->tool_count; i++)
-        r = tcall_worse_(r, tcall_tool_add_(tc, i));
+        r = tcall_worse_(
+            r, tcall_tool_add_(tc, i, tc->schemas ? &tc->schemas[i] : NULL));
     if (r < 0)
         tc->desc.tool_count = 0;
     return r;
+}
+
+/* A row that is free: needs what nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count)
+{
+    size_t used = tc->desc.tool_count * sizeof *tc->schemas;
+    size_t table = (row_count * sizeof *tc->schemas + 7) & ~(size_t)7;
+    char *more = tcall_block_gap_(&tc->block);
+    if (tc->rows)
+        return TCALL_E_USAGE;
+    if (row_count < tc->desc.tool_count ||
+        (tc->schemas && !tcall_block_grow_(&tc->block, table)))
+        return TCALL_E_MEMORY;
+    if (tc->schemas) {
+        memset(more, 0, table);
+        memcpy(more, tc->schemas, used);
+        tc->schemas = (tcall_schema *)(void *)more;
+    }
+    if (tc->desc.tool_count)
+        memmove(rows, tc->desc.tools, tc->desc.tool_count * sizeof *rows);
+    tc->desc.tools = tc->rows = rows;
+    tc->row_count = row_count;
+    return TCALL_OK;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t all = tc->desc.tool_count, i = all;
+    int r = TCALL_E_TOOL;
+    if (!tc->rows)
+        return TCALL_E_USAGE;
+    if (tool->name && tcall_find(tc, tcall_str_of(tool->name)))
+        return tcall_fault_line_(tc, tool, "another tool ", "has this name",
+                                 NULL);
+    if (tc->block.high == 0) /* no call is under way */
+        for (i = 0; i < all && tc->rows[i].permissions != TCALL_GONE_; i++)
+            ;
+    if (i == tc->row_count)
+        return TCALL_E_MEMORY;
+    tc->rows[i] = *tool;
+    if (!(tool->permissions & ~TCALL_EVERYTHING))
+        r = tcall_tool_add_(tc, i, NULL);
+    if (r < 0) {
+        memset(&tc->rows[i], 0, sizeof tc->rows[i]);
+        tc->rows[i].name = "";
+        tc->rows[i].permissions = TCALL_GONE_;
+        return r;
+    }
+    if (i == all)
+        tc->desc.tool_count++;
+    return (int)i;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->rows + (tool - tc->rows);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->schemas)
+        memset(&tc->schemas[tool - tc->rows], 0, sizeof *tc->schemas);
+    return TCALL_OK;
+}
+
+const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
+{
+    while (*i < tc->desc.tool_count) {
+        const tcall_tool *tool = &tc->desc.tools[(*i)++];
+        if (tcall_enabled(tool, allow))
+            return tool;
+    }
+    return NULL;
 }
 
 static uint32_t tcall_now_(const tcall *tc)
@@ -8087,6 +8287,35 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 static const tcall_pick_opts tcall_pick_default_ = {
     0, 0, 0, 0, false, false, false, 0, 0, 0, NULL, 0, 0, NULL, NULL};
 
+static size_t tcall_pick_bytes_(const tcall_tool *t)
+{
+    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
+           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
+               .len;
+}
+
+size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+{
+    size_t saved = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
+            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    while (count-- > 0)
+        saved -= tcall_pick_bytes_(picks[count].tool);
+    return saved;
+}
+
+static void tcall_tell_picks_(tcall *tc, const tcall_picked *picks, int count)
+{
+    tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
+    memset(&event, 0, sizeof event);
+    event.tools = (size_t)count;
+    event.bytes = tcall_pick_saved(tc, picks, count);
+    tcall_tell_(tc, &event, TCALL_EVENT_PICK);
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
@@ -8127,6 +8356,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
     count = tcall_ranking_pin_(&k, picks, count, max);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
+    tcall_tell_picks_(tc, picks, count);
     return count;
 }
 
@@ -8177,24 +8407,6 @@ int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
     to.tools = w->len;
     tcall_ranking_init_(&k, tc, input, opts, &to);
     return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
-}
-
-static size_t tcall_pick_bytes_(const tcall_tool *t)
-{
-    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
-           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
-               .len;
-}
-
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
-{
-    size_t saved = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
-    while (count-- > 0)
-        saved -= tcall_pick_bytes_(picks[count].tool);
-    return saved;
 }
 
 /* The tools that were barred and why. */
@@ -8375,7 +8587,8 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     return TCALL_OK;
 }
 
-/* The compiled schema: there since tcall_init, or made for this call. */
+/* The compiled schema: there since tcall_init, or made for this call (of a
+ * tool that was added later, too). */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
@@ -8385,7 +8598,8 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->schemas) {
         call->schema = tc->schemas[call->tool - tc->desc.tools];
-        return TCALL_OK;
+        if (call->schema.program)
+            return TCALL_OK;
     }
     r = tcall_tool_compile_(tc, &call->schema, text);
     if (r < 0)
@@ -8604,18 +8818,21 @@ static void tcall_write_fixes_(tcall_writer *w, uint32_t fixes)
     tcall_write_close(w, ']');
 }
 
-static void tcall_write_validator_(const tcall *tc, tcall_writer *w)
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *w)
 {
     const tcall_validator *v = tc->desc.validator;
+    bool eager =
+        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
     tcall_write_key(w, "validator");
     tcall_write_open(w, '{');
     tcall_write_pair_(w, "name", tcall_str_of(v ? v->name : "builtin"));
     tcall_write_pair_(w, "version",
                       tcall_str_of(v ? v->version : TOOLCALL_VERSION));
     tcall_write_pair_(w, "mode",
-                      tcall_str_of(v             ? "foreign"
-                                   : tc->schemas ? "eager"
-                                                 : "lazy"));
+                      tcall_str_of(v       ? "foreign"
+                                   : eager ? "eager"
+                                           : "lazy"));
     tcall_write_close(w, '}');
 }
 
@@ -8636,7 +8853,9 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     tcall_write_key(w, "coercions");
     tcall_write_verbatim(w, call->coerced.len ? call->coerced
                                               : tcall_str_of("[]"));
-    tcall_write_validator_(tc, w);
+    if (tool && tool->provided_by)
+        tcall_write_pair_(w, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, w);
     tcall_write_key(w, "ms");
     tcall_write_int(w, (long)call->hydrate_ms);
     tcall_write_key(w, "validated");
@@ -9699,6 +9918,78 @@ int tcall_check_output(tcall_ctx *cx)
     int r = tcall_check_output_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out)
+{
+    size_t high = tc->block.high;
+    tcall_call *call =
+        (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    int r;
+    if (!call)
+        return TCALL_E_MEMORY;
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN) {
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        r = tcall_invoke(tc, call, out);
+    }
+    tcall_release(tc, call);
+    tc->block.high = high;
+    return r;
+}
+
+/* The end of an id that is kept. */
+static tcall_str tcall_kept_id_(const tcall_kept *row, tcall_str id)
+{
+    if (id.len > sizeof row->id)
+        id = tcall_slice_(id.ptr + id.len - sizeof row->id, sizeof row->id);
+    return id;
+}
+
+static void tcall_results_keep_(void *user, const tcall_event *event)
+{
+    tcall_results *all = (tcall_results *)user;
+    tcall_kept *row = &all->rows[all->next++ % all->row_count];
+    tcall_str id = tcall_kept_id_(row, event->call->id);
+    tcall_str text = event->call->cx.result.output;
+    size_t n = text.len;
+    if (n >= sizeof row->text)
+        n = tcall_utf8_cut_(text.ptr, sizeof row->text - 1);
+    memset(row, 0, sizeof *row);
+    row->id_len = event->call->id.len;
+    row->error = event->error;
+    row->len = text.len;
+    if (id.len)
+        memcpy(row->id, id.ptr, id.len);
+    if (n)
+        memcpy(row->text, text.ptr, n);
+}
+
+void tcall_results_begin(tcall *tc, tcall_results *results)
+{
+    results->next = 0;
+    results->listener.on_event = tcall_results_keep_;
+    results->listener.user = results;
+    results->listener.kinds = 1u << TCALL_EVENT_END;
+    tcall_subscribe(tc, &results->listener);
+}
+
+const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id)
+{
+    size_t i, n = results->next;
+    for (i = 0; i < results->row_count && n > 0; i++) {
+        const tcall_kept *row = &results->rows[--n % results->row_count];
+        tcall_str end = tcall_kept_id_(row, id);
+        if (row->id_len == id.len &&
+            tcall_str_eq(end, tcall_slice_(row->id, end.len)))
+            return row;
+    }
+    return NULL;
 }
 
 /* ==========================================================================
@@ -12063,8 +12354,28 @@ static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
                                            : ",\"stream\":false}");
 }
 
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
+{
+    const char *p = tool->description ? tool->description : "";
+    while (*p) {
+        const char *at = strstr(p, "${"), *end = at ? strchr(at, '}') : NULL;
+        const tcall_variable *v = (const tcall_variable *)user;
+        if (!end)
+            return tcall_write_text(w, p);
+        tcall_write_bytes(w, p, (size_t)(at - p));
+        while (v->name &&
+               !tcall_str_eq(tcall_str_of(v->name),
+                             tcall_slice_(at + 2, (size_t)(end - at - 2))))
+            v++;
+        p = v->name ? end + 1 : at + 2;
+        tcall_write_text(w, v->name ? v->text : "${");
+    }
+    return w->error;
+}
+
 /* All tools as a member of the request: a form around all of them, and one for
- * each, with @. for its schema. False: there are none. */
+ * each, with @. for its description and for its schema. False: there are none.
+ */
 static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask, const char *form,
                                const char *each, tcall_strict *left)
@@ -12088,8 +12399,15 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
             form = tcall_write_form_(w, form, &item);
         some = true;
         item.name = tcall_str_of(tool->name);
-        item.text = tcall_str_of(tool->description);
         rest = tcall_write_form_(w, each, &item);
+        if (ask->describe) {
+            tcall_write_quote(w);
+            ask->describe(w, tool, ask->describe_user);
+            tcall_write_unquote(w);
+        } else {
+            tcall_write_str(w, tcall_str_of(tool->description));
+        }
+        rest = tcall_write_form_(w, rest, &item);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
@@ -12416,7 +12734,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                       "{'role':'tool','tool_call_id':@i,'content':@e}");
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                            "{'type':'function','function':{'name':@n,"
-                           "'description':@t,'parameters':@.}}",
+                           "'description':@.,'parameters':@.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
                             "{'type':'function','function':{'name':@t}}");
@@ -12523,7 +12841,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, ",\"messages\":[");
     tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'name':@n,'description':@t,'input_schema':@.}",
+                           "{'name':@n,'description':@.,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
         rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
@@ -12579,7 +12897,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
         "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
     tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                        "{'type':'function','function':{'name':@n,"
-                       "'description':@t,'parameters':@.}}",
+                       "'description':@.,'parameters':@.}}",
                        &left);
     tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
     return tcall_write_stream_(w, ask); /* it streams unless it is told */
@@ -12691,7 +13009,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_turns_(p, w, ask, tcall_responses_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
                            "{'type':'function','name':@n,"
-                           "'description':@t,'parameters':@.}",
+                           "'description':@.,'parameters':@.}",
                            &left))
         tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
     tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
@@ -12795,7 +13113,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                         ask->system);
     if (tcall_write_tools_(
             p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
-            "{'name':@n,'description':@t,'parametersJsonSchema':@.}", &left) &&
+            "{'name':@n,'description':@.,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
@@ -13059,6 +13377,280 @@ int tcall_text_calls(tcall_reader *r)
 }
 
 /* ==========================================================================
+ * >>lint
+ *
+ * Each tool goes through the same few questions; a finding is put together in
+ * two small buffers and told at once.
+ */
+#ifndef TOOLCALL_NO_LINT
+
+typedef struct tcall_lint_ {
+    void (*found)(void *user, const tcall_finding *finding);
+    void *user;
+    const tcall_tool *tool;
+    int count;
+    tcall_writer at; /* the pointer */
+    char pointer[190], text[160];
+} tcall_lint_;
+
+static void tcall_lint_tell_(tcall_lint_ *l, const char *code,
+                             const char *provider, bool note, tcall_str text)
+{
+    tcall_finding f;
+    f.code = code;
+    f.provider = provider;
+    f.tool = l->tool;
+    f.pointer = tcall_slice_(l->pointer, l->at.fill);
+    f.text = text;
+    f.note = note;
+    l->count += !note;
+    l->found(l->user, &f);
+}
+
+static void tcall_lint_say_(tcall_lint_ *l, const char *code,
+                            const char *provider, const char *text)
+{
+    tcall_lint_tell_(l, code, provider, false, tcall_str_of(text));
+}
+
+/* The pointer back at one part of the tool. */
+static void tcall_lint_at_(tcall_lint_ *l, const char *part)
+{
+    tcall_writer_init(&l->at, l->pointer, sizeof l->pointer);
+    tcall_write_text(&l->at, part);
+}
+
+size_t tcall_lint_tokens(size_t bytes)
+{
+    return (bytes + 3) / 4;
+}
+
+/* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
+typedef struct tcall_lint_rule_ {
+    char provider[10];
+    char more[4]; /* behind a space, for the text */
+    uint8_t max;
+    bool letter; /* begins with a letter or _ */
+} tcall_lint_rule_;
+
+static const tcall_lint_rule_ tcall_lint_rules_[] = {
+    {"openai", "", 64, false},     {"responses", "", 128, false},
+    {"anthropic", "", 128, false}, {"gemini", " .:", 128, true},
+    {"mcp", " ./", 64, false},
+};
+
+static bool tcall_lint_name_ok_(const tcall_lint_rule_ *rule, const char *name)
+{
+    size_t i;
+    for (i = 0; name[i]; i++) {
+        char c = (char)(name[i] | 0x20);
+        bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
+        if (!letter && ((i == 0 && rule->letter) ||
+                        !(tcall_is_digit_(name[i]) || name[i] == '-' ||
+                          (name[i] != ' ' && strchr(rule->more, name[i])))))
+            return false;
+    }
+    return i > 0 && i <= rule->max;
+}
+
+static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
+{
+    const char *name = l->tool->name ? l->tool->name : "";
+    size_t i;
+    tcall_lint_at_(l, "/name");
+    for (i = 0; i < TCALL_COUNT(tcall_lint_rules_); i++) {
+        const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
+        tcall_writer w;
+        if (tcall_lint_name_ok_(rule, name))
+            continue;
+        tcall_writer_init(&w, l->text, sizeof l->text);
+        tcall_write_text(&w, "must be 1 to ");
+        tcall_write_int(&w, rule->max);
+        tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
+        tcall_write_text(&w, rule->more);
+        tcall_write_text(&w,
+                         rule->letter ? " and begin with a letter or _" : "");
+        tcall_lint_tell_(l, "name", rule->provider, false,
+                         tcall_slice_(l->text, w.fill));
+    }
+    for (; first < l->tool; first++)
+        if (strcmp(first->name ? first->name : "", name) == 0) {
+            tcall_lint_say_(l, "name", NULL, "another tool has this name");
+            return;
+        }
+}
+
+/* Appends a key of JSON text, quotes included, to the pointer. */
+static void tcall_lint_key_(tcall_lint_ *l, const char *key)
+{
+    const char *end = tcall_view_skip_(key) - 1;
+    while (++key < end)
+        if (*key == '~' || *key == '/')
+            tcall_write_text(&l->at, *key == '~' ? "~0" : "~1");
+        else
+            tcall_write_bytes(&l->at, key, 1);
+}
+
+enum { TCALL_LINT_LEVELS_ = 8 };
+
+/* Visits all parameters, those of parameters included. How many there are on
+ * the first level; *nested: that there are further ones. */
+static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
+                                  bool *nested)
+{
+    struct {
+        const char *next;
+        tcall_writer at;
+    } open[TCALL_LINT_LEVELS_];
+    int depth = 0, count = 0;
+    const char *p = tcall_view_get_(schema, "properties"), *items;
+    tcall_lint_at_(l, "/parameters");
+    open[0].next = p && *p == '{' ? tcall_view_next_(p + 1) : NULL;
+    open[0].at = l->at;
+    while (depth >= 0) {
+        const char *key = open[depth].next;
+        if (!key) {
+            depth--;
+            continue;
+        }
+        p = tcall_view_value_(key);
+        open[depth].next = tcall_view_next_(tcall_view_skip_(p));
+        count += depth == 0;
+        l->at = open[depth].at;
+        tcall_write_text(&l->at, "/properties/");
+        tcall_lint_key_(l, key);
+        items = tcall_view_get_(p, "description");
+        if (!items || tcall_view_is_(items, ""))
+            tcall_lint_say_(l, "parameter", NULL,
+                            "has no description: say what it is, its unit and "
+                            "its range");
+        while ((items = tcall_view_get_(p, "items")) != NULL) {
+            tcall_write_text(&l->at, "/items");
+            p = items;
+        }
+        p = tcall_view_get_(p, "properties");
+        if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
+            *nested = true;
+            open[++depth].next = tcall_view_next_(p + 1);
+            open[depth].at = l->at;
+        }
+    }
+    return count;
+}
+
+static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
+{
+    size_t tokens = tcall_lint_tokens(tcall_str_of(l->tool->description).len);
+    size_t least = nested || parameters > 4 ? 25 : 10;
+    size_t most = nested || parameters > 1 ? 40 : 20;
+    tcall_writer w;
+    tcall_lint_at_(l, "/description");
+    if (tokens >= least && tokens <= most)
+        return;
+    tcall_writer_init(&w, l->text, sizeof l->text);
+    tcall_write_text(&w, "has about ");
+    tcall_write_int(&w, (long)tokens);
+    tcall_write_text(&w, " tokens, should have ");
+    tcall_write_int(&w, (long)least);
+    tcall_write_text(&w, " to ");
+    tcall_write_int(&w, (long)most);
+    tcall_write_text(&w, ": what it does and when to use it");
+    tcall_lint_tell_(l, "description", NULL, false,
+                     tcall_slice_(l->text, w.fill));
+}
+
+/* left: what the tools before have left of a provider's strict mode. */
+static void tcall_lint_strict_(tcall_lint_ *l, const char *provider,
+                               tcall_strict *left)
+{
+    tcall_tool tool = *l->tool;
+    tcall_strict one = *left;
+    tcall_writer count;
+    tool.strict = true;
+    tcall_writer_init(&count, NULL, 0);
+    if (!tcall_view(&count, &tool, &one))
+        tcall_lint_tell_(l, "strict", provider, !l->tool->strict,
+                         tcall_str_of("is sent without strict mode, which "
+                                      "cannot say it or has reached a limit"));
+    else if (l->tool->strict)
+        *left = one;
+}
+
+static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
+{
+    tcall_schema s;
+    tcall_writer w;
+    tcall_lint_at_(l, "/parameters");
+    if (!text) {
+        if (!l->tool->allow_no_schema)
+            tcall_lint_say_(l, "schema", NULL,
+                            "is missing: nothing would be checked");
+        return !l->tool->allow_no_schema;
+    }
+    if (tcall_schema_compile(&s, tcall_str_of(text), NULL, 0,
+                             TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
+        return true;
+    tcall_writer_init(&w, l->text, sizeof l->text);
+    tcall_write_refusal(&w, &s);
+    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(l->text, w.fill));
+    return tcall_is_json_(text);
+}
+
+int tcall_lint(const tcall_tool *tools, size_t tool_count,
+               void (*found)(void *user, const tcall_finding *finding),
+               void *user)
+{
+    tcall_strict openai = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
+    tcall_strict anthropic = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
+    tcall_lint_ l;
+    size_t i;
+    memset(&l, 0, sizeof l);
+    l.found = found;
+    l.user = user;
+    for (i = 0; i < tool_count; i++) {
+        const char *text = tools[i].parameters;
+        bool nested = false;
+        int parameters = 0;
+        l.tool = &tools[i];
+        tcall_lint_name_(&l, tools);
+        if (tcall_lint_schema_(&l, text) && text) {
+            parameters =
+                tcall_lint_parameters_(&l, tcall_view_space_(text), &nested);
+            tcall_lint_at_(&l, "/parameters");
+            tcall_lint_strict_(&l, "openai", &openai);
+            tcall_lint_strict_(&l, "anthropic", &anthropic);
+        }
+        tcall_lint_description_(&l, parameters, nested);
+    }
+    return l.count;
+}
+
+size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
+                        size_t tool_count)
+{
+    char empty[8];
+    tcall_block none;
+    tcall_chat chat;
+    tcall_ask ask;
+    tcall_writer with, without;
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&none, empty, sizeof empty);
+    tcall_chat_init(&chat, &none);
+    ask.chat = &chat;
+    ask.model = "";
+    ask.allow = TCALL_EVERYTHING;
+    tcall_writer_init(&without, NULL, 0);
+    provider->write(provider, &without, &ask);
+    ask.tools = tools;
+    ask.tool_count = tool_count;
+    tcall_writer_init(&with, NULL, 0);
+    provider->write(provider, &with, &ask);
+    return with.len - without.len;
+}
+
+#endif /* TOOLCALL_NO_LINT */
+
+/* ==========================================================================
  * >>chat
  */
 
@@ -13250,6 +13842,8 @@ static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
     ask.max_tokens = d->max_tokens;
     ask.stream = d->stream;
     ask.view = d->view;
+    ask.describe = d->describe;
+    ask.describe_user = d->describe_user;
     if (a->run && tcall_agent_last_round_(a))
         ask.choice = TCALL_CHOICE_NONE;
     d->provider->write(d->provider, w, &ask);

@@ -374,6 +374,49 @@ static void test_parallel(void)
     }
 }
 
+static bool granted;
+
+static tcall_verdict first_later(void *user, const tcall_call *call)
+{
+    (void)user;
+    return is(call->id, "c1") && !granted ? TCALL_LATER : TCALL_ALLOW;
+}
+
+/* One call waits for approval: the others go on and end meanwhile, and only
+ * then the turn waits. */
+static void test_parallel_approval(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    const char *one, *two, *three;
+    int r, steps;
+    CHECK(slowly(&tc, &a, &s, 3) == TCALL_OK);
+    tools[0].confirm = true;
+    tc.desc.approve = first_later;
+    granted = false;
+    CHECK(tcall_agent_say(&a, tcall_str_of("go")) == TCALL_OK);
+    do
+        r = tcall_agent_step(&a);
+    while (r == TCALL_E_AGAIN);
+    CHECK(r == TCALL_E_APPROVAL && strcmp(trail, "122") == 0);
+    CHECK(s.opened == 1 && held == 0);
+    for (steps = 0; steps < 5; steps++)
+        CHECK(tcall_agent_step(&a) == TCALL_E_APPROVAL);
+    granted = true;
+    do
+        r = tcall_agent_step(&a);
+    while (r == TCALL_E_AGAIN);
+    CHECK(r == TCALL_OK && strcmp(trail, "122333") == 0);
+    one = strstr(s.sent, "\"tool_call_id\":\"c1\"");
+    two = strstr(s.sent, "\"tool_call_id\":\"c2\"");
+    three = strstr(s.sent, "\"tool_call_id\":\"c3\"");
+    CHECK(one && two && three && one < two && two < three);
+    CHECK(body_has(&s, "\"33\"") && body_has(&s, "\"11\""));
+    CHECK(tc.block.high == 0 && held == 0);
+    tools[0].confirm = false;
+}
+
 /* History is dropped by whole turns, and every size of block is survived. */
 static void test_memory(void)
 {
@@ -412,6 +455,7 @@ int main(void)
     test_limits();
     test_errors();
     test_parallel();
+    test_parallel_approval();
     test_memory();
     return check_sum("test_agent");
 }

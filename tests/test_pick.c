@@ -341,7 +341,7 @@ static void test_reports(void)
 static const char answer[] =
     "{\"choices\":[{\"finish_reason\":\"stop\",\"message\":"
     "{\"role\":\"assistant\",\"content\":\"fine\"}}]}";
-static size_t answered, sent_tools;
+static size_t answered, sent_tools, picked_tools, saved_bytes;
 
 static int net_open(void *user, const tcall_request *req, tcall_response *res)
 {
@@ -379,11 +379,15 @@ static void on_event(void *user, const tcall_event *e)
     (void)user;
     if (e->kind == TCALL_EVENT_REQUEST)
         sent_tools = e->tools;
+    if (e->kind == TCALL_EVENT_PICK) {
+        picked_tools = e->tools;
+        saved_bytes = e->bytes;
+    }
 }
 
 static size_t sends(tcall_agent *a, const char *text)
 {
-    sent_tools = 999;
+    sent_tools = picked_tools = saved_bytes = 999;
     CHECK(tcall_agent_run(a, tcall_str_of(text)) == TCALL_OK);
     return sent_tools;
 }
@@ -413,6 +417,7 @@ static void test_agent(void)
     d.transport.close = net_close;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "dim the lamp") == 24); /* nobody asked for picks */
+    CHECK(picked_tools == 999);
 
     start(many, 24, sizeof block);
     tc.desc.on_event = on_event;
@@ -420,6 +425,9 @@ static void test_agent(void)
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "hmm?") == 0);
     CHECK(sends(&agent, "dim the lamp") == 3);
+    CHECK(picked_tools == 3);
+    CHECK(saved_bytes ==
+          21 * (6 + strlen("Waters plants.") + strlen(many[3].parameters)));
     CHECK(sends(&agent, "yes") == 3); /* those of the turn before */
     CHECK(sends(&agent, "water the plants") == 8);
     many[9].pinned = true;

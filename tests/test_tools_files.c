@@ -1757,37 +1757,19 @@ static void roots(void)
     row("C3", all, "/ and the home directory are no workspaces");
 }
 
-static int words(const char *text)
+static void finding(void *user, const tcall_finding *f)
 {
-    int n = *text != '\0';
-    for (; *text; text++)
-        n += *text == ' ';
-    return n;
+    (void)user;
+    if (!f->note)
+        printf("     %s %.*s %.*s\n", f->tool->name, (int)f->pointer.len,
+               f->pointer.ptr, (int)f->text.len, f->text.ptr);
 }
 
 /* What a model is told of each tool, and of each of its parameters. */
 static void descriptions(void)
 {
-    static char text[8192];
-    static tcall_tok tok[512];
-    size_t i;
     all = true;
-    for (i = 0; i < TOOLS; i++) {
-        tcall_json schema, p;
-        PART(words(rows[i].description) >= 10 &&
-             words(rows[i].description) <= 40);
-        strcpy(text, rows[i].parameters);
-        PART(tcall_json_parse(&schema, text, strlen(text), tok, 512, NULL) > 0);
-        p = tcall_json_first(tcall_json_get(schema, "properties"));
-        for (; p.tok; p = tcall_json_next(p)) {
-            int n =
-                words(tcall_json_string(tcall_json_get(p, "description"), ""));
-            if (n < 10 || n > 20)
-                printf("     %s: %d words for %.*s\n", rows[i].name, n,
-                       (int)tcall_json_key(p).len, tcall_json_key(p).ptr);
-            PART(n >= 10 && n <= 20);
-        }
-    }
+    PART(tcall_lint(rows, TOOLS, finding, NULL) == 0);
     row("lint", all, "descriptions of tools and parameters");
 }
 

@@ -1,0 +1,306 @@
+/* Lint: each kind of finding, and that good definitions have none. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+#include "check.h"
+
+static char told[4096];
+
+static void found(void *user, const tcall_finding *f)
+{
+    size_t n = strlen(told);
+    CHECK(user == told && f->tool);
+    snprintf(told + n, sizeof told - n, "%s%s %s %.*s: %.*s\n",
+             f->note ? "(note) " : "", f->code, f->provider ? f->provider : "-",
+             (int)f->pointer.len, f->pointer.ptr, (int)f->text.len,
+             f->text.ptr);
+}
+
+static int lint(const tcall_tool *tools, size_t n)
+{
+    told[0] = '\0';
+    return tcall_lint(tools, n, found, told);
+}
+
+static bool says(const char *text)
+{
+    bool good = strstr(told, text) != NULL;
+    if (!good)
+        printf("not told: %s\nbut: %s\n", text, told);
+    return good;
+}
+
+static const char good[] = TCALL_JSON({
+    "type" : "object",
+    "properties" :
+        {"pin" : {"type" : "integer", "description" : "Number of the line"}},
+    "required" : ["pin"],
+    "additionalProperties" : false
+});
+
+static tcall_tool tool(const char *name, const char *parameters)
+{
+    tcall_tool t;
+    memset(&t, 0, sizeof t);
+    t.name = name;
+    t.description = "Read the level of one input line of the board, 0 or 1.";
+    t.parameters = parameters;
+    return t;
+}
+
+static void test_names(void)
+{
+    static const struct {
+        const char *name;
+        int count;
+        const char *whose;
+    } rows[] = {{"read_pin", 0, ""},  {"read-pin-2", 0, ""},
+                {"_x", 0, ""},        {"2nd", 1, "gemini"},
+                {"a.b", 3, "openai"}, {"a/b", 4, "gemini"},
+                {"a:b", 4, "mcp"},    {"", 5, "anthropic"},
+                {NULL, 5, "openai"},  {"b\xC3\xA4r", 5, "mcp"}};
+    static char name[131];
+    tcall_tool two[2];
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(rows); i++) {
+        tcall_tool t = tool(rows[i].name, good);
+        CHECK(lint(&t, 1) == rows[i].count);
+        CHECK(strstr(told, rows[i].whose) && !(!rows[i].count && *told));
+    }
+    for (i = 1; i < 131; i++) {
+        tcall_tool t = tool(name, good);
+        name[i - 1] = 'a';
+        CHECK(lint(&t, 1) == (i <= 64 ? 0 : i <= 128 ? 2 : 5));
+    }
+    two[0] = two[1] = tool("same", good);
+    CHECK(lint(two, 2) == 1 &&
+          says("name - /name: another tool has this name"));
+    two[0].name = "other";
+    CHECK(lint(two, 2) == 0);
+}
+
+/* Lengths at both ends of what they should be, for each kind of tool. */
+static void test_lengths(void)
+{
+    static const char one[] = TCALL_JSON(
+        {"type" : "object", "properties" : {"a" : {"description" : "x"}}});
+    static const char two[] = TCALL_JSON({
+        "type" : "object",
+        "properties" :
+            {"a" : {"description" : "x"}, "b" : {"description" : "x"}}
+    });
+    static const char nested[] = TCALL_JSON({
+        "type" : "object",
+        "properties" : {
+            "a" : {
+                "description" : "x",
+                "items" : {"properties" : {"b" : {"description" : "x"}}}
+            }
+        }
+    });
+    static const char five[] = TCALL_JSON({
+        "type" : "object",
+        "properties" : {
+            "a" : {"description" : "x"},
+            "b" : {"description" : "x"},
+            "c" : {"description" : "x"},
+            "d" : {"description" : "x"},
+            "e" : {"description" : "x"}
+        }
+    });
+    static const struct {
+        const char *schema;
+        size_t least, most;
+    } rows[] = {{one, 10, 20}, {two, 10, 40}, {nested, 25, 40}, {five, 25, 40}};
+    static char words[200];
+    size_t i, n;
+    for (i = 0; i < TCALL_COUNT(rows); i++)
+        for (n = 0; n < 45; n++) {
+            tcall_tool t = tool("x", rows[i].schema);
+            memset(words, 'x', sizeof words);
+            words[n * 4] = '\0';
+            t.description = words;
+            CHECK(lint(&t, 1) == (n < rows[i].least || n > rows[i].most));
+        }
+    {
+        tcall_tool t = tool("x", good);
+        t.description = NULL;
+        CHECK(lint(&t, 1) == 1);
+        CHECK(says("description - /description: has about 0 tokens, should "
+                   "have 10 to 20"));
+    }
+}
+
+static void test_parameters(void)
+{
+    static const char schema[] = TCALL_JSON({
+        "type" : "object",
+        "properties" : {
+            "description" : {"type" : "string"},
+            "a/b~c" : {"type" : "string", "description" : ""},
+            "list" : {
+                "type" : "array",
+                "description" : "All of them",
+                "items" : {
+                    "type" : "array",
+                    "items" : {
+                        "type" : "object",
+                        "properties" : {
+                            "x" : {"type" : "integer"},
+                            "y" : {"type" : "integer", "description" : "y"}
+                        }
+                    }
+                }
+            },
+            "last" : true
+        }
+    });
+    static char deep[2000];
+    tcall_tool t = tool("x", schema);
+    int i;
+    t.description = "Reads what there is and says it once more, in words that "
+                    "are long enough to be told from a short text like this.";
+    CHECK(lint(&t, 1) == 4);
+    CHECK(says("parameter - /parameters/properties/description: has no"));
+    CHECK(says("parameter - /parameters/properties/a~1b~0c: has no"));
+    CHECK(says("parameter - "
+               "/parameters/properties/list/items/items/properties/x: has no"));
+    CHECK(says("parameter - /parameters/properties/last: has no"));
+    /* Deeper than it looks, and longer than it tells: no harm. */
+    for (i = 0; i < 20; i++)
+        strcat(deep, "{\"properties\":{\"a_rather_long_name\":");
+    strcat(deep, "{}");
+    for (i = 0; i < 20; i++)
+        strcat(deep, "}}");
+    t.parameters = deep;
+    CHECK(lint(&t, 1) == 8);
+}
+
+static void test_schemas(void)
+{
+    static const char closed[] =
+        TCALL_JSON({"type" : "object", "patternProperties" : {"^x" : {}}});
+    tcall_tool t = tool("x", "{\"type\":\"dict\"}");
+    CHECK(lint(&t, 1) == 1 && says("schema - /parameters: unknown type"));
+    t = tool("x", "{\"properties\":{\"a");
+    CHECK(lint(&t, 1) == 1 && says("schema - /parameters: "));
+    t = tool("x", "");
+    CHECK(lint(&t, 1) == 1);
+    t = tool("x", NULL);
+    CHECK(lint(&t, 1) == 1 && says("schema - /parameters: is missing"));
+    t.allow_no_schema = true;
+    CHECK(lint(&t, 1) == 0);
+    t = tool("x", closed);
+    CHECK(lint(&t, 1) == 0 && says("(note) strict openai /parameters: "));
+    t.strict = true;
+    CHECK(lint(&t, 1) == 2 && says("\nstrict anthropic /parameters: "));
+}
+
+/* Anthropic takes 20 strict tools in one request. */
+static void test_strict_limit(void)
+{
+    static char names[21][4];
+    static tcall_tool many[21];
+    int i;
+    for (i = 0; i < 21; i++) {
+        names[i][0] = (char)('a' + i);
+        many[i] = tool(names[i], good);
+        many[i].strict = true;
+    }
+    CHECK(lint(many, 20) == 0);
+    CHECK(lint(many, 21) == 1 && says("strict anthropic"));
+}
+
+static void test_cost(void)
+{
+    static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
+                                                &tcall_anthropic, &tcall_ollama,
+                                                &tcall_gemini};
+    tcall_tool two[2];
+    size_t i;
+    two[0] = tool("one", good);
+    two[1] = tool("two", good);
+    for (i = 0; i < TCALL_COUNT(all); i++) {
+        size_t first = tcall_lint_bytes(all[i], two, 1);
+        size_t text = strlen(good) + strlen(two[0].description) + 3;
+        size_t both = tcall_lint_bytes(all[i], two, 2);
+        CHECK(tcall_lint_bytes(all[i], two, 0) == 0);
+        CHECK(first > text && first < text + 150);
+        CHECK(both > first + text && both <= 2 * first + 1);
+    }
+    CHECK(tcall_lint_tokens(0) == 0 && tcall_lint_tokens(9) == 3);
+}
+
+/* ---- described texts: the same door, what a model gets to read */
+
+static const char *described(const tcall_provider *p, const char *text,
+                             const tcall_variable *variables)
+{
+    static char body[1024];
+    tcall_tool t = tool("x", good);
+    static char empty[8];
+    tcall_block none;
+    tcall_chat chat;
+    tcall_ask ask;
+    tcall_writer w;
+    const char *at;
+    t.description = text;
+    memset(&ask, 0, sizeof ask);
+    memset(&chat, 0, sizeof chat);
+    tcall_block_init(&none, empty, sizeof empty);
+    tcall_chat_init(&chat, &none);
+    ask.chat = &chat;
+    ask.model = "m";
+    ask.tools = &t;
+    ask.tool_count = 1;
+    ask.allow = TCALL_EVERYTHING;
+    if (variables) {
+        ask.describe = tcall_describe;
+        ask.describe_user = variables;
+    }
+    tcall_writer_init(&w, body, sizeof body - 1);
+    CHECK(p->write(p, &w, &ask) == TCALL_OK);
+    body[w.fill] = '\0';
+    at = strstr(body, "\"description\":");
+    return at ? at + 14 : "";
+}
+
+static void test_described(void)
+{
+    static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
+                                                &tcall_anthropic, &tcall_ollama,
+                                                &tcall_gemini};
+    static const tcall_variable variables[] = {{"workspace", "/home/\"me\""},
+                                               {"cwd", "${workspace}"},
+                                               {"none", ""},
+                                               {"board", "B\n1"},
+                                               {NULL, NULL}};
+    static const char *const rows[][2] = {
+        {"plain", "\"plain\","},
+        {"in ${workspace}.", "\"in /home/\\\"me\\\".\","},
+        {"${cwd}", "\"${workspace}\","},
+        {"${none}${board}|", "\"B\\n1|\","},
+        {"a ${other} ${", "\"a ${other} ${\","},
+        {"${${board}}", "\"${B\\n1}\","},
+        {"$board} {cwd} ${} ${cw}", "\"$board} {cwd} ${} ${cw}\","}};
+    size_t i, k;
+    for (k = 0; k < TCALL_COUNT(all); k++) {
+        CHECK(!strncmp(described(all[k], "${cwd}", NULL), "\"${cwd}\",", 9));
+        CHECK(!strncmp(described(all[k], NULL, NULL), "\"\",", 3));
+        CHECK(!strncmp(described(all[k], NULL, variables), "\"\",", 3));
+        for (i = 0; i < TCALL_COUNT(rows); i++)
+            CHECK(!strncmp(described(all[k], rows[i][0], variables), rows[i][1],
+                           strlen(rows[i][1])));
+    }
+}
+
+int main(void)
+{
+    test_described();
+    test_names();
+    test_lengths();
+    test_parameters();
+    test_schemas();
+    test_strict_limit();
+    test_cost();
+    return check_sum("test_lint");
+}

@@ -1,0 +1,309 @@
+/* Tools that come and go at run time, calls without a model, kept results. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+#include "check.h"
+
+static char block[8192], result[512], report[512];
+static tcall tc;
+static tcall_writer out, faults;
+static tcall_tool rows[4];
+
+static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    tcall_write_text(w, (const char *)tcall_user(cx));
+    return tcall_write_int(w, tcall_json_int(tcall_json_get(args, "n"), 0));
+}
+
+static int endless(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    (void)w;
+    return cx->stop ? cx->stop : TCALL_E_AGAIN;
+}
+
+#define SCHEMA                                       \
+    TCALL_JSON({                                     \
+        "type" : "object",                           \
+        "properties" : {"n" : {"type" : "integer"}}, \
+        "required" : ["n"]                           \
+    })
+
+/* A function that makes a definition. */
+static tcall_tool made(const char *name)
+{
+    static char user[] = "made ";
+    tcall_tool t;
+    memset(&t, 0, sizeof t);
+    t.name = name;
+    t.description = "Says a number again.";
+    t.parameters = SCHEMA;
+    t.run = echo;
+    t.user = user;
+    t.permissions = TCALL_READ;
+    return t;
+}
+
+static tcall_tool fixed[2];
+
+static void start(bool lazy)
+{
+    tcall_desc d;
+    memset(&d, 0, sizeof d);
+    fixed[0] = made("first");
+    fixed[1] = made("second");
+    fixed[1].permissions = TCALL_WRITE;
+    tcall_writer_init(&faults, report, sizeof report);
+    d.block = block;
+    d.block_size = sizeof block;
+    d.tools = fixed;
+    d.tool_count = 2;
+    d.allow = 0xFF;
+    d.lazy = lazy;
+    d.approve = NULL;
+    d.report = &faults;
+    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+}
+
+static int execute(const char *name, const char *arguments)
+{
+    int r;
+    memset(result, 0, sizeof result);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    r = tcall_execute(&tc, tcall_str_of(name), tcall_str_of(arguments), &out);
+    CHECK(tc.block.high == 0);
+    return r;
+}
+
+static bool says(const char *text)
+{
+    return strstr(result, text) != NULL;
+}
+
+static int add(const char *name)
+{
+    tcall_tool t = made(name);
+    return tcall_add(&tc, &t);
+}
+
+/* Names that may be seen, behind each other. */
+static const char *names(unsigned allow)
+{
+    static char list[128];
+    const tcall_tool *t;
+    size_t i = 0;
+    list[0] = '\0';
+    while ((t = tcall_each(&tc, &i, allow)) != NULL) {
+        strcat(list, t->name);
+        strcat(list, " ");
+    }
+    return list;
+}
+
+static void test_come_and_go(bool lazy)
+{
+    tcall_tool t = made("x");
+    tcall_call call;
+    start(lazy);
+    CHECK(add("third") == TCALL_E_USAGE);
+    CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
+    CHECK(tcall_extend(&tc, rows, 1) == TCALL_E_MEMORY);
+    CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
+    CHECK(tcall_extend(&tc, rows, 4) == TCALL_E_USAGE);
+    CHECK(execute("first", "{\"n\":1}") == TCALL_OK && says("made 1"));
+
+    CHECK(add("third") == 2 && add("fourth") == 3);
+    CHECK(add("fifth") == TCALL_E_MEMORY);
+    CHECK(execute("third", "{\"n\":3}") == TCALL_OK && says("made 3"));
+    CHECK(execute("third", "{\"n\":true}") == TCALL_E_INVALID);
+    CHECK(execute("fifth", "{\"n\":3}") == TCALL_E_UNKNOWN && says("fourth"));
+    CHECK(strcmp(names(TCALL_READ), "first third fourth ") == 0);
+    CHECK(strcmp(names(0xFF), "first second third fourth ") == 0);
+
+    CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_OK);
+    CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
+    CHECK(execute("first", "{\"n\":1}") == TCALL_E_UNKNOWN);
+    CHECK(!says("\"\""));
+    CHECK(execute("", "{\"n\":1}") == TCALL_E_UNKNOWN);
+    CHECK(strcmp(names(0xFF), "second third fourth ") == 0);
+
+    /* What is wrong is refused, and told. */
+    CHECK(add("third") == TCALL_E_TOOL);
+    CHECK(add("no good") == TCALL_E_TOOL && add("") == TCALL_E_TOOL);
+    CHECK(strcmp(names(0xFF), "second third fourth ") == 0);
+    t.permissions = 0xFF;
+    CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    t = made("bad");
+    t.parameters = "{\"type\":\"dict\"}";
+    CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    tcall_write_bytes(&faults, "", 1);
+    CHECK(strstr(report, "third: another tool has this name\n"));
+    CHECK(strstr(report, "bad: parameters: unknown type"));
+
+    /* Another schema in the row of one that was compiled. */
+    t = made("fifth");
+    t.parameters = TCALL_JSON({"type" : "object", "required" : ["m"]});
+    CHECK(tcall_add(&tc, &t) == 0);
+    CHECK(execute("fifth", "{\"n\":1}") == TCALL_E_INVALID);
+    CHECK(execute("fifth", "{\"m\":1}") == TCALL_OK);
+
+    /* The row of a call that is under way is not used for another tool. */
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("fourth");
+    call.arguments = tcall_str_of("{\"n\":4}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    CHECK(tcall_remove(&tc, tcall_str_of("fourth")) == TCALL_OK);
+    CHECK(add("sixth") == TCALL_E_MEMORY);
+    tcall_writer_init(&out, result, sizeof result);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_DENIED);
+    tcall_release(&tc, &call);
+    CHECK(add("sixth") == 3);
+    CHECK(execute("sixth", "{\"n\":6}") == TCALL_OK && says("made 6"));
+}
+
+/* Every size of block: extended or "needs N bytes", never outside of it. */
+static void test_sizes(void)
+{
+    size_t size, works = 0;
+    for (size = 0; size < 1024; size += 4) {
+        tcall_desc d;
+        size_t i;
+        start(false);
+        d = tc.desc;
+        d.block_size = size;
+        memset(block + size, 0x5A, 64);
+        if (tcall_init(&tc, &d) == TCALL_OK &&
+            tcall_extend(&tc, rows, 4) == TCALL_OK && add("third") == 2)
+            works++;
+        else
+            CHECK(tc.block.need > size);
+        for (i = 0; i < 64 && block[size + i] == 0x5A; i++)
+            ;
+        CHECK(i == 64);
+    }
+    CHECK(works > 50);
+}
+
+static void test_execute(void)
+{
+    static char user[] = "";
+    tcall_tool t = made("endless");
+    start(false);
+    CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
+    t.run = endless;
+    t.user = user;
+    CHECK(tcall_add(&tc, &t) == 2);
+    CHECK(execute("endless", "{\"n\":1}") == TCALL_E_CANCELLED);
+    CHECK(says("\"success\":false"));
+    t = made("asks");
+    t.confirm = true;
+    CHECK(tcall_add(&tc, &t) == 3);
+    CHECK(execute("asks", "{\"n\":1}") == TCALL_E_DENIED);
+}
+
+/* Tools of one registry in another. */
+static void test_provided(void)
+{
+    static char other_block[2048];
+    static tcall_tool theirs[2];
+    tcall other;
+    tcall_desc d;
+    const tcall_tool *t;
+    tcall_call call;
+    size_t i;
+    memset(&d, 0, sizeof d);
+    theirs[0] = made("look");
+    theirs[1] = made("listen");
+    d.block = other_block;
+    d.block_size = sizeof other_block;
+    d.tools = theirs;
+    d.tool_count = 2;
+    CHECK(tcall_init(&other, &d) == TCALL_OK);
+    start(false);
+    CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
+    for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
+        tcall_tool row = *t;
+        row.provided_by = "other";
+        CHECK(tcall_add(&tc, &row) >= 0);
+    }
+    CHECK(execute("listen", "{\"n\":7}") == TCALL_OK && says("made 7"));
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("look");
+    call.arguments = tcall_str_of("{\"n\":4}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    memset(result, 0, sizeof result);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    tcall_write_provenance(&tc, &call, &out);
+    CHECK(says("\"provided_by\":\"other\"") && says("\"mode\":\"lazy\""));
+    tcall_release(&tc, &call);
+}
+
+static void test_results(void)
+{
+    static tcall_kept kept[3];
+    static tcall_results results;
+    static const char *const ids[] = {"a", "b", "", "c", "b"};
+    static char long_id[2][80];
+    static char user[300];
+    const tcall_kept *row;
+    size_t i;
+    start(false);
+    results.rows = kept;
+    results.row_count = 3;
+    tcall_results_begin(&tc, &results);
+    CHECK(tcall_results_get(&results, tcall_str_of("a")) == NULL);
+    for (i = 0; i < 5; i++) {
+        tcall_call call;
+        char arguments[] = "{\"n\":0}";
+        arguments[5] = (char)('0' + i);
+        memset(&call, 0, sizeof call);
+        call.id = tcall_str_of(ids[i]);
+        call.name = tcall_str_of(i == 3 ? "none" : "first");
+        call.arguments = tcall_str_of(arguments);
+        tcall_writer_init(&out, result, sizeof result);
+        tcall_hydrate(&tc, &call);
+        tcall_invoke(&tc, &call, &out);
+        tcall_release(&tc, &call);
+    }
+    CHECK(tcall_results_get(&results, tcall_str_of("a")) == NULL);
+    row = tcall_results_get(&results, tcall_str_of("b"));
+    CHECK(row && row->error == TCALL_OK && strcmp(row->text, "made 4") == 0);
+    row = tcall_results_get(&results, tcall_str_of("c"));
+    CHECK(row && row->error == TCALL_E_UNKNOWN && row->len > 0);
+    CHECK(tcall_results_get(&results, tcall_str_of("")) != NULL);
+    /* Long ids that differ at their end, and a long result. */
+    for (i = 0; i < sizeof user - 3; i += 3)
+        memcpy(user + i, "\xE2\x82\xAC", 3);
+    fixed[0].user = user;
+    for (i = 0; i < 2; i++) {
+        tcall_call call;
+        memset(long_id[i], 'x', 79);
+        long_id[i][78] = (char)('0' + i);
+        memset(&call, 0, sizeof call);
+        call.id = tcall_str_of(long_id[i]);
+        call.name = tcall_str_of("first");
+        call.arguments = tcall_str_of(i ? "{}" : "{\"n\":1}");
+        tcall_writer_init(&out, result, sizeof result);
+        tcall_hydrate(&tc, &call);
+        tcall_invoke(&tc, &call, &out);
+        tcall_release(&tc, &call);
+    }
+    row = tcall_results_get(&results, tcall_str_of(long_id[0]));
+    CHECK(row && row->error == TCALL_OK && row->len == 298);
+    CHECK(row && strlen(row->text) == 159 && row->text[157] == '\x82');
+    row = tcall_results_get(&results, tcall_str_of(long_id[1]));
+    CHECK(row && row->error == TCALL_E_INVALID);
+    CHECK(!tcall_results_get(&results, tcall_str_of(long_id[0] + 1)));
+    tcall_unsubscribe(&tc, &results.listener);
+    CHECK(execute("first", "{\"n\":1}") == TCALL_OK && results.next == 7);
+}
+
+int main(void)
+{
+    test_come_and_go(false);
+    test_come_and_go(true);
+    test_sizes();
+    test_execute();
+    test_provided();
+    test_results();
+    return check_sum("test_registry");
+}
