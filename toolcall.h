@@ -228,6 +228,11 @@ typedef struct tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
+/* A character that has begun. */
+typedef struct tcall_utf_ {
+    uint8_t left, low, high; /* bytes to come; bounds of the next one */
+} tcall_utf_;
+
 typedef struct tcall_scan {
     const tcall_path *paths;
     tcall_scan_fn on;
@@ -245,7 +250,8 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
-    uint8_t state, number, hex_left, utf_left, utf_low, utf_high, in_key;
+    tcall_utf_ utf;
+    uint8_t state, number, hex_left, in_key;
     uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
     uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
     uint8_t at;   /* of the container that is open */
@@ -2579,15 +2585,21 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 #define TCALL_KEY_    32
 #define TCALL_ODD_    64 /* string with escapes, long number or exponent */
 
+/* Of the value that starts at p. */
+static inline unsigned tcall_type_at_(const char *p)
+{
+    return *p == '"'   ? TCALL_STRING
+           : *p < 'A'  ? TCALL_NUMBER
+           : *p == '{' ? TCALL_OBJECT
+           : *p == '[' ? TCALL_ARRAY
+           : *p == 'n' ? TCALL_NULL
+                       : TCALL_BOOL;
+}
+
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
     tcall_tok *t = s->tok + s->tokens - 1;
-    t->type = *p == '"'   ? TCALL_STRING
-              : *p < 'A'  ? TCALL_NUMBER
-              : *p == '{' ? TCALL_OBJECT
-              : *p == '[' ? TCALL_ARRAY
-              : *p == 'n' ? TCALL_NULL
-                          : TCALL_BOOL;
+    t->type = (int)tcall_type_at_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
     t->span = 1;
@@ -2803,21 +2815,21 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 }
 
 /* First or following byte of a multi-byte character. */
-static bool tcall_scan_utf8_(tcall_scan *s, unsigned char c)
+static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
-    if (s->utf_left) {
-        if (c < s->utf_low || c > s->utf_high)
+    if (u->left) {
+        if (c < u->low || c > u->high)
             return false;
-        s->utf_left--;
-        s->utf_low = 0x80;
-        s->utf_high = 0xBF;
+        u->left--;
+        u->low = 0x80;
+        u->high = 0xBF;
         return true;
     }
     if (c < 0xC2 || c > 0xF4)
         return false;
-    s->utf_left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    s->utf_low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    s->utf_high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
+    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
     return true;
 }
 
@@ -2856,12 +2868,12 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 {
     for (;; p++) {
         unsigned char c;
-        if (!s->utf_left)
+        if (!s->utf.left)
             p = tcall_plain_(p, end);
-        if (p == end || (*p == '"' && !s->utf_left))
+        if (p == end || (*p == '"' && !s->utf.left))
             return p;
         c = (unsigned char)*p;
-        if (c >= 0x80 ? !tcall_scan_utf8_(s, c) : s->utf_left != 0)
+        if (c >= 0x80 ? !tcall_utf8_step_(&s->utf, c) : s->utf.left != 0)
             s->error = TCALL_E_UTF8;
         else if (c < 0x20)
             s->error = c ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
@@ -2875,12 +2887,12 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[192], c;
+    char out[64], c;
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
-        p = s->utf_left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf_left)) /* mostly an escape */
+        p = s->utf.left ? p : tcall_plain_(p, end);
+        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
             p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
@@ -3183,6 +3195,15 @@ int tcall_scan_end(tcall_scan *s)
     if (s->state != TCALL_S_DONE_)
         tcall_scan_fail_(s, TCALL_E_TRUNCATED);
     return s->error;
+}
+
+/* TCALL_OK when the text is one JSON value. */
+TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
+{
+    tcall_scan scan;
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, text.ptr, text.len);
+    return tcall_scan_end(&scan);
 }
 
 /* ==========================================================================
@@ -4234,7 +4255,7 @@ static void tcall_bind_put_(tcall_bind_ *b, char c)
 }
 
 /* One step of the path, from its last character to its first. */
-static void tcall_bind_name_(tcall_bind_ *b, const char *name)
+TCALL_APART_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
 {
     size_t i = strlen(name);
     while (i-- > 0) {
@@ -4248,7 +4269,7 @@ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
     tcall_bind_put_(b, '/');
 }
 
-static void tcall_bind_index_(tcall_bind_ *b, int i)
+TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 {
     do {
         tcall_bind_put_(b, (char)('0' + i % 10));
@@ -4258,7 +4279,7 @@ static void tcall_bind_index_(tcall_bind_ *b, int i)
 }
 
 /* The default: text as if the model had sent it. */
-static int tcall_bind_text_(char *at, const tcall_field *f)
+TCALL_APART_ static int tcall_bind_text_(char *at, const tcall_field *f)
 {
     tcall_tok tok;
     memset(&tok, 0, sizeof tok);
@@ -4396,19 +4417,20 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 /* Bytes of the UTF-8 character at p, 0 when it is none. */
 static size_t tcall_utf8_len_(const char *p, const char *end)
 {
-    tcall_scan s;
+    tcall_utf_ u = {0, 0, 0};
     size_t n = 0;
-    s.utf_left = 0;
     do {
-        if (p + n == end || !tcall_scan_utf8_(&s, (unsigned char)p[n]))
+        if (p + n == end || !tcall_utf8_step_(&u, (unsigned char)p[n]))
             return 0;
         n++;
-    } while (s.utf_left);
+    } while (u.left);
     return n;
 }
 
-/* As the content of a JSON string; what is not UTF-8 becomes U+FFFD. */
-static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n)
+/* As the content of a JSON string; what is not UTF-8 becomes U+FFFD. Twice:
+ * as that of a string within a string. */
+static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
+                                 bool twice)
 {
     const char *end = n ? p + n : p;
     while (p < end) {
@@ -4435,6 +4457,8 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n)
             out[4] = (char)('0' + (*p >> 4));
             out[5] = "0123456789abcdef"[*p & 15];
         }
+        if (twice) /* the backslash, and a quote or backslash behind it */
+            tcall_write_out_(w, "\\\\", 1u + (out[1] == '"' || out[1] == '\\'));
         tcall_write_out_(w, out, at ? 2 : 6);
         p++;
     }
@@ -4445,7 +4469,7 @@ int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
     if (len) {
         w->last = bytes[len - 1];
         if (w->quoted)
-            tcall_write_escaped_(w, bytes, len);
+            tcall_write_escaped_(w, bytes, len, false);
         else
             tcall_write_out_(w, bytes, len);
     }
@@ -4481,18 +4505,7 @@ int tcall_write_close(tcall_writer *w, char bracket)
 /* Inside quoted output the string's own escapes are escaped once more. */
 static void tcall_write_content_(tcall_writer *w, tcall_str text)
 {
-    char piece[32];
-    size_t i;
-    if (!w->quoted) {
-        tcall_write_escaped_(w, text.ptr, text.len);
-        return;
-    }
-    for (i = 0; i < text.len; i++) {
-        tcall_writer inner;
-        tcall_writer_init(&inner, piece, sizeof piece);
-        tcall_write_escaped_(&inner, text.ptr + i, 1);
-        tcall_write_bytes(w, piece, inner.fill);
-    }
+    tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
 }
 
 int tcall_write_str(tcall_writer *w, tcall_str text)
@@ -5257,7 +5270,7 @@ typedef struct tcall_re_open_ {
 } tcall_re_open_;
 
 /* Compiles the pattern in the string at p. */
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
     tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
     const char *at;
@@ -5635,7 +5648,7 @@ static const char *tcall_sc_follow_(const char *p, tcall_str name)
 }
 
 /* Finds what a $ref means: first in the text, then the node of that place. */
-static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
+TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
     const char *at = c->text + (ref->word >> 8), *p = at + 2;
     const char *value = tcall_text_space_(c->text), *to = value;
@@ -5656,7 +5669,7 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
         const char *here = tcall_node_at_(c->out, i);
         if (tcall_node_op_(&c->node[i]) <= TCALL_K_CONTAINS_ &&
             (here == value || here == to)) {
-            ref->arg = i;
+            ref->arg = i | TCALL_MARKED_;
             c->steps -= (int32_t)(value - c->text) / 16;
             return;
         }
@@ -5664,19 +5677,60 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     tcall_sc_refuse_(c, at, "leads to no schema");
 }
 
+/* The first $ref that applies to the same value as the schema at i, directly
+ * or through anyOf, if and the like, and that is marked; 0: none. */
+static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
+{
+    uint32_t end = tcall_node_after_(c->node, i);
+    for (i++; i < end && --c->steps > 0;) {
+        int op = tcall_node_op_(&c->node[i]);
+        if (op == TCALL_K_REF_ && c->node[i].arg & TCALL_MARKED_)
+            return i;
+        i = op < TCALL_K_DEFS_ ? i + 1 : tcall_node_after_(c->node, i);
+    }
+    return 0;
+}
+
+/* Finds what $refs mean, and refuses those that lead back to themselves without
+ * going into the value: no check would ever end. Each is marked until all that
+ * it leads to are known to end. */
+static void tcall_sc_refs_(tcall_sc_ *c)
+{
+    uint32_t i, left;
+    bool more;
+    for (i = 0; i < c->out->nodes && !c->out->reason; i++)
+        if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
+            tcall_sc_resolve_(c, &c->node[i]);
+    do {
+        more = false;
+        left = 0;
+        for (i = 0; i < c->out->nodes && !c->out->reason; i++) {
+            tcall_node_ *ref = &c->node[i];
+            if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
+                continue;
+            if (tcall_sc_marked_(c, ref->arg & TCALL_SPAN_)) {
+                left = i;
+            } else {
+                ref->arg &= TCALL_SPAN_;
+                more = true;
+            }
+        }
+    } while (more && left && c->steps > 0);
+    if (left || c->steps <= 0)
+        tcall_sc_refuse_(c, tcall_node_at_(c->out, left),
+                         left ? "leads to itself" : "too many $refs");
+}
+
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
     tcall_sc_ c;
-    tcall_scan scan;
     const char *root;
-    uint32_t i;
+    int r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, text.ptr, text.len);
-    if (tcall_scan_end(&scan) < 0 || text.len >= 0xFFFFFF) {
-        out->reason = tcall_error_text(scan.error ? scan.error : TCALL_E_LIMIT);
+    if (r < 0 || text.len >= 0xFFFFFF) {
+        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
         return TCALL_E_SCHEMA;
     }
     memset(&c, 0, sizeof c);
@@ -5702,9 +5756,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
         tcall_sc_refuse_(&c, root, "too large");
     if (c.n <= c.cap)
         out->nodes = c.n;
-    for (i = 0; i < out->nodes && !out->reason; i++)
-        if (tcall_node_op_(&c.node[i]) == TCALL_K_REF_)
-            tcall_sc_resolve_(&c, &c.node[i]);
+    if (c.refs)
+        tcall_sc_refs_(&c);
     return out->reason  ? TCALL_E_SCHEMA
            : out->nodes ? (int)out->need
                         : TCALL_E_MEMORY;
@@ -5814,7 +5867,8 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern, tcall_str str)
+TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
+                                         tcall_str str)
 {
 #ifndef TOOLCALL_NO_PATTERN
     uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
@@ -5918,7 +5972,8 @@ static bool tcall_ev_equal_(tcall_ev_ *e, tcall_json a, tcall_json b,
 }
 
 /* Is the JSON text at p equal to the frame's value? */
-static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f, const char *p)
+TCALL_APART_ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                      const char *p)
 {
     tcall_str s;
     tcall_json v;
@@ -5951,7 +6006,8 @@ static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     return false;
 }
 
-static bool tcall_ev_unique_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+TCALL_APART_ static bool tcall_ev_unique_(tcall_ev_ *e,
+                                          const tcall_ev_frame_ *f)
 {
     tcall_json all = tcall_json_cursor_(e->text, &e->tok[f->tok]), a, b;
     for (a = tcall_json_first(all); a.tok; a = tcall_json_next(a))
@@ -5975,7 +6031,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
     return rest == 0;
 }
 
-static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
+TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                         int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
     tcall_str text =
@@ -6066,24 +6123,19 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
 
 /* The string may stand for a value of another type: that type, or 0. What is
  * inside a container is checked when it was parsed. */
-static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types, uint32_t tok,
-                                  unsigned flags)
+TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                               uint32_t tok, unsigned flags)
 {
     tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
     int mark = TCALL_MARK_LITERAL_;
     if (!tcall_str_eq(s, tcall_str_of("True")) &&
         !tcall_str_eq(s, tcall_str_of("False"))) {
-        tcall_scan scan;
-        tcall_tok t;
-        tcall_scan_init(&scan, NULL, NULL, NULL);
-        tcall_scan_tokens(&scan, s.ptr, &t, 1);
-        tcall_scan_feed(&scan, s.ptr, s.len);
-        if (tcall_scan_end(&scan) != TCALL_OK || t.start)
+        if (tcall_scan_whole_(s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
-        type = (unsigned)t.type & TCALL_TYPE_;
+        type = tcall_type_at_(s.ptr);
         mark = TCALL_MARK_JSON_;
-        if (type < TCALL_BOOL ||
+        if (type == TCALL_NULL || type == TCALL_STRING ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
@@ -6720,14 +6772,6 @@ static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
     return r;
 }
 
-TCALL_APART_ static bool tcall_is_json_(const char *text)
-{
-    tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, text, strlen(text));
-    return tcall_scan_end(&scan) == TCALL_OK;
-}
-
 /* A schema of a row: it must compile; keep holds its program in the block. A
  * foreign validator decides itself what it can check. */
 static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
@@ -6739,7 +6783,7 @@ static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
     if (!text)
         return TCALL_OK;
     if (tc->desc.validator)
-        return tcall_is_json_(text)
+        return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK
                    ? TCALL_OK
                    : tcall_fault_line_(tc, tool, which, "is not JSON", NULL);
     r = tcall_tool_compile_(tc, s, text);
@@ -8587,13 +8631,22 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     return TCALL_OK;
 }
 
+/* Compiles a schema into the end of the block. */
+static int tcall_hydrate_compile_(tcall *tc, tcall_schema *s, const char *text)
+{
+    int r = tcall_tool_compile_(tc, s, text);
+    if (r < 0)
+        return r;
+    s->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
+        &tc->block, (const char *)s->program, s->nodes * sizeof(tcall_node_));
+    return s->program ? TCALL_OK : TCALL_E_MEMORY;
+}
+
 /* The compiled schema: there since tcall_init, or made for this call (of a
  * tool that was added later, too). */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    tcall_block *b = &tc->block;
     const char *text = call->tool->parameters;
-    int r;
     if (!text || tc->desc.validator)
         return TCALL_OK;
     if (tc->schemas) {
@@ -8601,30 +8654,32 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         if (call->schema.program)
             return TCALL_OK;
     }
-    r = tcall_tool_compile_(tc, &call->schema, text);
-    if (r < 0)
-        return r;
-    call->schema.program =
-        (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-            b, (const char *)call->schema.program,
-            call->schema.nodes * sizeof(tcall_node_));
-    return call->schema.program ? TCALL_OK : TCALL_E_MEMORY;
+    return tcall_hydrate_compile_(tc, &call->schema, text);
+}
+
+/* Checks with the free part of the block as scratch memory. */
+static int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
+                              tcall_json value, tcall_check *check)
+{
+    tcall_str gap = tcall_hydrate_gap_(b, 0);
+    int r;
+    check->memory = (void *)(b->base + (gap.ptr - b->base));
+    check->size = gap.len;
+    r = tcall_schema_check(s, value, check);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY)
+        tcall_block_room_(b, check->need);
+    return r;
 }
 
 static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 {
-    tcall_str gap = tcall_hydrate_gap_(&tc->block, 0);
     tcall_check check;
     int r;
     memset(&check, 0, sizeof check);
-    check.memory = (void *)(tc->block.base + (gap.ptr - tc->block.base));
-    check.size = gap.len;
     check.faults = call->fault;
     check.fault_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
-    r = tcall_schema_check(&call->schema, call->args, &check);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(&tc->block, check.need);
+    r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
     call->faults = (uint8_t)(check.fault_count < TOOLCALL_MAX_FAULTS
@@ -8696,7 +8751,7 @@ static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return r;
 }
 
-/* The one try to mend what was refused. */
+/* What was refused is mended, once: TCALL_OK, or why not. */
 TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
                                               size_t base)
 {
@@ -8723,14 +8778,15 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     event.error = r;
     event.text = call->arguments;
     tcall_tell_(tc, &event, TCALL_EVENT_REPAIR);
-    return tcall_hydrate_try_(tc, call, b->high);
+    return TCALL_OK;
 }
 
 TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
-    char path[64];
+    char *path;
+    size_t cap;
     int r;
     call->step = TCALL_STEP_BIND;
     if (!tool->bind)
@@ -8739,8 +8795,10 @@ TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     if (!call->bound)
         return TCALL_E_MEMORY;
     memset(call->bound, 0, tool->args_size);
-    r = tool->bind(call->bound, call->args, tool->fields, path, sizeof path);
-    if (r < 0) {
+    path = tcall_block_gap_(b);
+    cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
+    r = tool->bind(call->bound, call->args, tool->fields, path, cap);
+    if (r < 0 && cap) {
         call->why.len = strlen(path);
         call->why.ptr = tcall_hydrate_hold_(b, path, call->why.len);
         call->why.len = call->why.ptr ? call->why.len : 0;
@@ -8762,6 +8820,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
         r = call->error = tcall_hydrate_try_(tc, call, base);
         if (r < 0)
             r = tcall_hydrate_repair_(tc, call, base);
+        if (call->error < 0 && r == TCALL_OK)
+            r = tcall_hydrate_try_(tc, call, tc->block.high);
     }
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
@@ -9867,15 +9927,11 @@ int tcall_run_hooks(tcall_ctx *cx)
                : tcall_hooks_(cx, cx->stage, &cx->at);
 }
 
-/* What this takes of the block is given back by its caller. */
-static int tcall_check_output_(tcall_ctx *cx)
+/* The result so far as a value in the block. */
+TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
-    tcall *tc = cx->tc;
-    tcall_block *b = &tc->block;
+    tcall_block *b = &cx->tc->block;
     tcall_str text = tcall_output(cx), gap;
-    tcall_schema schema;
-    tcall_check check;
-    tcall_json value;
     size_t need = 0;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
     int r;
@@ -9883,7 +9939,7 @@ static int tcall_check_output_(tcall_ctx *cx)
         return TCALL_E_MEMORY;
     memcpy(copy, text.ptr, text.len);
     gap = tcall_hydrate_gap_(b, 0);
-    r = tcall_json_parse(&value, copy, text.len,
+    r = tcall_json_parse(value, copy, text.len,
                          (tcall_tok *)(void *)(b->base + (gap.ptr - b->base)),
                          gap.len / sizeof(tcall_tok), &need);
     if (r < 0 && r != TCALL_E_MEMORY)
@@ -9892,23 +9948,26 @@ static int tcall_check_output_(tcall_ctx *cx)
     copy = (char *)tcall_block_take_(b, need);
     if (!copy)
         return TCALL_E_MEMORY;
-    memmove(copy, value.tok, need);
-    value.tok = (const tcall_tok *)(const void *)copy;
-    r = tcall_tool_compile_(tc, &schema, cx->call->tool->output);
+    memmove(copy, value->tok, need);
+    value->tok = (const tcall_tok *)(const void *)copy;
+    return TCALL_OK;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_check_output_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
+    tcall_schema *schema =
+        (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
+    tcall_check check;
+    tcall_json value;
+    int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
+    if (r == TCALL_OK)
+        r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
     if (r < 0)
         return r;
-    need = schema.nodes * sizeof(tcall_node_);
-    schema.program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-        b, (const char *)schema.program, need);
-    if (!schema.program)
-        return TCALL_E_MEMORY;
     memset(&check, 0, sizeof check);
-    gap = tcall_hydrate_gap_(b, 0);
-    check.memory = (void *)(b->base + (gap.ptr - b->base));
-    check.size = gap.len;
-    r = tcall_schema_check(&schema, value, &check);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(b, check.need);
+    r = tcall_hydrate_run_(&tc->block, schema, value, &check);
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
@@ -14126,7 +14185,7 @@ static int tcall_agent_deliver_(tcall_agent *a, tcall_str text)
 
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
-static int tcall_agent_turn_(tcall_agent *a, int over)
+TCALL_APART_ static int tcall_agent_turn_(tcall_agent *a, int over)
 {
     tcall *tc = a->desc.tc;
     tcall_call *call = &a->batch[a->turn];
@@ -14258,7 +14317,7 @@ long tcall_retry(tcall_agent *a, int error)
 
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
  * error. A connection that was dead when it was reused is replaced at once. */
-static int tcall_agent_retry_(tcall_agent *a, int error)
+TCALL_APART_ static int tcall_agent_retry_(tcall_agent *a, int error)
 {
     bool dead = error == TCALL_E_CLOSED && !a->response.status &&
                 a->response.retry_after_ms == 0 && !a->again;
@@ -14295,13 +14354,11 @@ static int tcall_agent_wait_(tcall_agent *a)
 /* An error ends the turn. What it added to the history stays as far as it is
  * whole: calls without results are taken back, and so is a question that
  * nobody answered. */
-TCALL_APART_ static int tcall_agent_end_(tcall_agent *a, int error)
+TCALL_APART_ static void tcall_agent_undo_(tcall_agent *a)
 {
     tcall_block *b = &a->desc.tc->block;
     size_t at = 0, from = 0, last = 0;
     tcall_item item;
-    tcall_agent_leave_(a);
-    tcall_agent_drop_(a);
     if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
         b->low = a->chat.start + a->mark;
     item.kind = TCALL_ITEM_TEXT;
@@ -14309,6 +14366,13 @@ TCALL_APART_ static int tcall_agent_end_(tcall_agent *a, int error)
         last = from;
     if (item.kind == TCALL_ITEM_USER)
         b->low = a->chat.start + last;
+}
+
+static int tcall_agent_end_(tcall_agent *a, int error)
+{
+    tcall_agent_leave_(a);
+    tcall_agent_drop_(a);
+    tcall_agent_undo_(a);
     a->state = TCALL_A_IDLE_;
     a->wait_ms = 0;
     return error;

@@ -382,7 +382,7 @@ static void write_all(tcall_writer *w)
     tcall_write_quote(w);
     tcall_write_open(w, '{');
     tcall_write_key(w, "k");
-    tcall_write_string(w, "a\"b\\c\n");
+    tcall_write_string(w, "a\"b\\c\n\xC3\xA9\1");
     tcall_write_close(w, '}');
     tcall_write_unquote(w);
     tcall_write_key(w, "last");
@@ -393,7 +393,8 @@ static void write_all(tcall_writer *w)
 static const char written[] =
     "{\"a \\\"quoted\\\" \\\\ key\\n\":\"\\u0001\\u001f\\t\\r\\n\\b\\f/\x7f"
     "\xC3\xA9\\\"\",\"list\":[-42,21.50,-0.005,true,null,{},[1, 2],\"\"],"
-    "\"quoted\":\"{\\\"k\\\":\\\"a\\\\\\\"b\\\\\\\\c\\\\n\\\"}\",\"last\":1}";
+    "\"quoted\":\"{\\\"k\\\":\\\"a\\\\\\\"b\\\\\\\\c\\\\n"
+    "\xC3\xA9\\\\u0001\\\"}\",\"last\":1}";
 
 static size_t sink_chunk;
 

@@ -291,10 +291,18 @@ static void test_refs(void)
     CHECK(verdict("{\"type\":\"string\",\"minLength\":2,\"$schema\":"
                   "\"http://json-schema.org/draft-07/schema\"}",
                   "\"ab\"") == 1);
-    CHECK(verdict("{\"$ref\":\"#\"}", "1") == -2);
-    CHECK(verdict("{\"anyOf\":[{\"$ref\":\"#/$defs/a\"}],\"$defs\":{\"a\":"
+    CHECK(refused("{\"$ref\":\"#\"}", "leads to itself at 8: \"#\""));
+    CHECK(refused("{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":"
+                  "\"#/$defs/b\"},\"b\":{\"if\":{},\"then\":"
+                  "{\"$ref\":\"#/$defs/a\"}}}}",
+                  "leads to itself at 82: \"#/$defs/a\""));
+    CHECK(verdict("{\"$ref\":\"#/$defs/b\",\"$defs\":{\"a\":{\"minimum\":2,"
+                  "\"properties\":{\"x\":{\"$ref\":\"#/$defs/b\"}}},"
+                  "\"b\":{\"anyOf\":[{\"$ref\":\"#/$defs/a\"}]}}}",
+                  "{\"x\":{\"x\":1}}") == 0);
+    CHECK(refused("{\"anyOf\":[{\"$ref\":\"#/$defs/a\"}],\"$defs\":{\"a\":"
                   "{\"not\":{\"$ref\":\"#\"}}}}",
-                  "1") == -2);
+                  "leads to itself at 60: \"#\""));
     CHECK(refused("{\"$ref\":\"#/$defs/b\"}",
                   "leads to no schema at 8: \"#/$defs/b\""));
     CHECK(refused("{\"$ref\":\"#/$defs\",\"$defs\":{}}",
