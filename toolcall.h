@@ -7213,11 +7213,12 @@ static bool tcall_split_hump_(const tcall_split_ *t, int last)
            !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
 }
 
-/* The short way, for most of all text: a word of small letters between signs
- * of ASCII, which needs no folding. */
+/* The short way, for most of all text: a word of small letters, or after one
+ * capital, between signs of ASCII. */
 static bool tcall_split_plain_(tcall_split_ *t)
 {
     const char *p = t->p, *end = t->end, *from;
+    bool capital;
     if (!t->input)
         for (; p < end; p++) {
             unsigned c = (unsigned char)*p;
@@ -7225,15 +7226,21 @@ static bool tcall_split_plain_(tcall_split_ *t)
                 break;
         }
     t->p = from = p;
-    while (p < end && *p >= 'a' && *p <= 'z')
+    capital = p < end && *p >= 'A' && *p <= 'Z';
+    p += capital;
+    while (p < end && (unsigned char)(*p - 'a') < 26)
         p++;
-    if (p == from || (p < end && (unsigned char)*p >= 0x80))
+    if (p == from + capital || (p < end && (unsigned char)*p >= 0x80))
         return false;
+    t->p = p;
     t->at = from;
     t->n = TCALL_PICK_WORD_;
     if (p - from < TCALL_PICK_WORD_)
         t->n = (uint8_t)(p - from);
-    t->p = p;
+    if (capital) {
+        t->at = (char *)memcpy(t->word, from, t->n);
+        t->word[0] |= 0x20;
+    }
     return true;
 }
 
