@@ -1213,11 +1213,13 @@ extern const char *const tcall_synonyms[];
  * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
  * neither separate words. At most 48 different words of it count.
  *
- * The score of the best tool is the share of the input that it covers: of the
- * weight of all words that tell something, the part whose words stand in its
- * name and texts; 1000 when all of them do. The others have their share of it,
- * as they cover less of the input or of one of its sentences. So scores rise
- * with every word found, and can be compared between inputs. */
+ * The best score is the largest share of the input that one tool covers: of the
+ * weight of all words that tell something (rare ones weigh most), the part that
+ * its name and texts have, or have a synonym of; 1000 when they have all. The
+ * other tools have their share of it, as they say less of the input or of one
+ * of its sentences. So in a sentence a further word that the tool which covers
+ * most has never lowers the best score, a word that no tool has never raises
+ * it, and scores can be compared between inputs. */
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max);
 /* Why: "matched weather, city", "pinned", or "time ran out". */
