@@ -7798,15 +7798,20 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* What a record is worth: part[0] for the whole input, then for its clauses.
+/* What a tool is worth: part[0] for the whole input, then for its clauses.
  * Returns the weight of the words that it has. */
-static uint32_t tcall_ranking_parts_(const tcall_ranking_ *k,
-                                     const tcall_record_ *r, uint32_t *part)
+static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
+                                     uint32_t *part)
 {
     const tcall_query_ *q = k->q;
-    uint32_t average = q->lengths / (uint32_t)k->tools + 1;
-    uint32_t dull = 64 + 1024 * tcall_record_length_(r) / average, cover = 0;
+    uint32_t average = q->lengths / (uint32_t)k->tools + 1, dull, cover = 0;
+    tcall_record_ made, *r = &made;
     unsigned first, t, i;
+    if (k->records)
+        r = &k->records[tool];
+    else
+        tcall_ranking_record_(k, tool, r, false);
+    dull = 64 + 1024 * tcall_record_length_(r) / average;
     memset(part, 0, sizeof q->best);
     for (first = 0; first < q->terms; first += 8) {
         uint32_t levels = tcall_record_levels_(r, first);
@@ -7831,15 +7836,10 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
 {
     const tcall_query_ *q = k->q;
     uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
-    tcall_record_ r;
     unsigned c;
     if (q->level == 0)
         return 0;
-    if (k->records)
-        r = k->records[i];
-    else
-        tcall_ranking_record_(k, i, &r, false);
-    tcall_ranking_parts_(k, &r, part);
+    tcall_ranking_parts_(k, i, part);
     if (part[0] == 0)
         return 0;
     for (c = 0; c < q->clauses; c++)
@@ -7848,8 +7848,7 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
             most = share > most ? share : most;
         }
     score = (part[0] << 12) / q->best[0];
-    score = q->clauses > 1 ? 614 * score + 410 * most : score << 10;
-    return score * q->level;
+    return (614 * score + 410 * most) * q->level;
 }
 
 /* 16 * log2 of how rare a term is among the tools: of the word itself if there
@@ -7885,12 +7884,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
         all += q->weight[t];
     }
     for (i = 0; tcall_ranking_next_(k, &i); i++) {
-        uint32_t cover;
-        if (k->records)
-            at = &k->records[i];
-        else
-            tcall_ranking_record_(k, i, at, false);
-        cover = tcall_ranking_parts_(k, at, part);
+        uint32_t cover = tcall_ranking_parts_(k, i, part);
         most = cover > most ? cover : most;
         for (c = 0; c <= q->clauses; c++)
             q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
