@@ -7370,7 +7370,7 @@ static tcall_key_ tcall_split_key_(const tcall_split_ *t)
     if (n > 3 && letters)
         n = tcall_stem_(w, n);
     last = w[n - 1];
-    if (n > 2 && last == 'y')
+    if (t->n > 3 && n > 2 && last == 'y')
         last = 'i';
     k.stem = tcall_pick_hash_(TCALL_PICK_HASH_, w, n - 1);
     k.stem = tcall_pick_hash_(k.stem, &last, 1);

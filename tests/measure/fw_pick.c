@@ -28,6 +28,5 @@ int main(void)
 
     if (check_schema() < 0 || tcall_init(&tc, &desc) < 0)
         return 1;
-    return tcall_pick(&tc, tcall_str_of(text), NULL, picks,
-                      TCALL_COUNT(picks));
+    return tcall_pick(&tc, tcall_str_of(text), NULL, picks, TCALL_COUNT(picks));
 }
