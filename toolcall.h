@@ -1183,10 +1183,15 @@ typedef struct tcall_scorer {
 } tcall_scorer;
 
 /* Made by tcall_pick_index. */
-typedef struct tcall_index {
+typedef struct tcall_index tcall_index;
+struct tcall_query_;
+struct tcall_counts_;
+struct tcall_index {
     const uint32_t *words;
     size_t tools;
-} tcall_index;
+    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t i,
+                 struct tcall_counts_ *n); /* private */
+};
 
 /* Zero is the default of each. */
 typedef struct tcall_pick_opts {
@@ -1244,11 +1249,13 @@ extern const char *const tcall_synonyms[];
  * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
  * neither separate words. At most 48 different words of it count.
  *
- * The score of the best tool is the share of the input that it covers: of the
- * weight of all words that tell something, the part whose words stand in its
- * name and texts; 1000 when all of them do. The others have their share of it,
- * as they cover less of the input or of one of its sentences. So scores rise
- * with every word found, and can be compared between inputs. */
+ * The best score is the largest share of the input that one tool covers: of the
+ * weight of all words that tell something (rare ones weigh most), the part that
+ * its name and texts have, or have a synonym of; 1000 when they have all. The
+ * other tools have their share of it, as they say less of the input or of one
+ * of its sentences. So in a sentence a further word that the tool which covers
+ * most has never lowers the best score, a word that no tool has never raises
+ * it, and scores can be compared between inputs. */
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max);
 /* Why: "matched weather, city", "pinned", or "time ran out". */
@@ -7032,32 +7039,58 @@ static const uint8_t tcall_pick_weights_[TCALL_IN_COUNT_][3] = {
 /* The sums that a record tells apart. */
 static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* Words that say nothing about what is wanted, by their length. Words that
- * tell a device what to do (on, off, up, down, next, all) are none of them. */
-enum { TCALL_PICK_STOPS_ = 12 }; /* the longest */
-static const char tcall_pick_stop_[] =
-    "a d e g i m s t\0"
-    "am an as at be by do he hi if im in is it ll me my no of ok or re so "
-    "to us ve we\0"
-    "and any are but can did don etc for had has her hey him his how its "
-    "ive let may nor not now our per she the too use via was way who why "
-    "yes you\0"
-    "able also been best both does done each from give good have help "
-    "here into just know lets like look make mine more most must need "
-    "next okay once only same some soon such sure tell than that them "
-    "then they this used very want ways well were what when whom will "
-    "with your\0"
-    "about after again based being could doing every first given great "
-    "hello might needs other shall thank their there these thing third "
-    "those using wants where which whose would\0"
-    "anyone before during having kindly lastly please second should "
-    "thanks things\0"
-    "another because between finally looking related someone through\0"
-    "anything moreover\0"
-    "following regarding something\0"
-    "\0"
-    "furthermore\0"
-    "additionally";
+/* Words that say nothing about what is wanted, by their length: the upper half
+ * of their hashes, since the words would take twice the flash. A word that is
+ * none of them is taken for one once in two thousand times; no English one of
+ * tens of thousands is. Words that tell a device what to do (on, off, up, down,
+ * next, all) are none. */
+enum { TCALL_PICK_STOPS_ = 12 }; /* letters of the longest */
+static const uint16_t tcall_pick_stop_[] = {
+    /* a d e g i m s t */
+    0xE40C, 0xE10C, 0xE00C, 0xE20C, 0xEC0C, 0xE80C, 0xF60C, 0xF10C, 0,
+    /* am an as at be by do he hi if im in is it ll me my no of ok or re so to
+       us ve we */
+    0x4024, 0x4124, 0x5E25, 0x5725, 0x382B, 0x542B, 0x621C, 0x5C3A, 0x683A,
+    0x3938, 0x4038, 0x4138, 0x4E38, 0x4738, 0x4531, 0x682E, 0x4C2D, 0x6236,
+    0x6934, 0x6634, 0x5D34, 0x5854, 0x4252, 0x4245, 0x4643, 0x4849, 0x5C47, 0,
+    /* and any are but can did don etc for had has her hey him his how its ive
+       let may nor not now our per she the too use via was way who why yes you
+       */
+    0x0F29, 0x2C29, 0x406F, 0x60D5, 0xF074, 0xD762, 0xED68, 0x8D9C, 0xACF3,
+    0xE2BE, 0xEDBF, 0xF4B4, 0xFFB4, 0x0BD2, 0xFDD2, 0x01C3, 0x80F8, 0x96FD,
+    0x506B, 0xD6A2, 0x23B1, 0x29B1, 0x28B1, 0xA91A, 0x6B4B, 0xE92D, 0xB40E,
+    0x9E10, 0x5791, 0x6912, 0x16E2, 0x1CE2, 0x2AF4, 0x18F4, 0x4E9F, 0x50B8, 0,
+    /* able also been best both does done each from give good have help here
+       into just know lets like look make mine more most must need next okay
+       once only same some soon such sure tell than that them then they this
+       used very want ways well were what when whom will with your */
+    0xDD2C, 0xCEC7, 0xA65B, 0x9C7F, 0xEA81, 0x20DC, 0x26F3, 0x147A, 0x95CD,
+    0x994C, 0xFA60, 0xF5CE, 0x3871, 0x213B, 0x2F91, 0x8F25, 0x464B, 0x2176,
+    0x0BE7, 0xE6EF, 0xE18C, 0x7E89, 0xE855, 0xFB53, 0xC508, 0x72EA, 0x5CB6,
+    0xBA9E, 0x9188, 0x9D9E, 0xCD0C, 0xF361, 0xE85A, 0x2622, 0x1EFB, 0xC617,
+    0xE518, 0xCB18, 0xE422, 0xE522, 0xD822, 0xDA2B, 0x6A78, 0xED35, 0x8B2C,
+    0x9005, 0xF4B5, 0xC7EB, 0x856E, 0x7F77, 0x805F, 0x1010, 0x0C4A, 0x00F0, 0,
+    /* about after again based being could doing every first given great hello
+       might needs other shall thank their there these thing third those using
+       wants where which whose would */
+    0xB323, 0x1B6E, 0xB33F, 0x1E3E, 0x6A43, 0x2DB6, 0x9CD7, 0x094E, 0x4881,
+    0xC4EB, 0xFB13, 0x4F9F, 0x2D9C, 0x8539, 0xC87D, 0xC67E, 0x1659, 0xCBFD,
+    0xB8EB, 0xD4EE, 0x78C7, 0x69F9, 0xF8AA, 0x69CE, 0x725F, 0x056C, 0x08D2,
+    0xD599, 0x7AC4, 0,
+    /* anyone before during having kindly lastly please second should thanks
+       things */
+    0xEFB0, 0x3845, 0x7BB4, 0xDAEC, 0xC84F, 0xCEB3, 0x4DD5, 0xABF8, 0xC5C2,
+    0xBEED, 0x9E7A, 0,
+    /* another because between finally looking related someone through */
+    0x2317, 0xE330, 0xA4EE, 0x9C0C, 0x5506, 0xEE3C, 0xB450, 0xFD8F, 0,
+    /* anything moreover */
+    0xB273, 0x4AC3, 0,
+    /* following regarding something */
+    0x9720, 0xD4A9, 0x7E47, 0, 0,
+    /* furthermore */
+    0x7DC4, 0,
+    /* additionally */
+    0x234C, 0};
 
 #ifndef TOOLCALL_NO_SYNONYMS
 /* Arrays, since linkers drop those that nobody names, unlike bare texts. */
@@ -7403,7 +7436,9 @@ static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
     else if (c == '"' && t->json) {
         while (p < t->end && *p != '"')
             p += 1 + (*p == '\\');
-        t->key = p + 1 < t->end && p[1] == ':';
+        for (p++; p < t->end && tcall_is_space_(*p); p++)
+            ;
+        t->key = p < t->end && *p == ':';
         if (t->key)
             t->stop = true;
     }
@@ -7431,11 +7466,12 @@ static bool tcall_split_hump_(const tcall_split_ *t, int last)
            !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
 }
 
-/* The short way, for most of all text: a word of small letters between signs
- * of ASCII, which needs no folding. */
+/* The short way, for most of all text: a word of small letters, or after one
+ * capital, between signs of ASCII. */
 static bool tcall_split_plain_(tcall_split_ *t)
 {
     const char *p = t->p, *end = t->end, *from;
+    bool capital;
     if (!t->input)
         for (; p < end; p++) {
             unsigned c = (unsigned char)*p;
@@ -7443,15 +7479,21 @@ static bool tcall_split_plain_(tcall_split_ *t)
                 break;
         }
     t->p = from = p;
-    while (p < end && *p >= 'a' && *p <= 'z')
+    capital = p < end && *p >= 'A' && *p <= 'Z';
+    p += capital;
+    while (p < end && (unsigned char)(*p - 'a') < 26)
         p++;
-    if (p == from || (p < end && (unsigned char)*p >= 0x80))
+    if (p == from + capital || (p < end && (unsigned char)*p >= 0x80))
         return false;
+    t->p = p;
     t->at = from;
     t->n = TCALL_PICK_WORD_;
     if (p - from < TCALL_PICK_WORD_)
         t->n = (uint8_t)(p - from);
-    t->p = p;
+    if (capital) {
+        t->at = (char *)memcpy(t->word, from, t->n);
+        t->word[0] |= 0x20;
+    }
     return true;
 }
 
@@ -7497,87 +7539,53 @@ static bool tcall_split_next_(tcall_split_ *t)
     return t->n > 0;
 }
 
-static bool tcall_ends_(const char *w, size_t n, const char *end, size_t len)
-{
-    return memcmp(w + n - len, end, len) == 0;
-}
-
-static bool tcall_vowel_(char c)
-{
-    return memchr("aeiouy", c, 6) != NULL;
-}
-
-static bool tcall_has_vowel_(const char *w, size_t n)
-{
-    while (n-- > 0)
-        if (tcall_vowel_(w[n]))
-            return true;
-    return false;
-}
-
 /* Cuts English endings off, so that forms of a word are alike: light, lights,
- * lighting. What remains need not be a word. The first three letters stay. */
-static size_t tcall_stem_(char *w, size_t n)
+ * lighting. What remains need not be a word, and has three letters or more with
+ * a vowel among them; its y counts as i. */
+static size_t tcall_stem_(const char *w, size_t n)
 {
-    if (n > 3 && w[n - 1] == 's') {
-        if (n > 4 && tcall_ends_(w, n, "ies", 3)) {
-            n -= 2;
-            w[n - 1] = 'y';
-        } else if (tcall_ends_(w, n, "xes", 3) ||
-                   (n > 4 && (tcall_ends_(w, n, "sses", 4) ||
-                              tcall_ends_(w, n, "ches", 4) ||
-                              tcall_ends_(w, n, "shes", 4))))
-            n -= 2;
-        else if (w[n - 2] != 's' && w[n - 2] != 'u' && w[n - 2] != 'i')
-            n--;
+    static const char ends[] = "ing\0ion\0ed";
+    const char *end = ends;
+    if (n > 3 && w[n - 1] == 's' && !memchr("sui", w[n - 2], 3))
+        n--;
+    for (; end < ends + sizeof ends; end += 4) {
+        size_t len = strlen(end), rest = n - len, i = 0;
+        if (n < len + 3 || memcmp(w + rest, end, len) != 0)
+            continue;
+        while (i < rest && !memchr("aeiouy", w[i], 6))
+            i++;
+        if (i < rest)
+            n = rest;
+        break;
     }
-    if (n > 4)
-        switch (w[n - 1]) {
-        case 'n': /* -tion, -sion */
-            if (n > 6 && tcall_ends_(w, n, "ion", 3) &&
-                (w[n - 4] == 't' || w[n - 4] == 's'))
-                n -= 3;
-            break;
-        case 'g':
-            if (n > 5 && tcall_ends_(w, n, "ing", 3) &&
-                tcall_has_vowel_(w, n - 3))
-                n -= 3;
-            break;
-        case 'd':
-            if (w[n - 2] == 'e' && tcall_has_vowel_(w, n - 2))
-                n -= 2;
-            break;
-        default: break;
-        }
     if (n > 3 && w[n - 1] == 'e')
         n--;
-    if (n > 3 && w[n - 1] == w[n - 2] && !tcall_vowel_(w[n - 1]))
+    if (n > 3 && w[n - 1] == w[n - 2] && !memchr("aeiouy", w[n - 1], 6))
         n--;
-    if (n > 2 && w[n - 1] == 'y')
-        w[n - 1] = 'i';
     return n;
 }
 
-static bool tcall_pick_stops_(const tcall_split_ *t)
-{
-    const char *p = tcall_pick_stop_;
-    unsigned n;
-    if (t->n > TCALL_PICK_STOPS_)
-        return false;
-    for (n = 1; n < t->n; n++)
-        p += strlen(p) + 1;
-    for (; *p; p += t->n + (p[t->n] == ' '))
-        if (memcmp(p, t->at, t->n) == 0)
-            return true;
-    return false;
-}
-
 /* FNV-1a. Its low bits find the slot, its high bits tell it from others. */
+#define TCALL_PICK_HASH_ 2166136261u
 static uint32_t tcall_pick_hash_(uint32_t h, const char *p, size_t n)
 {
     while (n-- > 0)
         h = (h ^ (unsigned char)*p++) * 16777619u;
     return h;
+}
+
+static bool tcall_pick_stops_(const tcall_split_ *t)
+{
+    const uint16_t *p = tcall_pick_stop_;
+    uint32_t hash = tcall_pick_hash_(TCALL_PICK_HASH_, t->at, t->n) >> 16;
+    unsigned n;
+    if (t->n > TCALL_PICK_STOPS_)
+        return false;
+    for (n = 1; n < t->n; n += !*p++)
+        ;
+    while (*p && *p != hash)
+        p++;
+    return *p != 0;
 }
 
 /* What words are known by. */
@@ -7602,24 +7610,28 @@ static unsigned tcall_split_letters_(const tcall_split_ *t)
 /* Only stems of letters are cut; the word itself stays. */
 static tcall_key_ tcall_split_key_(const tcall_split_ *t)
 {
-    char w[TCALL_PICK_WORD_];
+    const char *w = t->at;
     size_t n = t->n;
-    bool letters = *t->at >= 'a' && *t->at <= 'z';
+    bool letters = *w >= 'a' && *w <= 'z';
     tcall_key_ k;
+    char last;
     k.prefix = 0;
     if (n >= TCALL_PICK_PREFIX_ && letters)
-        k.prefix = tcall_pick_hash_(0x50BA1, t->at, TCALL_PICK_PREFIX_) | 1;
-    memcpy(w, t->at, n);
+        k.prefix = tcall_pick_hash_(0x50BA1, w, TCALL_PICK_PREFIX_) | 1;
     if (n > 3 && letters)
         n = tcall_stem_(w, n);
-    k.stem = tcall_pick_hash_(2166136261u, w, n);
+    last = w[n - 1];
+    if (t->n > 3 && n > 2 && last == 'y')
+        last = 'i';
+    k.stem = tcall_pick_hash_(TCALL_PICK_HASH_, w, n - 1);
+    k.stem = tcall_pick_hash_(k.stem, &last, 1);
     return k;
 }
 
-/* What one tool says of the words of the input: three bits each, a level, in
- * three planes; its length and how much of its name was asked for. */
+/* What one tool says of the words of the input: three bits each, a level; its
+ * length and how much of its name was asked for. */
 typedef struct tcall_record_ {
-    uint8_t plane[3][TCALL_PICK_TERMS_ / 8];
+    uint8_t levels[TCALL_PICK_TERMS_ / 8][3];
     uint8_t length; /* in quarters of a word, coarser from 128 on */
     uint8_t name;   /* 16: all its words */
 } tcall_record_;
@@ -7766,12 +7778,12 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
             (again || tcall_query_begins_(q, tcall_split_letters_(t)))) {
             uint32_t stem = tcall_split_key_(t).stem;
             int term = tcall_query_term_(q, stem);
-            if (term < 0) {
-                unsigned i;
-                for (i = 0; i < again; i++)
+            unsigned i;
+            for (i = 0; i < again; i++)
+                if (terms[i] != term)
                     tcall_query_add_(q, tcall_split_letters_(t), stem,
                                      terms[i] | TCALL_SLOT_WEAK_);
-            } else if (!again && found < TCALL_COUNT(terms))
+            if (term >= 0 && !again && found < TCALL_COUNT(terms))
                 terms[found++] = (uint8_t)term;
         }
         while (*p == ' ')
@@ -7814,24 +7826,25 @@ static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned text)
            (key.prefix && tcall_query_hit_(q, key.prefix, text));
 }
 
-enum { TCALL_PICK_TEXTS_ = 5 };
+/* The texts of a tool. */
+static const struct {
+    uint16_t at;
+    uint8_t where;
+} tcall_pick_texts_[] = {
+    {offsetof(tcall_tool, name), TCALL_IN_NAME_},
+    {offsetof(tcall_tool, title), TCALL_IN_TEXT_},
+    {offsetof(tcall_tool, description), TCALL_IN_TEXT_},
+    {offsetof(tcall_tool, tags), TCALL_IN_TEXT_},
+    {offsetof(tcall_tool, parameters), TCALL_IN_PARAMETERS_}};
 
-static void tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
-                             unsigned text)
+/* Begins a text of a tool; returns where it stands. */
+static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
+                                 unsigned text)
 {
-    const char *p = text == 0   ? tool->name
-                    : text == 1 ? tool->title
-                    : text == 2 ? tool->description
-                    : text == 3 ? tool->tags
-                                : tool->parameters;
+    const char *p;
+    memcpy(&p, (const char *)tool + tcall_pick_texts_[text].at, sizeof p);
     tcall_split_init_(t, p, p ? strlen(p) : 0);
-}
-
-static unsigned tcall_pick_where_(unsigned text)
-{
-    return text == 0   ? TCALL_IN_NAME_
-           : text == 4 ? TCALL_IN_PARAMETERS_
-                       : TCALL_IN_TEXT_;
+    return tcall_pick_texts_[text].where;
 }
 
 /* What is counted while a tool is read. */
@@ -7854,9 +7867,8 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
 {
     tcall_split_ *t = &q->words;
     unsigned text;
-    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-        unsigned where = tcall_pick_where_(text);
-        tcall_pick_text_(t, tool, text);
+    for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
+        unsigned where = tcall_pick_text_(t, tool, text);
         while (tcall_split_next_(t)) {
             tcall_counts_add_(n, t->n, where);
             if (tcall_query_begins_(q, tcall_split_letters_(t)) &&
@@ -7869,9 +7881,11 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
 /* The same from an index. Of each tool it has a head, its length and the words
  * of its name, and two numbers for each word: 20 bits of the hash of the stem,
  * the letters, where it stands; and the prefix. */
-static void tcall_query_index_(tcall_query_ *q, const uint32_t *p,
-                               const uint32_t *end, tcall_counts_ *n)
+static void tcall_query_index_(tcall_query_ *q, const tcall_index *index,
+                               size_t i, tcall_counts_ *n)
 {
+    const uint32_t *p = index->words + index->words[i];
+    const uint32_t *end = index->words + index->words[i + 1];
     n->length = *p >> 8;
     n->name = *p & 0xFF;
     for (p++; p < end; p += 2) {
@@ -7905,9 +7919,9 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
         if (i < room)
             words[i] = (uint32_t)head;
         memset(&n, 0, sizeof n);
-        for (text = 0; i < count && text < TCALL_PICK_TEXTS_; text++) {
-            unsigned where = tcall_pick_where_(text);
-            tcall_pick_text_(&t, tool, text);
+        for (text = 0; i < count && text < TCALL_COUNT(tcall_pick_texts_);
+             text++) {
+            unsigned where = tcall_pick_text_(&t, tool, text);
             for (; tcall_split_next_(&t); used += 2) {
                 uint32_t letters = tcall_split_letters_(&t);
                 tcall_key_ key = tcall_split_key_(&t);
@@ -7928,6 +7942,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     }
     index->words = words;
     index->tools = count;
+    index->read = tcall_query_index_;
     return TCALL_OK;
 }
 
@@ -7979,27 +7994,28 @@ static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
 }
 
 /* What tool i says of the terms, and in the first pass how many tools do. */
-static void tcall_ranking_record_(tcall_ranking_ *k, size_t i, tcall_record_ *r,
-                                  bool count)
+static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
+                                  tcall_record_ *r, bool count)
 {
     tcall_query_ *q = k->q;
     const tcall_index *index = k->opts->index;
     tcall_counts_ n;
+    unsigned i;
     memset(r, 0, sizeof *r);
     memset(&n, 0, sizeof n);
     if (index)
-        tcall_query_index_(q, index->words + index->words[i],
-                           index->words + index->words[i + 1], &n);
+        index->read(q, index, tool, &n);
     else
-        tcall_query_tool_(q, &k->tc->desc.tools[i], &n);
+        tcall_query_tool_(q, &k->tc->desc.tools[tool], &n);
     while (q->hits > 0) {
         unsigned t = q->hit[--q->hits], level = 7;
+        uint32_t bits;
         unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
         while (tcall_pick_levels_[level] > sum)
             level--;
-        r->plane[0][t / 8] |= (uint8_t)((level & 1) << t % 8);
-        r->plane[1][t / 8] |= (uint8_t)((level >> 1 & 1) << t % 8);
-        r->plane[2][t / 8] |= (uint8_t)((level >> 2) << t % 8);
+        bits = (uint32_t)level << t % 8 * 3;
+        for (i = 0; i < 3; i++, bits >>= 8)
+            r->levels[t / 8][i] |= (uint8_t)bits;
         if (count) {
             q->any[t]++;
             q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
@@ -8012,18 +8028,16 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t i, tcall_record_ *r,
     r->name = (uint8_t)(n.name ? n.hits * 16 / n.name : 0);
 }
 
+/* The levels of eight terms from t on. */
+static uint32_t tcall_record_levels_(const tcall_record_ *r, unsigned t)
+{
+    const uint8_t *p = r->levels[t / 8];
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+}
+
 static unsigned tcall_record_length_(const tcall_record_ *r)
 {
     return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
-}
-
-/* The level of a term in a record; 0: the tool says nothing of it. */
-static unsigned tcall_record_level_(const tcall_record_ *r, unsigned t)
-{
-    unsigned low = r->plane[0][t / 8], middle = r->plane[1][t / 8];
-    unsigned high = r->plane[2][t / 8];
-    return (low >> t % 8 & 1) | (middle >> t % 8 & 1) << 1 |
-           (high >> t % 8 & 1) << 2;
 }
 
 /* 16 * log2(x), between powers of two by a straight line. */
@@ -8035,35 +8049,37 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* What a record is worth: part[0] for the whole input, the rest for its
- * clauses. */
-static void tcall_ranking_parts_(const tcall_ranking_ *k,
-                                 const tcall_record_ *r, uint32_t *part)
+/* What a tool is worth: part[0] for the whole input, then for its clauses.
+ * Returns the weight of the words that it has. */
+static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
+                                     uint32_t *part)
 {
     const tcall_query_ *q = k->q;
-    uint32_t average = q->lengths / (uint32_t)k->tools + 1;
-    uint32_t dull = 64 + 1024 * tcall_record_length_(r) / average;
-    unsigned t, i;
+    uint32_t average = q->lengths / (uint32_t)k->tools + 1, dull, cover = 0;
+    tcall_record_ made, *r = &made;
+    unsigned first, t, i;
+    if (k->records)
+        r = &k->records[tool];
+    else
+        tcall_ranking_record_(k, tool, r, false);
+    dull = 64 + 1024 * tcall_record_length_(r) / average;
     memset(part, 0, sizeof q->best);
-    for (t = 0; t < q->terms; t++) {
-        unsigned byte = t / 8, level, value, bits;
-        if (t % 8 == 0 &&
-            !(r->plane[0][byte] | r->plane[1][byte] | r->plane[2][byte])) {
-            t += 7;
-            continue;
+    for (first = 0; first < q->terms; first += 8) {
+        uint32_t levels = tcall_record_levels_(r, first);
+        for (t = first; levels; levels >>= 3, t++) {
+            uint32_t value = tcall_pick_levels_[levels & 7];
+            unsigned clauses = q->clause[t];
+            if (value == 0)
+                continue;
+            cover += q->weight[t];
+            value = q->weight[t] * 1024u * value / (16 * value + dull);
+            value = value * (32u + r->name) / 32;
+            part[0] += value;
+            for (i = 1; clauses; clauses >>= 1, i++)
+                part[i] += clauses & 1 ? value : 0;
         }
-        level = tcall_record_level_(r, t);
-        if (level == 0)
-            continue;
-        value = tcall_pick_levels_[level];
-        value = q->weight[t] * 1024u * value / (16 * value + dull);
-        value = value * (32u + r->name) / 32;
-        part[0] += value;
-        if (q->clauses > 1)
-            for (i = 1, bits = q->clause[t]; bits; bits >>= 1, i++)
-                if (bits & 1)
-                    part[i] += value;
     }
+    return cover;
 }
 
 /* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
@@ -8071,15 +8087,10 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
 {
     const tcall_query_ *q = k->q;
     uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
-    tcall_record_ r;
     unsigned c;
     if (q->level == 0)
         return 0;
-    if (k->records)
-        r = k->records[i];
-    else
-        tcall_ranking_record_(k, i, &r, false);
-    tcall_ranking_parts_(k, &r, part);
+    tcall_ranking_parts_(k, i, part);
     if (part[0] == 0)
         return 0;
     for (c = 0; c < q->clauses; c++)
@@ -8088,8 +8099,7 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
             most = share > most ? share : most;
         }
     score = (part[0] << 12) / q->best[0];
-    score = q->clauses > 1 ? 614 * score + 410 * most : score << 10;
-    return score * q->level;
+    return (614 * score + 410 * most) * q->level;
 }
 
 /* 16 * log2 of how rare a term is among the tools: of the word itself if there
@@ -8109,7 +8119,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
 {
     tcall_query_ *q = k->q;
     tcall_record_ r, *at = &r;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0, most = 0;
     unsigned t, c;
     size_t i;
     for (i = 0; tcall_ranking_next_(k, &i); i++) {
@@ -8125,16 +8135,12 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
         all += q->weight[t];
     }
     for (i = 0; tcall_ranking_next_(k, &i); i++) {
-        if (k->records)
-            at = &k->records[i];
-        else
-            tcall_ranking_record_(k, i, at, false);
-        tcall_ranking_parts_(k, at, part);
+        uint32_t cover = tcall_ranking_parts_(k, i, part);
+        most = cover > most ? cover : most;
         for (c = 0; c <= q->clauses; c++)
             q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
     }
-    q->level = all ? q->best[0] * 1000 / (all * 21) : 0;
-    q->level = q->level < 1000 ? q->level : 1000;
+    q->level = all ? most * 1000 / all : 0;
 }
 
 /* The query, and records for all tools if there is room, in the free part of
@@ -8409,7 +8415,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_tell_word_(const tcall_teller_ *to, const tcall_split_ *t,
                              unsigned term)
 {
-    if (!tcall_record_level_(to->only, term))
+    if (!(tcall_record_levels_(to->only, term) >> term % 8 * 3 & 7))
         return;
     tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
     tcall_write_bytes(to->w, t->at, t->n);

@@ -98,6 +98,8 @@ static void test_ranking(void)
     CHECK(is(pick("bulb", &all), "set_lamp help")); /* a synonym */
     CHECK(is(pick("{\"task\": \"weather\", \"mail\": 3}", &all),
              "get_weather help")); /* keys weigh less than values */
+    CHECK(is(pick("{\"mail\" : \"weather\"}", &all), "get_weather help"));
+    CHECK(is(pick("[{\"mail\"\n:\"weather\"}]", &all), "get_weather help"));
     CHECK(is(pick("qwxz", &all), "help"));
     CHECK(is(pick("", &all), "help"));
     CHECK(is(pick("the of and", &all), "help"));
@@ -190,6 +192,58 @@ static void test_scores(void)
     CHECK(last > 900);
     CHECK(tcall_pick(&tc, tcall_str_of(inputs[0]), NULL, picks, 8) > 0 &&
           picks[0].score < 500);
+}
+
+/* In a sentence, one more word of the tool that covers most never lowers the
+ * best score, whatever else has it; one that no tool has never raises it. */
+static void test_monotone(void)
+{
+    static const char *const words[] = {
+        "lamp",   "bulb",   "lights",   "weather", "forecast", "city",
+        "wind",   "garden", "watering", "plants",  "pump",     "measure",
+        "degree", "email",  "message",  "money",   "currency", "music",
+        "songs",  "player", "open",     "closing", "doors",    "heating"};
+    enum { TOOLS = 12, TEXT = 96 };
+    static char names[TOOLS][TEXT], texts[TOOLS][TEXT], input[256];
+    static tcall_tool some[TOOLS];
+    unsigned seed = 1, round, i, k, n;
+    for (round = 0; round < 300; round++) {
+        tcall_picked picks[TOOLS];
+        unsigned last = 0;
+        memset(some, 0, sizeof some);
+        for (i = 0; i < TOOLS; i++) {
+            names[i][0] = texts[i][0] = 0;
+            for (k = 0; k < 6; k++) {
+                seed = seed * 1103515245u + 12345;
+                strcat(k < 2 ? names[i] : texts[i],
+                       words[(seed >> 16) % TCALL_COUNT(words)]);
+                strcat(k < 2 ? names[i] : texts[i], k ? " " : "_");
+            }
+            some[i].name = names[i];
+            some[i].description = texts[i];
+            some[i].permissions = TCALL_READ;
+        }
+        memset(&tc, 0, sizeof tc);
+        tc.desc.tools = some;
+        tc.desc.tool_count = TOOLS;
+        tc.desc.allow = TCALL_READ;
+        tcall_block_init(&tc.block, block, sizeof block);
+        /* Words of one tool and two that none has, one after the other. */
+        strcpy(input, "quux ");
+        for (n = 0; n < 6; n++) {
+            const char *all = n < 4 ? texts[round % TOOLS] : "frob xyzzy";
+            const char *word = all;
+            for (k = 0; k < n % 4; k++)
+                word = strchr(word, ' ') + 1;
+            strncat(input, word, strcspn(word, " "));
+            strcat(input, " ");
+            k = tcall_pick(&tc, tcall_str_of(input), NULL, picks, 3) > 0
+                    ? picks[0].score
+                    : 0;
+            CHECK(k <= 1000 && (n < 4 ? k >= last : k <= last));
+            last = k;
+        }
+    }
 }
 
 /* The same picks and scores with records, without them, and with an index. */
@@ -491,6 +545,7 @@ int main(void)
     test_filters();
     test_limits();
     test_scores();
+    test_monotone();
     test_memory();
     test_scorers();
     test_reports();
