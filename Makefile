@@ -31,6 +31,9 @@ COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
+# The library, once for all tests; tests/matrix brings another.
+LIBRARY ?= $(BUILD)/tests/impl.o
+
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
@@ -91,10 +94,12 @@ bench-pick: $(BUILD)/probe
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
 
-$(BUILD)/probe $(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c
+$(BUILD)/probe: tests/probe.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(LDLIBS)
-$(port_tests): $(BUILD)/%: tests/%.c $(port)
-	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c $(LIBRARY)
+	$(HUSH) $(COMPILE) $< $(LIBRARY) -o $@ $(LDFLAGS) $(LDLIBS)
+$(port_tests): $(BUILD)/%: tests/%.c $(LIBRARY) $(port)
+	$(HUSH) $(COMPILE) $< $(LIBRARY) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \
     $(shell tests/need libhttp-parser-dev >&2 && echo -lhttp_parser)
@@ -115,10 +120,10 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps
+$(programs) $(tests) $(port) $(LIBRARY) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
-	@mkdir -p $(BUILD)/port && touch $@
+	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@
 deps: $(BUILD)/deps
 
 format:
@@ -133,6 +138,6 @@ install:
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(BUILD)/*.d $(BUILD)/port/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
 .PHONY: all run test unit matrix firmware-test firmware-run linux-test size \
         bench bench-pick figures deps format format-check install clean

@@ -1,6 +1,8 @@
 /* The least a test needs: CHECK counts, check_sum prints and gives main its
  * value. */
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 /* Long loops take each so-manieth case: 1, but for computers that are

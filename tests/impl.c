@@ -1,3 +1,3 @@
-/* The library alone, as one object file: for tests/matrix and tests/measure. */
+/* The library alone, as one object file: every test is linked with it. */
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"

@@ -1,6 +1,5 @@
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

@@ -1,5 +1,4 @@
 /* Arguments as C structs: TCALL_ARGS, tables by hand, and what is refused. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

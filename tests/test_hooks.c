@@ -1,5 +1,4 @@
 /* The ready-made hooks, events, approvals that come later, loops, files. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

@@ -1,6 +1,5 @@
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

@@ -1,5 +1,4 @@
 /* Scanner, values, writer, and tolerant reading of arguments. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 #include <time.h>

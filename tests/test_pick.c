@@ -1,5 +1,4 @@
 /* Picking: ranking, options, filters, other scorers, reports, the agent. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include "check.h"

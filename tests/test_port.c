@@ -9,7 +9,6 @@
 #endif
 #include "port/port.h"
 
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #define MKCERT_NO_MAIN

@@ -1,6 +1,5 @@
 /* Wire formats: answers in, whole, streamed, cut, broken, in any pieces and in
  * blocks of any size; requests out. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

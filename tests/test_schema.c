@@ -1,5 +1,4 @@
 /* Compiling schemas and checking values against them. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include "check.h"

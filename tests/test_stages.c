@@ -1,6 +1,5 @@
 /* The life of a call: the order of its stages for every outcome, what hooks
  * may do at each, services, and blocks of every size. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

@@ -1,6 +1,5 @@
 /* The scanner's tokens are those of jsmn: same order, same extent, same
  * nesting, on every valid text. jsmn itself is the judge. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 #define JSMN_STATIC

@@ -7,7 +7,6 @@
  *     STOP=1         ends with the first row that fails (for tests/guards) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
-#define TOOLCALL_IMPLEMENTATION
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/todo.h"

@@ -6,7 +6,6 @@
  *     STOP=1    ends with the first row that fails (for tests/guards) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#define TOOLCALL_IMPLEMENTATION
 #define TTOOL_IMPLEMENTATION
 #include "tools/shell.h"
 #include "tools.h"

@@ -1,7 +1,6 @@
 /* What examples/trace.h writes is JSON Lines without a secret, and a replay of
  * it is the same turn again: for every size of the pieces that arrive. */
 #define _POSIX_C_SOURCE 200809L
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include "examples/trace.h"

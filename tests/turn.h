@@ -1,7 +1,6 @@
 /*
  * turn.h - a turn of an agent, over HTTP, for the tests: did its call run?
  */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include "script.h"
