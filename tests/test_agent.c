@@ -276,8 +276,7 @@ static void test_limits(void)
     CHECK(s.opened == 1 && s.closed == 1 && items(&a, TCALL_ITEM_USER) == 0);
 }
 
-static int open_fails(void *user, const tcall_request *req,
-                      tcall_response *res)
+static int open_fails(void *user, const tcall_request *req, tcall_response *res)
 {
     (void)user;
     (void)req;
@@ -285,8 +284,7 @@ static int open_fails(void *user, const tcall_request *req,
     return TCALL_E_CERTIFICATE;
 }
 
-static int open_waits(void *user, const tcall_request *req,
-                      tcall_response *res)
+static int open_waits(void *user, const tcall_request *req, tcall_response *res)
 {
     (void)open_fails(user, req, res);
     return TCALL_E_AGAIN;

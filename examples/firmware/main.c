@@ -281,11 +281,31 @@ static char block[8 * 1024];
 static tcall tc;
 static tcall_agent agent;
 
+/* No call takes longer than this, nor is one repeated without end. */
+static tcall_loops loops;
+static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000), TCALL_LOOPS(&loops)};
+
+/* The tools that fit what was said, best first. */
+static void show_picks(const char *text)
+{
+    tcall_picked picks[2];
+    int i, n = tcall_pick(&tc, tcall_str_of(text), NULL, picks, 2);
+
+    for (i = 0; i < n; i++)
+        say("  pick     ", tcall_str_of(picks[i].tool->name), "",
+            (tcall_str){NULL, 0});
+    if (n <= 0)
+        say("  pick     ",
+            tcall_str_of(n < 0 ? tcall_error_code(n) : "none, so all"), "",
+            (tcall_str){NULL, 0});
+}
+
 /* One turn; a product does its other work in the same loop. */
 static int turn(const char *text)
 {
     int r = tcall_agent_say(&agent, tcall_str_of(text));
 
+    tcall_clear_turn(&loops);
     if (r == TCALL_OK)
         do {
             lan9118_poll(&netif);
@@ -305,6 +325,10 @@ static int agent_init(void)
         .tool_count = TCALL_COUNT(tools),
         .allow = TCALL_READ | TCALL_ACTUATE,
         .on_event = on_event,
+        .now_ms = now_ms,
+        .hooks = hooks,
+        .hook_count = TCALL_COUNT(hooks),
+        .run_hooks = tcall_run_hooks,
     };
     tcall_agent_desc a = {
         .tc = &tc,
@@ -314,6 +338,7 @@ static int agent_init(void)
         .key = "none",
         .stream = true,
         .max_ms = 8000,
+        .pick = tcall_pick, /* once there are more than TCALL_AGENT_ALL tools */
     };
     int r = tcall_init(&tc, &d);
 
@@ -373,6 +398,7 @@ static bool step(size_t i)
     net.port = steps[i].port;
     board.temperature = steps[i].temperature;
     say("\nuser       ", tcall_str_of(steps[i].say), "", answer);
+    show_picks(steps[i].say);
     r = turn(steps[i].say);
     if (r == TCALL_OK)
         answer = tcall_agent_text(&agent);
