@@ -286,18 +286,16 @@ static tcall_loops loops;
 static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000), TCALL_LOOPS(&loops)};
 
 /* The tools that fit what was said, best first. */
-static void show_picks(const char *text)
+static bool show_picks(const char *text)
 {
+    static const tcall_pick_opts opts = {.max = 2, .allow_unsafe = true};
     tcall_picked picks[2];
-    int i, n = tcall_pick(&tc, tcall_str_of(text), NULL, picks, 2);
+    int i, n = tcall_pick(&tc, tcall_str_of(text), &opts, picks, 2);
 
     for (i = 0; i < n; i++)
         say("  pick     ", tcall_str_of(picks[i].tool->name), "",
             (tcall_str){NULL, 0});
-    if (n <= 0)
-        say("  pick     ",
-            tcall_str_of(n < 0 ? tcall_error_code(n) : "none, so all"), "",
-            (tcall_str){NULL, 0});
+    return n > 0;
 }
 
 /* One turn; a product does its other work in the same loop. */
@@ -391,6 +389,7 @@ static bool holds(tcall_str text, const char *part)
 static bool step(size_t i)
 {
     tcall_str answer = {NULL, 0};
+    bool picked;
     int r;
 
     if (net.port != steps[i].port)
@@ -398,7 +397,7 @@ static bool step(size_t i)
     net.port = steps[i].port;
     board.temperature = steps[i].temperature;
     say("\nuser       ", tcall_str_of(steps[i].say), "", answer);
-    show_picks(steps[i].say);
+    picked = show_picks(steps[i].say);
     r = turn(steps[i].say);
     if (r == TCALL_OK)
         answer = tcall_agent_text(&agent);
@@ -406,7 +405,7 @@ static bool step(size_t i)
         say("error      ", tcall_str_of(tcall_error_code(r)), ": ",
             tcall_str_of(r == TCALL_E_TIMEOUT ? "" : tport_http_why(&http)));
     say("model      ", answer, "", (tcall_str){NULL, 0});
-    if (r == steps[i].result && board.led == steps[i].led &&
+    if (picked && r == steps[i].result && board.led == steps[i].led &&
         board.relay == steps[i].relay && holds(answer, steps[i].answer))
         return true;
     figure("FAILED     step ", i + 1);
