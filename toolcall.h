@@ -6758,12 +6758,12 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_PICK_TERMS_ = 48,   /* words of the input that count */
-    TCALL_PICK_SLOTS_ = 256,  /* of the table of keys */
-    TCALL_PICK_KEYS_ = 224,   /* of them used at most */
-    TCALL_PICK_CLAUSES_ = 8,  /* of the input; the last takes the rest */
-    TCALL_PICK_PREFIX_ = 6,   /* letters that make words alike */
-    TCALL_PICK_WORD_ = 28     /* bytes of a word; more do not count */
+    TCALL_PICK_TERMS_ = 48,  /* words of the input that count */
+    TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,  /* of them used at most */
+    TCALL_PICK_CLAUSES_ = 8, /* of the input; the last takes the rest */
+    TCALL_PICK_PREFIX_ = 6,  /* letters that make words alike */
+    TCALL_PICK_WORD_ = 28    /* bytes of a word; more do not count */
 };
 #define TCALL_PICK_ONE_ ((uint32_t)1 << 22) /* the best score */
 
