@@ -7,7 +7,9 @@
  *     --provider NAME    openai, anthropic or ollama
  *     --model NAME       --base-url URL      --ca FILE (trusted certificates)
  *     --no-stream        wait for whole answers
- *     --workspace DIR    tools for the files in this directory
+ *     --workspace DIR    tools for the files in this directory, and for web
+ *                        pages and sub-agents
+ *     --allow-command NAME   in that directory, with any options; repeat it
  *     --yes              approve every call that asks
  *     --standin NAME     the stand-in model, speaking as provider NAME does
  *     --plain-http       allow http:// to other machines
@@ -28,7 +30,10 @@
 
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
+#include "tools/shell.h"
+#include "tools/task.h"
 #include "tools/todo.h"
+#include "tools/web.h"
 
 #include "examples/trace.h"
 
@@ -486,8 +491,9 @@ static void show_result(terminal *t, const tcall_event *e)
 }
 
 /* The tools of the table, and with --workspace the ready-made ones. */
-static tcall_tool
-    all_tools[TCALL_COUNT(tools) + TTOOL_FILE_TOOLS + TTOOL_TODO_TOOLS];
+static tcall_tool all_tools[TCALL_COUNT(tools) + TTOOL_FILE_TOOLS +
+                            TTOOL_TODO_TOOLS + TTOOL_WEB_TOOLS +
+                            TTOOL_TASK_TOOLS + TTOOL_SHELL_TOOLS];
 static size_t tool_count;
 
 static trace tracer;
@@ -585,6 +591,8 @@ typedef struct options {
     const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
         *workspace;
     bool whole, yes, plain_http;
+    ttool_command commands[16];
+    size_t command_count;
     char request[4096]; /* the words of the command line */
 } options;
 
@@ -703,9 +711,13 @@ static void standin_stop(standin *s)
  * 4. main: one tcall, one agent, one port, and all memory there is
  */
 
-static char memory[256 * 1024], workspace_memory[TTOOL_MEMORY];
+static char memory[256 * 1024], workspace_memory[TTOOL_MEMORY],
+    task_memory[128 * 1024];
 static ttool_workspace workspace;
 static ttool_todo todo;
+static ttool_web web;
+static ttool_task task;
+static ttool_shell shell;
 static char todo_memory[16 * 1024];
 static char report[2048];
 static tcall tc;
@@ -750,8 +762,41 @@ static bool start_workspace(const char *root)
     return true;
 }
 
-static bool start_tools(const char *root)
+/* Programs of the list, in the sandbox; each call asks. */
+static bool start_shell(const options *o)
 {
+    ttool_shell_desc d = {0};
+
+    d.workspace = &workspace;
+    d.commands = o->commands;
+    d.command_count = o->command_count;
+    if (ttool_shell_init(&shell, &d) < 0)
+        return fail("commands need a sandbox, which this system lacks",
+                    "(Landlock)");
+    tool_count += ttool_shell_row(all_tools + tool_count, &shell);
+    return true;
+}
+
+static void start_web_and_tasks(void)
+{
+    ttool_web_desc w = {0};
+    ttool_task_desc t = {0};
+
+    ttool_web_init(&web, &w);
+    t.agent = &agent;
+    t.memory = task_memory;
+    t.memory_size = sizeof task_memory;
+    t.allow = TCALL_READ | TCALL_NETWORK;
+    ttool_task_init(&task, &t);
+    tool_count += ttool_rows(all_tools + tool_count, ttool_web_tools,
+                             TTOOL_WEB_TOOLS, &web);
+    tool_count += ttool_rows(all_tools + tool_count, ttool_task_tools,
+                             TTOOL_TASK_TOOLS, &task);
+}
+
+static bool start_tools(const options *o)
+{
+    const char *root = o->workspace;
     tcall_desc d = {0};
     tcall_writer faults;
 
@@ -759,12 +804,16 @@ static bool start_tools(const char *root)
     tool_count = TCALL_COUNT(tools);
     if (root && !start_workspace(root))
         return false;
+    if (root)
+        start_web_and_tasks();
+    if (o->command_count && (!root || !start_shell(o)))
+        return !root && fail("--allow-command needs", "--workspace");
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = memory;
     d.block_size = sizeof memory;
     d.tools = all_tools;
     d.tool_count = tool_count;
-    d.allow = TCALL_READ | TCALL_ACTUATE | (root ? TCALL_WRITE : 0);
+    d.allow = TCALL_READ | TCALL_ACTUATE | (root ? TCALL_EVERYTHING : 0);
     d.approve = approve;
     d.on_event = show_event;
     d.now_ms = now_ms;
@@ -839,7 +888,7 @@ static bool start(const options *o)
         return fail("no such provider (see --help)", wish);
     if (!b)
         b = &backends[0];
-    if (!start_tools(o->workspace))
+    if (!start_tools(o))
         return false;
     if (o->replay) {
         printf("answers from %s, %s\n", o->replay, b->name);
@@ -939,7 +988,9 @@ static const char help[] =
     "                    OLLAMA_HOST\n"
     "  --ca FILE         trusted certificates (default: the system's)\n"
     "  --no-stream       wait for whole answers\n"
-    "  --workspace DIR   tools for the files in this directory\n"
+    "  --workspace DIR   tools for the files in this directory, web pages\n"
+    "                    and sub-agents\n"
+    "  --allow-command N programs that may run there; repeat it for each\n"
     "  --yes             approve every call that asks\n"
     "  --standin NAME    the stand-in model, as provider NAME\n"
     "  --plain-http      allow http:// to other machines: all can read it\n"
@@ -975,7 +1026,11 @@ static bool read_options(options *o, int argc, char **argv)
             *known[k].flag = true;
         else if (k < TCALL_COUNT(known) && i + 1 < argc)
             *known[k].value = argv[++i];
-        else if (strncmp(argv[i], "--", 2) == 0)
+        else if (strcmp(argv[i], "--allow-command") == 0 && i + 1 < argc &&
+                 o->command_count < TCALL_COUNT(o->commands)) {
+            o->commands[o->command_count].name = argv[++i];
+            o->commands[o->command_count++].options = "*";
+        } else if (strncmp(argv[i], "--", 2) == 0)
             return false;
         else
             snprintf(o->request + n, sizeof o->request - n, "%s%s",

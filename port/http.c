@@ -343,6 +343,16 @@ static int advance(tport_http *h, uint8_t to)
     return 0;
 }
 
+static void keep_nothing(tport_http *h)
+{
+    size_t i;
+
+    for (i = 0; i < h->kept_count; i++) {
+        h->kept[i].value[0] = '\0';
+        h->kept[i].len = 0;
+    }
+}
+
 static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
 {
     h->req = req;
@@ -362,6 +372,7 @@ static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
     h->sent = 0;
     h->body = h->line = h->head = 0;
     h->headers = h->text_len = 0;
+    keep_nothing(h);
 }
 
 int tport_http_open(tport_http *h, const tcall_request *req,
@@ -455,12 +466,29 @@ static bool text_end(tport_http *h)
 
 static void name_end(tport_http *h)
 {
+    size_t i;
+
+    h->keeping = NULL;
+    h->field = OTHER;
+    if (!text_end(h) || h->trailer)
+        return;
     h->field = 0;
-    if (text_end(h) && !h->trailer)
-        while (h->field < OTHER && strcmp(names[h->field], h->text) != 0)
-            h->field++;
-    else
-        h->field = OTHER;
+    while (h->field < OTHER && strcmp(names[h->field], h->text) != 0)
+        h->field++;
+    for (i = 0; i < h->kept_count; i++)
+        if (strcmp(h->kept[i].name, h->text) == 0)
+            h->keeping = &h->kept[i];
+    if (h->keeping)
+        h->keeping->len = 0;
+}
+
+/* The last of several of a name is kept. */
+static void keep_end(tport_kept *k)
+{
+    while (k->len && k->len < k->cap &&
+           (k->value[k->len - 1] == ' ' || k->value[k->len - 1] == '\t'))
+        k->len--;
+    k->value[k->len < k->cap ? k->len : 0] = '\0';
 }
 
 static int set_length(tport_http *h)
@@ -571,6 +599,8 @@ static int value_end(tport_http *h)
 {
     bool whole = text_end(h);
 
+    if (h->keeping)
+        keep_end(h->keeping);
     switch (h->field) {
     case LENGTH:
         return whole ? set_length(h) : bad(h, "Content-Length is too large");
@@ -665,6 +695,7 @@ static int restart(tport_http *h)
     h->res->retry_after_ms = -1;
     h->res->should_retry = 0;
     h->date = h->retry_at = 0;
+    keep_nothing(h);
     h->at = STATUS;
     return 0;
 }
@@ -753,6 +784,8 @@ static int parse(tport_http *h, char c)
         if (!is_text(c))
             return bad(h, "a header's value is broken");
         text_add(h, c);
+        if (h->keeping && h->keeping->len < h->keeping->cap)
+            h->keeping->value[h->keeping->len++] = c;
         return 0;
     case SIZE_FIRST:
         if (!is_hex(c))

@@ -48,9 +48,19 @@ extern "C" {
 #define TPORT_HTTP_AGENT "toolcall.h/" TOOLCALL_VERSION
 #endif
 
+/* A header of the answer that is kept: its value as text, "" where there is
+ * none or it does not fit. */
+typedef struct tport_kept {
+    const char *name; /* lower case, less than 40 bytes */
+    char *value;
+    size_t cap, len;
+} tport_kept;
+
 typedef struct tport_http {
     /* May be changed between exchanges. */
     uint32_t max_body; /* bytes of an answer's body; 0: no limit */
+    tport_kept *kept;
+    size_t kept_count;
 
     /* Bytes moved either way since init; wraps. For a caller's idle limit. */
     uint32_t moved;
@@ -61,6 +71,7 @@ typedef struct tport_http {
     const char *base;      /* written before each path */
     const tcall_request *req;
     tcall_response *res;
+    tport_kept *keeping; /* the present header, or NULL */
     const char *why;
     int error;         /* sticky until close */
     uint8_t phase;     /* of sending */

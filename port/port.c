@@ -302,11 +302,15 @@ int tport_init(tport *p, const tport_desc *d)
         return r;
     }
     p->socket.port = p->number;
+    p->socket.allow = d->allow;
+    p->socket.user = d->user;
     p->stream = tport_posix_stream(&p->socket);
     if (p->has_tls && (r = init_tls(p, d)) < 0)
         return r;
     tport_http_init(&p->http, p->stream, p->authority, p->base);
     p->http.max_body = d->max_body;
+    p->http.kept = d->kept;
+    p->http.kept_count = d->kept_count;
     return 0;
 }
 

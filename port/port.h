@@ -54,6 +54,14 @@ typedef struct tport_desc {
     /* Send keys and conversations over the network for all to read: allow
      * "http://" to any host. */
     bool insecure_plain_http;
+
+    /* Whether an address may be connected to, see tport_posix; default: all. */
+    bool (*allow)(void *user, const struct sockaddr *address);
+    void *user;
+
+    /* Headers of the answers to be kept, see tport_http; default: none. */
+    tport_kept *kept;
+    size_t kept_count;
 } tport_desc;
 
 typedef struct tport {

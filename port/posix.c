@@ -191,12 +191,22 @@ static int start_resolver(tport_posix *s)
 
 #endif
 
+static const struct sockaddr *sockaddr_of(const tport_address *a)
+{
+    return (const struct sockaddr *)(const void *)a->bytes;
+}
+
 static int take_answer(tport_posix *s, const answer *a)
 {
+    int i;
+
     drop(&s->fd);
     if (a->error || a->count == 0)
         return fail(s, TCALL_E_RESOLVE,
                     a->error ? gai_strerror(a->error) : "it has no address");
+    for (i = 0; s->allow && i < a->count; i++)
+        if (!s->allow(s->user, sockaddr_of(&a->addresses[i])))
+            return fail(s, TCALL_E_DENIED, "its address is not allowed");
     s->count = a->count;
     memcpy(s->addresses, a->addresses, sizeof s->addresses);
     return 0;
@@ -242,8 +252,7 @@ static void drop_tries(tport_posix *s)
 /* Begin to connect to the next address. */
 static void start_next(tport_posix *s)
 {
-    const struct sockaddr *a =
-        (const struct sockaddr *)(const void *)s->addresses[s->next].bytes;
+    const struct sockaddr *a = sockaddr_of(&s->addresses[s->next]);
     int *fd = &s->tries[s->next], on = 1;
 
     s->last = tport_posix_now_ms();

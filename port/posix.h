@@ -44,8 +44,15 @@ typedef struct tport_address {
     uint32_t bytes[8];
 } tport_address;
 
+struct sockaddr;
+
 typedef struct tport_posix {
-    /* All private. */
+    /* May be set before connect: whether this address may be connected to.
+     * Where one of the addresses of a name may not, none is: the error is
+     * TCALL_E_DENIED. NULL: all may. */
+    bool (*allow)(void *user, const struct sockaddr *address);
+    void *user;
+    /* The rest is private. */
     const char *host;
     uint16_t port;
     int fd;         /* the connection, or the resolver's pipe; -1: none */

@@ -4,4 +4,5 @@
 #endif
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
+#include "tools/shell.h"
 #include "tools/todo.h"
