@@ -7016,14 +7016,14 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_PICK_TERMS_ = 48,   /* words of the input that count */
-    TCALL_PICK_SLOTS_ = 256,  /* of the table of keys */
-    TCALL_PICK_KEYS_ = 224,   /* of them used at most */
-    TCALL_PICK_CLAUSES_ = 8,  /* of the input; the last takes the rest */
-    TCALL_PICK_PREFIX_ = 6,   /* letters that make words alike */
-    TCALL_PICK_WORD_ = 28,    /* bytes of a word; more do not count */
-    TCALL_PICK_ONE_ = 1 << 22 /* the best score */
+    TCALL_PICK_TERMS_ = 48,  /* words of the input that count */
+    TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,  /* of them used at most */
+    TCALL_PICK_CLAUSES_ = 8, /* of the input; the last takes the rest */
+    TCALL_PICK_PREFIX_ = 6,  /* letters that make words alike */
+    TCALL_PICK_WORD_ = 28    /* bytes of a word; more do not count */
 };
+#define TCALL_PICK_ONE_ ((uint32_t)1 << 22) /* the best score */
 
 /* What a word counts by where it stands, in quarters: itself, as a synonym,
  * and for the length of the tool's text. */
@@ -8539,7 +8539,7 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
 
 static uint32_t tcall_root_(uint32_t x)
 {
-    uint32_t r = 0, bit = 1u << 30;
+    uint32_t r = 0, bit = (uint32_t)1 << 30;
     for (; bit; bit >>= 2) {
         if (x >= r + bit) {
             x -= r + bit;
@@ -8568,7 +8568,7 @@ int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
     length = tcall_root_(aa) * tcall_root_(bb);
     if (dot <= 0 || length == 0)
         return 0;
-    for (; length > 1 << 21; length >>= 1)
+    for (; length > (uint32_t)1 << 21; length >>= 1)
         dot >>= 1;
     return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
 }
@@ -11326,21 +11326,22 @@ static long tcall_reader_number_(const tcall_reader *r)
     return *p || p == r->word ? -1 : n;
 }
 
-/* "48s", "34.4s", "250ms" in milliseconds; -1: none of these. */
+/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
+ * these. */
 static long tcall_wait_(const char *p)
 {
+    const long most = 0x7FFFFFFF;
     long n = 0, unit = 1000;
     bool point = false;
-    for (; (tcall_is_digit_(*p) || (*p == '.' && !point)) && n < 86400000; p++)
+    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
         if (*p == '.') {
             point = true;
-        } else if (!point || unit > 1) {
+        } else if (n < most / 10 && (!point || unit > 1)) {
             n = n * 10 + (*p - '0');
             unit = point ? unit / 10 : unit;
         }
-    return strcmp(p, "s") == 0    ? n * unit
-           : strcmp(p, "ms") == 0 ? n * unit / 1000
-                                  : -1;
+    n = n <= most / unit ? n * unit : most;
+    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
 }
 
 /* A short value is complete. */

@@ -275,6 +275,44 @@ static void test_limits(void)
     CHECK(s.opened == 1 && s.closed == 1 && items(&a, TCALL_ITEM_USER) == 0);
 }
 
+static int open_fails(void *user, const tcall_request *req, tcall_response *res)
+{
+    (void)user;
+    (void)req;
+    (void)res;
+    return TCALL_E_CERTIFICATE;
+}
+
+static int open_waits(void *user, const tcall_request *req, tcall_response *res)
+{
+    (void)open_fails(user, req, res);
+    return TCALL_E_AGAIN;
+}
+
+/* What was opened is closed once, also when opening failed or never ended. */
+static void test_close(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, two_rounds, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_say(&a, tcall_str_of("hi")) == TCALL_OK);
+    tcall_agent_cancel(&a);
+    CHECK(tcall_agent_step(&a) == TCALL_E_CANCELLED && s.closed == 0);
+    a.desc.transport.open = open_fails;
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) == TCALL_E_CERTIFICATE);
+    CHECK(s.closed == 1);
+    a.desc.transport.open = open_waits;
+    CHECK(tcall_agent_say(&a, tcall_str_of("hi")) == TCALL_OK);
+    CHECK(tcall_agent_step(&a) == TCALL_E_AGAIN);
+    tcall_agent_cancel(&a);
+    CHECK(tcall_agent_step(&a) == TCALL_E_CANCELLED && s.closed == 2);
+    a.desc.max_ms = 50;
+    s.tick = 10;
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) == TCALL_E_TIMEOUT);
+    CHECK(s.closed == 3);
+}
+
 static void test_errors(void)
 {
     tcall tc;
@@ -452,6 +490,7 @@ int main(void)
     test_pauses();
     test_ask();
     test_limits();
+    test_close();
     test_errors();
     test_parallel();
     test_parallel_approval();

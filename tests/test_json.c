@@ -701,7 +701,7 @@ static void test_memory(void)
     for (i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (shift = 0; shift < 5; shift++) {
             bool fits = false;
-            for (size = 0; size < 400; size++) {
+            for (size = 0; size < 400; size += 1 + CHECK_EVERY / 10) {
                 char *mem = (char *)malloc(shift + size + 1);
                 tcall_args args;
                 int r;

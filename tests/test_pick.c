@@ -496,7 +496,7 @@ static void test_agent(void)
 /* Ten thousand tools, a megabyte of input: tests/pick.py holds the time. */
 static void test_large(void)
 {
-    enum { SIZE = 1 << 20, TOOLS = 10000 };
+    enum { SIZE = (1L << 20) / CHECK_EVERY, TOOLS = 10000 };
     char *text = (char *)malloc(SIZE), *names = (char *)malloc(TOOLS * 12);
     char *room = (char *)malloc(TOOLS * 20 + 4096);
     tcall_tool *many = (tcall_tool *)malloc(TOOLS * sizeof *many);

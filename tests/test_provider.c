@@ -119,7 +119,7 @@ static void reads(const tcall_provider *provider, const char *body,
     size_t len = strlen(body), i;
     for (i = 0; i < TCALL_COUNT(splits); i++)
         CHECK(same(read_body(provider, body, len, splits[i], 4096), want));
-    for (i = 0; i < len; i++)
+    for (i = 0; i < len; i += 1 + CHECK_EVERY / 4)
         CHECK(within(read_body(provider, body, i, 0, 4096), want));
     for (i = 0; i < 400; i += CHECK_EVERY) {
         read_body(provider, body, len, i % 5, i);
@@ -544,6 +544,25 @@ static void test_responses(void)
 
 static void test_gemini(void)
 {
+    static const struct {
+        const char *text;
+        long ms;
+    } waits[] = {
+        {"0s", 0},
+        {"250ms", 250},
+        {"1.2345s", 1234},
+        {"2147483s", 2147483000},
+        {"86399999s", 2147483647},
+        {"864000000s", 2147483647},
+        {"99999999999999999999s", 2147483647},
+        {"99999999999.999s", 2147483647},
+        {"", -1},
+        {"5", -1},
+        {"5 s", -1},
+        {"-5s", -1},
+        {"5.5.5s", -1},
+    };
+    size_t i;
     reads(&tcall_gemini,
           PARTS("{\"text\":\"no\",\"thought\":true},{\"text\":\"hm\"},"
                 "{\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":1}},"
@@ -575,6 +594,15 @@ static void test_gemini(void)
           "!provider");
     CHECK(last.wait_ms == 34500);
     CHECK(tcall_answer_error(&last, 0) == TCALL_E_RATE);
+    for (i = 0; i < TCALL_COUNT(waits); i++) {
+        char body[96];
+        sprintf(body,
+                "{\"error\":{\"code\":429,\"details\":[{\"retryDelay\":"
+                "\"%s\"}]}}",
+                waits[i].text);
+        read_body(&tcall_gemini, body, strlen(body), 0, 4096);
+        CHECK(last.wait_ms == waits[i].ms);
+    }
 }
 
 /* A long answer in a small block: the calls are there, the text is cut, but
@@ -591,7 +619,7 @@ static void test_memory(void)
                               "f", "{\\\"text\\\":\\\"0123456789 0123456789 "
                                    "0123456789 0123456789 0123456789\\\"}")))
                               FINISH("tool_calls"));
-    for (i = 256; i < 1200; i++) {
+    for (i = 256; i < 1200; i += CHECK_EVERY) {
         const char *p = read_body(&tcall_openai, body, n, 0, i);
         CHECK(last.text_cut == (i / 8 * 8 < 2000 + 64 + 16) || last.error);
         CHECK(heard_len == 1000);

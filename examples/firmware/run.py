@@ -34,6 +34,11 @@ FAKES = {
 }
 
 
+# What the tools of this firmware do not need of toolcall.h: it is left out of
+# an image that is linked for its figures only.
+LEAN = "PATTERN RARE MEND SYNONYMS"
+
+
 # ------------------------------------------------------------------- relay
 
 class Records:
@@ -101,9 +106,9 @@ PARTS = {  # of the image, by the file or, in main.o, the function
 }
 
 
-def figures():
-    """Flash and static RAM of the image by part, for README.md."""
-    text = (OUT / "agent.elf.map").read_text()
+def parts(out):
+    """Flash and static RAM of an image by part."""
+    text = (out / "agent.elf.map").read_text()
     text = text.split("Linker script and memory map", 1)[1]
     text = re.sub(r"\n (\.\S+)\n\s+0x", r"\n \1 0x", text)
     flash, ram = dict.fromkeys(PARTS, 0), dict.fromkeys(PARTS, 0)
@@ -116,8 +121,23 @@ def figures():
             flash[part] += size
         if re.match(r"\.(data|bss)|COMMON", section):
             ram[part] += size
+    return flash, ram
+
+
+def figures():
+    """Of the image, and of the lean one, for README.md."""
+    flash, ram = parts(OUT)
+    lean = OUT / "lean"
+    failed, said = relink(lean, ["main"], " ".join(
+        f"-D{macro}" for macro in FAKES) + "".join(
+        f" -DTOOLCALL_NO_{part}" for part in LEAN.split()))
+    if failed:
+        sys.exit(said)
+    less = parts(lean)[0]
     rows = [["firmware with TLS, bytes", *PARTS, "all"],
             ["flash", *flash.values(), sum(flash.values())],
+            ["without what its tools do not need", *less.values(),
+             sum(less.values())],
             ["static RAM", *ram.values(), sum(ram.values())]]
     rows.insert(1, ["---"] + ["--:"] * (len(rows[0]) - 1))
     table = "".join("| " + " | ".join(
@@ -153,25 +173,29 @@ def build():
         sys.exit(said)
 
 
+def relink(out, files, macros):
+    """make's outcome for an image in out, for which only these files are
+    compiled anew, with these macros."""
+    objects = [out / f"{name}.o" for name in files]
+    out.mkdir(exist_ok=True)
+    (out / "ca.crt").write_bytes((OUT / "ca.crt").read_bytes())
+    failed, said = make(f"OUT={out}", f"FAKES={macros}", *objects)
+    if failed:
+        return failed, said
+    new = [o.name for o in objects]
+    rest = [o for o in [*OUT.glob("*.o"), *OUT.glob("port/*.o"),
+                        *OUT.glob("lwip/**/*.o")] if o.name not in new]
+    link = " ".join(map(str, [*objects, *rest, OUT / "libmbed.a"]))
+    return make(f"OUT={out}", f"LINK={link}", f"objects={link}")
+
+
 def check_fakes():
     """Number of macros without which the firmware can be linked: none. Only
     what such a macro changes is compiled anew."""
     links = 0
     for macro, (files, missing) in FAKES.items():
-        out = OUT / macro
-        objects = [out / f"{name}.o" for name in files]
-        out.mkdir(exist_ok=True)
-        (out / "ca.crt").write_bytes((OUT / "ca.crt").read_bytes())
-        kept = " ".join(f"-D{other}" for other in FAKES if other != macro)
-        failed, said = make(f"OUT={out}", f"FAKES={kept}", *objects)
-        if not failed:
-            rest = [o for o in OUT.rglob("*.o") if o.parent.name != "mbed" and
-                    o.name not in [new.name for new in objects] and
-                    not any(m in o.parts for m in FAKES)]
-            link = " ".join(map(str, [*objects, *rest, OUT / "libmbed.a"]))
-            (OUT / "agent.elf").rename(OUT / "kept.elf")
-            failed, said = make(f"LINK={link}")
-            (OUT / "kept.elf").rename(OUT / "agent.elf")
+        failed, said = relink(OUT / macro, files, " ".join(
+            f"-D{other}" for other in FAKES if other != macro))
         good = failed and missing in said
         print(f"without {macro} " + (f"{missing} is missing" if good else
                                      f"is no error: FAILED\n{said[:1000]}"))

@@ -137,8 +137,8 @@ TARGETS = [
     Target("avr", "avr", "gcc gcc-avr avr-libc libsimavr-dev libelf-dev",
            "-mmcu=atmega2560 -Wno-type-limits -Wno-sign-compare",
            "-Wl,--defsym=__stack=0xFFFF,--defsym=__DATA_REGION_LENGTH__=0xFE00 "
-           "-lm", str(OUT / "avr_run"), tests="test_(json|bind|agent)",
-           macros="-Dmain=test_main", also=("avr.c",), memory=16000,
+           "-lm", str(OUT / "avr_run"), tests="test_(json|bind|agent|hooks|retry|"
+           "stages)", macros="-Dmain=test_main", also=("avr.c",), memory=16000,
            every=1000),
 ]
 
@@ -169,7 +169,7 @@ def main():
     began = time.time()
     prepare()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = []
+        jobs, started = [], []
         for t in wanted:
             need = subprocess.run([ROOT / "tests" / "need",
                                    *t.packages.split()],
@@ -178,8 +178,10 @@ def main():
                 print(f"{t.name}: SKIPPED, because packages are missing")
                 skipped += 1
                 continue
+            started.append((t, pool.submit(t.start)))
+        for t, start in started:
             try:
-                t.start()
+                start.result()
             except RuntimeError as e:
                 failed += 1
                 print(f"{t.name}: FAILED\n{e}")
