@@ -13659,7 +13659,7 @@ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
     tcall_writer_init(&w, l->text, sizeof l->text);
     tcall_write_refusal(&w, &s);
     tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(l->text, w.fill));
-    return tcall_is_json_(text);
+    return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK;
 }
 
 int tcall_lint(const tcall_tool *tools, size_t tool_count,

@@ -1,5 +1,4 @@
 /* Lint: each kind of finding, and that good definitions have none. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

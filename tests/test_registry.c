@@ -1,5 +1,4 @@
 /* Tools that come and go at run time, calls without a model, kept results. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "check.h"
 

@@ -1820,8 +1820,7 @@ int main(void)
         row("F10", check_failed == 0, "F01 to F09 without openat2, as above");
     stepwise = false;
     for (i = 0; i < TCALL_COUNT(groups); i++)
-        if (wanted(groups[i].name) &&
-            !(quick && groups[i].run == large))
+        if (wanted(groups[i].name) && !(quick && groups[i].run == large))
             groups[i].run();
     ttool_workspace_close(&ws);
     remove_tree(base);
