@@ -7480,10 +7480,11 @@ static bool tcall_split_plain_(tcall_split_ *t)
         }
     t->p = from = p;
     capital = p < end && *p >= 'A' && *p <= 'Z';
-    p += capital;
+    if (capital)
+        p++;
     while (p < end && (unsigned char)(*p - 'a') < 26)
         p++;
-    if (p == from + capital || (p < end && (unsigned char)*p >= 0x80))
+    if (p - from == capital || (p < end && (unsigned char)*p >= 0x80))
         return false;
     t->p = p;
     t->at = from;

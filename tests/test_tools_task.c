@@ -43,9 +43,18 @@ static int m_write(void *user, const char *bytes, size_t len)
     return (int)len;
 }
 
+/* The answer to the request at hand; "over" behind the last one. */
+static const char *answer(void)
+{
+    unsigned i = 0;
+    while (i < at && answers[i])
+        i++;
+    return answers[i] ? answers[i] : TEXT("over");
+}
+
 static int m_read(void *user, char *bytes, size_t cap)
 {
-    const char *text = answers[at] ? answers[at] : TEXT("over");
+    const char *text = answer();
     size_t n = strlen(text) - from;
     (void)user;
     if (left_again && left_again--)

@@ -401,14 +401,20 @@ static void ttool_tell_(int32_t ended, int32_t status, int32_t number)
         continue;
 }
 
+#ifdef __GLIBC__ /* an enum for C++ */
+typedef __rlimit_resource_t ttool_resource_;
+#else
+typedef int ttool_resource_;
+#endif
+
 static bool ttool_limit_(int what, uint64_t most)
 {
     struct rlimit old, limit;
-    if (getrlimit((__rlimit_resource_t)what, &old) != 0)
+    if (getrlimit((ttool_resource_)what, &old) != 0)
         return false;
     limit.rlim_cur = limit.rlim_max =
         old.rlim_max < (rlim_t)most ? old.rlim_max : (rlim_t)most;
-    return setrlimit((__rlimit_resource_t)what, &limit) == 0;
+    return setrlimit((ttool_resource_)what, &limit) == 0;
 }
 
 static bool ttool_limits_(const ttool_shell_desc *d, uint32_t ms)

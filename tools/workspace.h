@@ -547,7 +547,7 @@ static unsigned ttool_guards_(const char *path)
  * is "" for the root itself. Returns 0 or an errno. path may be in out. */
 static int ttool_normal_(const ttool_workspace *ws, char *out, tcall_str path)
 {
-    const char *p = path.ptr, *end = p + path.len;
+    const char *p = path.len ? path.ptr : "", *end = p + path.len;
     size_t n = 0;
     out[0] = '\0';
     if (path.len && *p == '/') {

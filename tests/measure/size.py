@@ -88,6 +88,7 @@ POINTERS = {
                        "tcall_gemini_write_"],
     "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
+    "ask.describe": ["tcall_describe"], "l.found": [],
     "desc.run_hooks": ["tcall_run_hooks"],
     "tool.check_output": ["tcall_check_output"],
     # But tcall_retry_around: what is around a tool adds what is below it.
