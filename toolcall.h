@@ -661,11 +661,16 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
+#endif
+/* Its frame shall not count where it is not at work, where memory is dear. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_APART_   __attribute__((noinline))
+#define TCALL_COLLECT_ 64 /* bytes of a string with escapes, at a time */
+#else
 #define TCALL_APART_
+#define TCALL_COLLECT_ 192
 #endif
 
 /* clang-format on */
@@ -2894,7 +2899,7 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[64], c;
+    char out[TCALL_COLLECT_], c;
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
