@@ -890,7 +890,9 @@ static int take(tport_http *h, char *bytes, size_t cap)
     n = pull(h, bytes, cap);
     if (n > 0)
         return count_body(h, n);
-    if (n == 0 && h->at == UNTIL_END) {
+    /* The end of a connection that was reset looks orderly once a write has
+     * been told of it. */
+    if (n == 0 && h->at == UNTIL_END && !h->deaf) {
         h->at = DONE;
         return 0;
     }

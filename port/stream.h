@@ -15,8 +15,9 @@ extern "C" {
 #endif
 
 /* None of these may block but wait. TCALL_E_AGAIN means that nothing could be
- * done right now. After any other error only close is called; after close,
- * connect may start anew. */
+ * done right now. After any other error only close is called, and after write
+ * answered TCALL_E_CLOSED read, for what the peer had said before; after
+ * close, connect may start anew. */
 typedef struct tport_stream {
     /* 0: connected (also when it was already). Call again after AGAIN. */
     int (*connect)(void *user);

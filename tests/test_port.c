@@ -831,6 +831,8 @@ static void test_no_retry_when_fresh(void)
          POST_HEAD + 1,
          false},
         {{B1}, 0, 0, 0, false}};
+    static const peer reset = {
+        {"HTTP/1.1 413 Too Large\r\n\r\nno"}, 0, 0, POST_HEAD, false};
 
     about = "a new connection that dies is an error";
     memset(&s, 0, sizeof s);
@@ -852,6 +854,11 @@ static void test_no_retry_when_fresh(void)
         CHECK_INT(x.res.status, 413);
         CHECK_INT((long)x.len, 2);
     }
+    about = "it was reset: nobody knows whether the end is the body's";
+    memset(&s, 0, sizeof s);
+    ask(&post, &reset, &s, &x);
+    CHECK_INT(x.res.status, 413);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
 }
 
 static void test_retry_after(void)
