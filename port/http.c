@@ -36,17 +36,12 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* RFC 9110: the characters of methods and header names. */
 static bool is_token(char c)
 {
     char l = lower(c);
 
-    return (l >= 'a' && l <= 'z') || is_digit(c) ||
+    return (l >= 'a' && l <= 'z') || tport_is_digit(c) ||
            (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
@@ -60,10 +55,7 @@ static bool is_text(char c)
 
 static bool all(const char *s, bool (*good)(char))
 {
-    for (; *s; s++)
-        if (!good(*s))
-            return false;
-    return true;
+    return !s[tport_span(s, good)];
 }
 
 static bool is_visible(char c)
@@ -88,7 +80,7 @@ static const char *or_empty(const char *s)
 
 /* ---- errors ---- */
 
-static int complain(tport_http *h, int error, const char *why)
+static int fail(tport_http *h, int error, const char *why)
 {
     h->why = why;
     return error;
@@ -96,16 +88,14 @@ static int complain(tport_http *h, int error, const char *why)
 
 static int bad(tport_http *h, const char *why)
 {
-    return complain(h, TCALL_E_PROTOCOL, why);
+    return fail(h, TCALL_E_PROTOCOL, why);
 }
 
 /* Every error but AGAIN ends the exchange, and with it the connection. */
 static int settle(tport_http *h, int r)
 {
-    if (r < 0 && r != TCALL_E_AGAIN) {
+    if (r < 0 && r != TCALL_E_AGAIN)
         h->error = r;
-        h->keep = false;
-    }
     return r;
 }
 
@@ -203,12 +193,12 @@ static int check_request(tport_http *h, const tcall_request *req)
     size_t i;
 
     if (!req->method || !*req->method || !all(req->method, is_token))
-        return complain(h, TCALL_E_USAGE, "the method is not one");
+        return fail(h, TCALL_E_USAGE, "the method is not one");
     if (!req->path || req->path[0] != '/' || !all(req->path, is_visible))
-        return complain(h, TCALL_E_USAGE, "the path is not one");
+        return fail(h, TCALL_E_USAGE, "the path is not one");
     for (i = 0; i < req->header_count; i++)
         if (!is_sendable(&req->headers[i]))
-            return complain(h, TCALL_E_USAGE, "a header cannot be sent");
+            return fail(h, TCALL_E_USAGE, "a header cannot be sent");
     return 0;
 }
 
@@ -408,8 +398,8 @@ int tport_http_write(tport_http *h, const char *bytes, size_t len)
     if (h->error)
         return h->error;
     if (h->phase != BODY || len > h->req->body_len - h->sent)
-        return settle(
-            h, complain(h, TCALL_E_USAGE, "more body than was announced"));
+        return settle(h,
+                      fail(h, TCALL_E_USAGE, "more body than was announced"));
     len = tport_clamp(len);
     n = h->deaf ? (int)len : write_some(h, bytes, len);
     if (n == TCALL_E_CLOSED) {
@@ -498,7 +488,7 @@ static int set_length(tport_http *h)
 
     if (h->has_length)
         return bad(h, "Content-Length stands twice");
-    if (!*s || !all(s, is_digit))
+    if (!*s || !all(s, tport_is_digit))
         return bad(h, "Content-Length is not a number");
     for (; *s; s++) {
         uint32_t d = (uint32_t)(*s - '0');
@@ -518,13 +508,13 @@ static long wait_ms(const char *s, long unit)
     const long most = 0x7fffffff;
     long n = 0;
 
-    if (!is_digit(*s))
+    if (!tport_is_digit(*s))
         return -1;
-    for (; is_digit(*s); s++)
+    for (; tport_is_digit(*s); s++)
         n = n > most / 10 - 1 ? most / 10 : n * 10 + (*s - '0');
     if (*s == '.') {
         n++;
-        for (s++; is_digit(*s); s++)
+        for (s++; tport_is_digit(*s); s++)
             continue;
     }
     if (*s)
@@ -538,7 +528,7 @@ static uint32_t number(const char *s, int n, bool *good)
     uint32_t v = 0;
 
     while (n--) {
-        *good = *good && is_digit(*s);
+        *good = *good && tport_is_digit(*s);
         v = v * 10 + (uint32_t)(*s++ - '0');
     }
     return v;
@@ -645,7 +635,7 @@ static int status_byte(tport_http *h, char c)
             return bad(h, "an HTTP version other than 1.0 and 1.1");
         h->keep = digit == 1;
     } else if (want == 'd') {
-        if (!is_digit(c))
+        if (!tport_is_digit(c))
             return bad(h, "the status is not a number");
         h->left = h->left * 10 + (uint32_t)digit;
     } else if (c != want) {
@@ -669,8 +659,8 @@ static int status_byte(tport_http *h, char c)
 
 static int chunk_digit(tport_http *h, char c)
 {
-    uint32_t d =
-        is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)(lower(c) - 'a' + 10);
+    uint32_t d = tport_is_digit(c) ? (uint32_t)(c - '0')
+                                   : (uint32_t)(lower(c) - 'a' + 10);
 
     if (h->left > UINT32_MAX >> 4)
         return bad(h, "a chunk's size is too large");
@@ -683,14 +673,14 @@ static bool is_hex(char c)
 {
     char l = lower(c);
 
-    return is_digit(c) || (l >= 'a' && l <= 'f');
+    return tport_is_digit(c) || (l >= 'a' && l <= 'f');
 }
 
 /* An interim answer ended: the next one starts from nothing. */
 static int restart(tport_http *h)
 {
     if (h->interim > TPORT_HTTP_MAX_INTERIM)
-        return complain(h, TCALL_E_LIMIT, "too many interim answers");
+        return fail(h, TCALL_E_LIMIT, "too many interim answers");
     h->has_length = h->chunked = h->retry_in_ms = false;
     h->res->retry_after_ms = -1;
     h->res->should_retry = 0;
@@ -729,11 +719,11 @@ static int head_end(tport_http *h)
 static int count(tport_http *h)
 {
     if (++h->line > TPORT_HTTP_MAX_LINE)
-        return complain(h, TCALL_E_LIMIT, "a line is too long");
+        return fail(h, TCALL_E_LIMIT, "a line is too long");
     if (h->at <= LAST_LF && ++h->head > TPORT_HTTP_MAX_HEAD)
-        return complain(h, TCALL_E_LIMIT, "the head is too long");
+        return fail(h, TCALL_E_LIMIT, "the head is too long");
     if (h->at == LINE && ++h->headers > TPORT_HTTP_MAX_HEADERS)
-        return complain(h, TCALL_E_LIMIT, "too many headers");
+        return fail(h, TCALL_E_LIMIT, "too many headers");
     return 0;
 }
 
@@ -862,7 +852,7 @@ static int fill(tport_http *h)
 static int count_body(tport_http *h, int n)
 {
     if (h->max_body && (uint32_t)n > h->max_body - h->body)
-        return complain(h, TCALL_E_LIMIT, "the body is too long");
+        return fail(h, TCALL_E_LIMIT, "the body is too long");
     h->body += (uint32_t)n;
     if (h->at == UNTIL_END)
         return n;
@@ -921,8 +911,8 @@ int tport_http_read(tport_http *h, char *bytes, size_t cap)
     if (h->error)
         return h->error;
     if (h->phase < BODY || h->sent < h->req->body_len || cap == 0)
-        return settle(h, complain(h, TCALL_E_USAGE,
-                                  "read before the request was complete"));
+        return settle(
+            h, fail(h, TCALL_E_USAGE, "read before the request was complete"));
     if (h->phase == BODY)
         h->phase = FLUSH;
     return settle(h, read_some(h, bytes, cap));

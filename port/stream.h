@@ -42,6 +42,21 @@ static inline size_t tport_clamp(size_t len)
     return len > 0x7fff ? (size_t)0x7fff : len;
 }
 
+static inline bool tport_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* How many characters at the beginning of s are good. */
+static inline size_t tport_span(const char *s, bool (*good)(char))
+{
+    size_t n = 0;
+
+    while (s[n] && good(s[n]))
+        n++;
+    return n;
+}
+
 /* Write parts one after the other to the text to[cap], cut where it ends.
  * The last part is NULL. cap > 0. */
 static inline void tport_say(char *to, size_t cap, const char *const *parts)

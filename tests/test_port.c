@@ -525,6 +525,14 @@ static void test_limits(void)
     CHECK_INT(ask_long(OK1 "X: ", " ", 9000, end), TCALL_E_LIMIT);
     CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 97, end), 0);
     CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 100, end), TCALL_E_LIMIT);
+    about = "many lines, none of them too long";
+    CHECK_INT(ask_long(OK1 "A: b",
+                       "\r\nX: 123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890",
+                       97, end),
+              0);
     CHECK_INT(ask_long(OK1 "A: b",
                        "\r\nX: 123456789012345678901234567890"
                        "123456789012345678901234567890"
@@ -691,6 +699,8 @@ static void test_misuse(void)
     CHECK_INT(tport_http_open(&h, &post, &res), 0);
     CHECK_INT(tport_http_write(&h, "12345", 5), TCALL_E_USAGE);
     CHECK_INT(tport_http_write(&h, "1234", 4), TCALL_E_USAGE);
+    CHECK_INT(tport_http_open(&h, &post, &res), TCALL_E_USAGE);
+    CHECK_INT(tport_http_read(&h, &byte, 1), TCALL_E_USAGE);
     tport_http_close(&h);
     CHECK_INT(tport_http_open(&h, &post, &res), 0);
     CHECK_INT(tport_http_write(&h, "123", 3), 3);
