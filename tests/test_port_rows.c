@@ -288,14 +288,26 @@ static bool h18(void)
     static const char html[] = "<!DOCTYPE html><html><body>Please log in to "
                                "the network</body></html>";
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/html";
-
-    size_t step;
+    /* pages that look like an answer for a while */
+    static const char *const odd[] = {
+        "[Log in first]",
+        "[]\n<p>Log in first",
+        "Log in first\ndata: yes\n",
+        "data:Log in first\n\n",
+    };
+    size_t step, i;
 
     for (step = 0; step < 40; step++)
         if (turn_of(&tcall_openai, step % 2, head, html, step) !=
                 TCALL_E_PROTOCOL ||
             runs || !strstr(shown, "<!DOCTYPE html><html><body>Please log in"))
             return false;
+    for (i = 0; i < 2 * COUNT(odd); i++)
+        if (turn_of(&tcall_openai, i % 2, head, odd[i / 2], 0) >= 0 || runs ||
+            !strstr(shown, "Log in first")) {
+            printf("  %s: %s\n", odd[i / 2], shown);
+            return false;
+        }
     return turn_of(&tcall_anthropic, true, head, html, 0) < 0 && runs == 0 &&
            strstr(shown, "<!DOCTYPE html>") &&
            /* what a terminal would obey is not shown */
