@@ -1,6 +1,7 @@
 /* http.c - see http.h */
 #include "port/http.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Phases of sending. The probe asks a reused connection for bytes: there must
@@ -333,10 +334,17 @@ static int advance(tport_http *h, uint8_t to)
     return 0;
 }
 
-static void keep_nothing(tport_http *h)
+/* Nothing is known of the answer, or only of an interim one. */
+static void forget(tport_http *h)
 {
     size_t i;
 
+    h->at = STATUS;
+    h->has_length = h->chunked = h->retry_in_ms = false;
+    h->date = h->retry_at = 0;
+    h->res->status = 0;
+    h->res->retry_after_ms = -1;
+    h->res->should_retry = 0;
     for (i = 0; i < h->kept_count; i++) {
         h->kept[i].value[0] = '\0';
         h->kept[i].len = 0;
@@ -345,24 +353,13 @@ static void keep_nothing(tport_http *h)
 
 static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
 {
+    const size_t from = offsetof(tport_http, req);
+
+    memset((char *)h + from, 0, offsetof(tport_http, text) - from);
     h->req = req;
     h->res = res;
-    res->status = 0;
-    res->retry_after_ms = -1;
-    res->should_retry = 0;
-    h->date = h->retry_at = 0;
-    h->phase = PROBE;
-    if (!h->linked)
-        h->phase = CONNECT;
-    h->at = STATUS;
-    h->interim = 0;
-    h->deaf = h->answered = h->trailer = h->retry_in_ms = false;
-    h->has_length = h->chunked = false;
-    h->keep = true;
-    h->sent = 0;
-    h->body = h->line = h->head = 0;
-    h->headers = h->text_len = 0;
-    keep_nothing(h);
+    h->phase = h->linked ? PROBE : CONNECT;
+    forget(h);
 }
 
 int tport_http_open(tport_http *h, const tcall_request *req,
@@ -372,10 +369,9 @@ int tport_http_open(tport_http *h, const tcall_request *req,
         return h->error;
     if (h->phase == IDLE) {
         int r;
-        h->why = NULL;
+        begin(h, req, res);
         if ((r = check_request(h, req)) < 0)
             return settle(h, r);
-        begin(h, req, res);
     }
     return settle(h, advance(h, BODY));
 }
@@ -681,12 +677,7 @@ static int restart(tport_http *h)
 {
     if (h->interim > TPORT_HTTP_MAX_INTERIM)
         return fail(h, TCALL_E_LIMIT, "too many interim answers");
-    h->has_length = h->chunked = h->retry_in_ms = false;
-    h->res->retry_after_ms = -1;
-    h->res->should_retry = 0;
-    h->date = h->retry_at = 0;
-    keep_nothing(h);
-    h->at = STATUS;
+    forget(h);
     return 0;
 }
 
