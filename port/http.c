@@ -437,17 +437,15 @@ static void text_add(tport_http *h, char c)
         h->text_len++;
 }
 
-/* Terminate the text and say whether all of it is there. */
-static bool text_end(tport_http *h)
+/* Terminate the text. What does not fit is as good as nothing: "". */
+static void text_end(tport_http *h)
 {
-    bool whole = h->text_len < sizeof h->text;
-    size_t n = whole ? h->text_len : sizeof h->text - 1;
+    size_t n = h->text_len < sizeof h->text ? h->text_len : 0;
 
     while (n && (h->text[n - 1] == ' ' || h->text[n - 1] == '\t'))
         n--;
     h->text[n] = '\0';
     h->text_len = 0;
-    return whole;
 }
 
 static void name_end(tport_http *h)
@@ -456,7 +454,8 @@ static void name_end(tport_http *h)
 
     h->keeping = NULL;
     h->field = OTHER;
-    if (!text_end(h) || h->trailer)
+    text_end(h);
+    if (h->trailer)
         return;
     h->field = 0;
     while (h->field < OTHER && strcmp(names[h->field], h->text) != 0)
@@ -471,10 +470,12 @@ static void name_end(tport_http *h)
 /* The last of several of a name is kept. */
 static void keep_end(tport_kept *k)
 {
-    while (k->len && k->len < k->cap &&
+    if (k->len == k->cap) /* it does not fit */
+        k->len = 0;
+    while (k->len &&
            (k->value[k->len - 1] == ' ' || k->value[k->len - 1] == '\t'))
         k->len--;
-    k->value[k->len < k->cap ? k->len : 0] = '\0';
+    k->value[k->len] = '\0';
 }
 
 static int set_length(tport_http *h)
@@ -484,15 +485,13 @@ static int set_length(tport_http *h)
 
     if (h->has_length)
         return bad(h, "Content-Length stands twice");
-    if (!*s || !all(s, tport_is_digit))
-        return bad(h, "Content-Length is not a number");
-    for (; *s; s++) {
-        uint32_t d = (uint32_t)(*s - '0');
-        if (n > (UINT32_MAX - d) / 10)
-            return bad(h, "Content-Length is too large");
-        n = n * 10 + d;
-    }
     h->has_length = true;
+    do {
+        uint32_t d = (uint32_t)(*s - '0');
+        if (!tport_is_digit(*s) || n > (UINT32_MAX - d) / 10)
+            return bad(h, "Content-Length is no number, or too large");
+        n = n * 10 + d;
+    } while (*++s);
     h->left = n;
     return 0;
 }
@@ -583,37 +582,32 @@ static void set_retry(tport_http *h, bool in_ms)
 
 static int value_end(tport_http *h)
 {
-    bool whole = text_end(h);
-
+    text_end(h);
     if (h->keeping)
         keep_end(h->keeping);
     switch (h->field) {
-    case LENGTH:
-        return whole ? set_length(h) : bad(h, "Content-Length is too large");
+    case LENGTH: return set_length(h);
     case CODING:
-        if (!whole || h->chunked || strcmp(h->text, "chunked") != 0)
+        if (h->chunked || strcmp(h->text, "chunked") != 0)
             return bad(h, "a transfer coding other than chunked");
         h->chunked = true;
         break;
     case ENCODING:
-        if (!whole || strcmp(h->text, "identity") != 0)
+        if (strcmp(h->text, "identity") != 0)
             return bad(h, "a content encoding that was not asked for");
         break;
     case CONNECTION:
-        if (!whole || strcmp(h->text, "keep-alive") != 0)
+        if (strcmp(h->text, "keep-alive") != 0)
             h->keep = false;
         break;
-    case RETRY:
-    case RETRY_MS:
-        if (whole)
-            set_retry(h, h->field == RETRY_MS);
-        break;
+    case RETRY: set_retry(h, false); break;
+    case RETRY_MS: set_retry(h, true); break;
     case SHOULD_RETRY:
         h->res->should_retry = strcmp(h->text, "true") == 0    ? 1
                                : strcmp(h->text, "false") == 0 ? -1
                                                                : 0;
         break;
-    case DATE: h->date = whole ? read_date(h->text) : 0; break;
+    case DATE: h->date = read_date(h->text); break;
     }
     return 0;
 }
@@ -706,15 +700,13 @@ static int head_end(tport_http *h)
     return 0;
 }
 
-/* Lines are counted against three limits. */
+/* Lines are counted against two limits. */
 static int count(tport_http *h)
 {
     if (++h->line > TPORT_HTTP_MAX_LINE)
         return fail(h, TCALL_E_LIMIT, "a line is too long");
     if (h->at <= LAST_LF && ++h->head > TPORT_HTTP_MAX_HEAD)
         return fail(h, TCALL_E_LIMIT, "the head is too long");
-    if (h->at == LINE && ++h->headers > TPORT_HTTP_MAX_HEADERS)
-        return fail(h, TCALL_E_LIMIT, "too many headers");
     return 0;
 }
 
@@ -740,6 +732,8 @@ static int parse(tport_http *h, char c)
             h->at = LAST_LF;
             return 0;
         }
+        if (++h->headers > TPORT_HTTP_MAX_HEADERS)
+            return fail(h, TCALL_E_LIMIT, "too many headers");
         h->at = NAME;
         /* fall through */
     case NAME:

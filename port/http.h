@@ -53,7 +53,8 @@ extern "C" {
 typedef struct tport_kept {
     const char *name; /* lower case, less than 40 bytes */
     char *value;
-    size_t cap, len;
+    size_t cap; /* > 0 */
+    size_t len; /* of value */
 } tport_kept;
 
 typedef struct tport_http {

@@ -80,6 +80,8 @@ typedef struct script {
     bool stutter; /* every second call answers AGAIN */
     /* what happened */
     int connects, closes, calls;
+    bool up, deaf, over;  /* connected; write was CLOSED; read told an end */
+    int misuses;          /* calls that stream.h does not allow */
     size_t at;            /* bytes given of the present answer */
     int answer, requests; /* on this connection */
     int empty;            /* state of looking for an empty line */
@@ -99,9 +101,17 @@ static int script_connect(void *user)
     if (stutters(s))
         return TCALL_E_AGAIN;
     s->connects++;
+    s->up = true;
+    s->deaf = s->over = false;
     s->at = s->written = 0;
     s->answer = s->requests = s->empty = 0;
     return 0;
+}
+
+static int script_end(script *s, int end)
+{
+    s->over = end != TCALL_E_AGAIN;
+    return end;
 }
 
 static int script_read(void *user, char *bytes, size_t cap)
@@ -111,13 +121,16 @@ static int script_read(void *user, char *bytes, size_t cap)
     const char *a;
     size_t len, n;
 
+    if (!s->up || s->over || cap == 0)
+        return s->misuses++, TCALL_E_CLOSED;
     if (stutters(s))
         return TCALL_E_AGAIN;
     for (;;) {
         a = s->answer < 3 ? p->answers[s->answer] : NULL;
         if (!a)
-            return p->dies_late && s->requests <= s->answer ? TCALL_E_AGAIN
-                                                            : p->end;
+            return p->dies_late && s->requests <= s->answer
+                       ? TCALL_E_AGAIN
+                       : script_end(s, p->end);
         if (s->requests <= s->answer)
             return TCALL_E_AGAIN;
         len = p->len && s->answer == 0 ? p->len : strlen(a);
@@ -144,11 +157,15 @@ static int script_write(void *user, const char *bytes, size_t len)
     const peer *p = &s->peers[s->connects - 1];
     size_t i;
 
+    if (!s->up || s->over || s->deaf || len == 0)
+        return s->misuses++, TCALL_E_CLOSED;
     if (stutters(s))
         return TCALL_E_AGAIN;
     if (s->most && len > s->most)
         len = s->most;
-    if (p->write_fails_after && s->written >= (size_t)p->write_fails_after)
+    s->deaf =
+        p->write_fails_after && s->written >= (size_t)p->write_fails_after;
+    if (s->deaf)
         return TCALL_E_CLOSED;
     for (i = 0; i < len; i++) {
         s->empty = bytes[i] == line[s->empty] ? s->empty + 1 : bytes[i] == '\r';
@@ -167,6 +184,7 @@ static int script_write(void *user, const char *bytes, size_t len)
 static void script_close(void *user)
 {
     ((script *)user)->closes++;
+    ((script *)user)->up = false;
 }
 
 static tport_stream script_stream(script *s)
@@ -258,6 +276,7 @@ static void ask(const tcall_request *q, const peer *p, script *s, result *x)
     tport_http_init(&h, script_stream(s), "host", "");
     exchange(tport_http_transport(&h), q, "body", 1000, x);
     tport_http_drop(&h);
+    CHECK_INT(s->misuses, 0);
 }
 
 static void ask_text(const char *answer, size_t len, int end, result *x)
@@ -446,6 +465,12 @@ static const struct {
     {OK1 "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
          "0\r\n\r\n",
      0},
+    {OK1 "Transfer-Encoding: chunked                               , gzip\r\n"
+         "\r\n0\r\n\r\n",
+     0},
+    {OK1 "Content-Encoding: identity                               , br\r\n"
+         "Content-Length: 1\r\n\r\nx",
+     0},
     {OK1 "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 0},
     {OK1 "Content-Encoding: identity, br\r\nContent-Length: 1\r\n\r\nx", 0},
     /* chunks */
@@ -525,6 +550,20 @@ static void test_limits(void)
     CHECK_INT(ask_long(OK1 "X: ", " ", 9000, end), TCALL_E_LIMIT);
     CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 97, end), 0);
     CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 100, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 98, end), 0);
+    CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 99, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "X: ", "y", TPORT_HTTP_MAX_LINE - 5, end), 0);
+    CHECK_INT(ask_long(OK1 "X: ", "y", TPORT_HTTP_MAX_LINE - 4, end),
+              TCALL_E_LIMIT);
+    CHECK_INT(ask_long(CHUNKED, "1\r\na\r\n", 4000, "0\r\n\r\n"), 0);
+    for (most = 0; most < 2; most++) { /* a head as long as it may be */
+        char rest[800], line[4001];
+        sprintf(rest, OK1 "X: %0*d\r\n",
+                TPORT_HTTP_MAX_HEAD - 32000 - 17 - 21 - 5 + (int)most, 0);
+        sprintf(line, "X: %03995d\r\n", 0);
+        CHECK_INT(ask_long(rest, line, 8, "Content-Length: 0\r\n\r\n"),
+                  most ? TCALL_E_LIMIT : 0);
+    }
     about = "many lines, none of them too long";
     CHECK_INT(ask_long(OK1 "A: b",
                        "\r\nX: 123456789012345678901234567890"
@@ -573,8 +612,51 @@ static void test_limits(void)
 
 /* ---- requests ---- */
 
+#define LONG                                                              \
+    "0123456789012345678901234567890123456789012345678901234567890123456" \
+    "0123456789012345678901234567890123456789012345678901234567890123456" \
+    "0123456789012345678901234567890123456789012345678901234567890123456"
+
+/* The body comes in pieces of two sizes, in turns. */
+static void send_pieces(size_t one, size_t two, bool stutter)
+{
+    static const peer p = {{OK1 "Content-Length: 0\r\n\r\n"}, 0, 0, 0, false};
+    tcall_request q = {"POST", "/x", no_secret, 1, 3000};
+    static char body[3000];
+    static script s;
+    static result x;
+    size_t i, n;
+    int error = 0;
+    tport_http h;
+    tcall_transport t;
+
+    about = "a body in pieces";
+    for (i = 0; i < sizeof body; i++)
+        body[i] = (char)('a' + i % 26);
+    memset(&s, 0, sizeof s);
+    memset(&x, 0, sizeof x);
+    s.peers = &p;
+    s.stutter = stutter;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    t = tport_http_transport(&h);
+    CHECK_INT(open_all(&t, &q, &x.res), 0);
+    for (i = 0, n = one; error == 0 && i < sizeof body; i += n) {
+        n = i % (one + two) ? two : one;
+        n = n < sizeof body - i ? n : sizeof body - i;
+        error = write_all(&t, body + i, n);
+    }
+    CHECK_INT(error, 0);
+    CHECK_INT(read_all(&t, &x, 100), 0);
+    CHECK(s.out_len > sizeof body &&
+          memcmp(s.out + s.out_len - sizeof body, body, sizeof body) == 0);
+    CHECK_INT(s.misuses, 0);
+    tport_http_drop(&h);
+}
+
 static void test_request_bytes(void)
 {
+    static const size_t sizes[] = {1, 7, 100, 511, 512, 513, 1100};
+    size_t one, two;
     static const char want[] = "POST /proxy/v1/chat?x=1 HTTP/1.1\r\n"
                                "Host: api.test:8443\r\n"
                                "User-Agent: " TPORT_HTTP_AGENT "\r\n"
@@ -583,14 +665,16 @@ static void test_request_bytes(void)
                                "Authorization: Bearer sk-12345\r\n"
                                "X-Key: sk-67890\r\n"
                                "X-Empty: \r\n"
+                               "X-Long: " LONG LONG LONG "\r\n"
                                "\r\n";
     static const tcall_header headers[] = {
         {"Authorization", "Bearer ", "sk-12345"},
         {"X-Key", NULL, "sk-67890"},
         {"X-Empty", "", NULL},
+        {"X-Long", LONG LONG LONG, NULL},
     };
     static const peer p = {{OK1 "Content-Length: 0\r\n\r\n"}, 0, 0, 0, false};
-    tcall_request q = {"POST", "/v1/chat?x=1", headers, 3, 1500};
+    tcall_request q = {"POST", "/v1/chat?x=1", headers, 4, 1500};
     static char body[1500];
     static script s;
     static result x;
@@ -620,6 +704,17 @@ static void test_request_bytes(void)
     s.out[s.out_len] = '\0';
     CHECK(strncmp(s.out, "GET /x HTTP/1.1\r\nHost: host\r\n", 29) == 0);
     CHECK(!strstr(s.out, "Content-Length"));
+    memset(&s, 0, sizeof s);
+    ask(&head, &p, &s, &x);
+    CHECK(!strstr(s.out, "Content-Length"));
+    q = post;
+    q.method = "GET";
+    memset(&s, 0, sizeof s);
+    ask(&q, &p, &s, &x);
+    CHECK(strstr(s.out, "Content-Length: 4\r\n"));
+    for (one = 0; one < COUNT_OF(sizes); one++)
+        for (two = 0; two < COUNT_OF(sizes); two++)
+            send_pieces(sizes[one], sizes[two], (one + two) % 2);
 }
 
 /* A request that cannot be sent as it is must not be sent at all. */
@@ -673,6 +768,11 @@ static void test_request_refusals(void)
     refuse_request("POST", "x", "X", "1", NULL);
     refuse_request("POST", "/a b", "X", "1", NULL);
     refuse_request("POST", "/a\r\n", "X", "1", NULL);
+    refuse_request("POST", "/a\x7f", "X", "1", NULL);
+    refuse_request("POST", "/a\xc3\xa9", "X", "1", NULL);
+    refuse_request("POST", "/", "User-Agent", "x", NULL);
+    refuse_request("POST", "/", "accept-encoding", "gzip", NULL);
+    refuse_request("POST", "/", "Connection", "close", NULL);
     refuse_request("POST", NULL, "X", "1", NULL);
     refuse_request("PO ST", "/", "X", "1", NULL);
     refuse_request("", "/", "X", "1", NULL);
@@ -730,6 +830,7 @@ static int twice(const tcall_request *q, const peer *peers, result *second)
     exchange(t, q, "body", 100, &first);
     exchange(t, q, "body", 100, second);
     tport_http_drop(&h);
+    CHECK_INT(s.misuses, 0);
     return s.connects;
 }
 
@@ -762,6 +863,7 @@ static void test_keep_alive(void)
         OK1 "Connection: Keep-Alive, close\r\nContent-Length: 1\r\n\r\na",
         "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na",
         "HTTP/1.1 204 N\r\nContent-Length: 1\r\n\r\na",
+        "HTTP/1.1 204 N\r\nTransfer-Encoding: chunked\r\n\r\n",
         OK1 "Content-Length: 1\r\n\r\naEXTRA",
         CHUNKED "1\r\na\r\n0\r\n\r\n" OK1,
     };
@@ -820,6 +922,24 @@ static void test_stale(void)
     CHECK_INT(x.res.status, 0);
     CHECK_INT(x.res.retry_after_ms, 0);
 
+    about = "dead when half of a long head is written: all of it again";
+    {
+        static const tcall_header long_header = {"X", LONG LONG LONG, NULL};
+        tcall_request q = {"GET", "/x", &long_header, 1, 0};
+        p = peer_of(A1, NULL, TCALL_E_AGAIN);
+        for (p.write_fails_after = 720; p.write_fails_after < 1200;
+             p.write_fails_after += 40) {
+            CHECK_INT(twice_with(&q, p, &x), 2);
+            CHECK(x.error == 0 && x.body[0] == 'b');
+        }
+    }
+
+    about = "an error that is no end is told";
+    p = peer_of(A1, NULL, TCALL_E_MEMORY);
+    p.dies_late = true;
+    CHECK_INT(twice_with(&get, p, &x), 1);
+    CHECK_INT(x.error, TCALL_E_MEMORY);
+
     about = "a byte of the answer had come: no retry";
     CHECK_INT(twice_with(&get, peer_of(A1, "H", TCALL_E_CLOSED), &x), 1);
     CHECK_INT(x.error, TCALL_E_CLOSED);
@@ -863,6 +983,7 @@ static void test_no_retry_when_fresh(void)
         CHECK_INT(x.error, 0);
         CHECK_INT(x.res.status, 413);
         CHECK_INT((long)x.len, 2);
+        CHECK_INT(s.misuses, 0);
     }
     about = "it was reset: nobody knows whether the end is the body's";
     memset(&s, 0, sizeof s);
@@ -891,6 +1012,9 @@ static void test_retry_after(void)
         {"Retry-After: 5 minutes\r\n", -1},
         {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", -1},
         {"Retry-After:\r\n", -1},
+        {"Retry-After: 18446744073709551616\r\n", 0x7fffffff},
+        {"Retry-After: 2147484\r\n", 0x7fffffff},
+        {"Retry-After: 7                                 , 8\r\n", -1},
         {"", -1},
         /* dates count from the answer's own */
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
@@ -909,6 +1033,25 @@ static void test_retry_after(void)
          "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
          -1},
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: 7\r\n", 7000},
+        {"Date: Sat, 31 Dec 2016 23:59:59 GMT\r\n"
+         "Retry-After: Sun, 01 Jan 2017 00:00:01 GMT\r\n",
+         2000},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Fri, 21 Oct 2016 07:27:30 GMT\r\n",
+         0x7fffffff},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nretry-after-ms: 70\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         70},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: x\r\n", -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT            x\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:2x:00 GMT\r\n",
+         -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 CET\r\n",
+         -1},
     };
     static result x;
     char text[200];
@@ -924,8 +1067,229 @@ static void test_retry_after(void)
     }
 }
 
+static void test_should_retry(void)
+{
+    static const struct {
+        const char *value;
+        int should;
+    } t[] = {
+        {"true", 1},   {"TRUE", 1},
+        {"false", -1}, {"perhaps", 0},
+        {"", 0},       {"true                                      not", 0}};
+    static result x;
+    char text[200];
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(t); i++) {
+        sprintf(text,
+                "HTTP/1.1 100 C\r\nX-Should-Retry: true\r\n\r\n"
+                "HTTP/1.1 500 X\r\nX-Other: false\r\nX-Should-Retry: %s\r\n"
+                "Content-Length: 0\r\n\r\n",
+                t[i].value);
+        about = text;
+        ask_text(text, 0, 0, &x);
+        CHECK_INT(x.res.should_retry, t[i].should);
+    }
+    ask_text("HTTP/1.1 100 C\r\nX-Should-Retry: true\r\n\r\n" CHUNKED
+             "0\r\n\r\n",
+             0, 0, &x);
+    CHECK_INT(x.res.should_retry, 0);
+}
+
+/* ---- headers that are kept ---- */
+
+#define NAME39 "x-0123456789-0123456789-0123456789-6789"
+
+static void test_kept(void)
+{
+    static const struct {
+        const char *lines, *a, *b;
+    } t[] = {
+        {"", "", ""},
+        {"A: 1\r\n", "1", ""},
+        {"a:\t1234567 \r\nB: 2\r\nA2: 3\r\n", "", ""},
+        {"a:\t123456\t\r\nX: 2\r\n", "123456", ""},
+        {"A: 1234567\r\n", "1234567", ""},
+        {"A: 12345678\r\n", "", ""},
+        {"A: 123456789\r\n", "", ""},
+        {"A: 12\r\nA: 3\r\n", "3", ""},
+        {"A: 12\r\nA:\r\n", "", ""},
+        {"A: 12\r\n" NAME39 ": Q\r\nA: 3\r\n", "3", "Q"},
+        {NAME39 "X: Q\r\n", "", ""},
+        {"\r\nHTTP/1.1 200 OK\r\n", "", ""},
+    };
+    char value[2][8];
+    tport_kept kept[2] = {{"a", NULL, 8, 0}, {NAME39, NULL, 8, 0}};
+    static script s;
+    static result x;
+    char text[300];
+    size_t i, k;
+
+    for (i = 0; i < COUNT_OF(t); i++)
+        for (k = 0; k < 2; k++) {
+            peer p = {{text}, 0, 0, 0, false};
+            tport_http h;
+            /* what an interim answer says does not count */
+            sprintf(text,
+                    "%s" OK1 "%sTransfer-Encoding: chunked\r\n\r\n"
+                    "0\r\nA: trailer\r\n\r\n",
+                    k ? "HTTP/1.1 100 C\r\nA: 9\r\n\r\n" : "",
+                    t[i].lines[0] == '\r' ? "" : t[i].lines);
+            memset(&s, 0, sizeof s);
+            memset(value, '?', sizeof value);
+            s.peers = &p;
+            tport_http_init(&h, script_stream(&s), "host", "");
+            h.kept = kept;
+            h.kept_count = 2;
+            kept[0].value = value[0];
+            kept[1].value = value[1];
+            exchange(tport_http_transport(&h), &get, "", 100, &x);
+            about = text;
+            CHECK_INT(x.error, 0);
+            CHECK(memchr(value[0], 0, 8) && strcmp(value[0], t[i].a) == 0);
+            CHECK(memchr(value[1], 0, 8) && strcmp(value[1], t[i].b) == 0);
+            CHECK(kept[0].len == strlen(value[0]));
+            tport_http_drop(&h);
+        }
+}
+
+/* ---- any exchange after any other ---- */
+
+typedef struct pair_result {
+    result x;
+    char kept[8], why[80];
+    size_t out_len;
+} pair_result;
+
+/* The last exchange of a series on one tport_http. */
+static void ask_after(const peer *peers, int n, const tcall_request *q,
+                      pair_result *to)
+{
+    static const char body[600];
+    static script s;
+    tport_kept kept = {"x-kept", NULL, 8, 0};
+    size_t before = 0;
+    tport_http h;
+
+    memset(&s, 0, sizeof s);
+    memset(to, 0, sizeof *to);
+    s.peers = peers;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    kept.value = to->kept;
+    h.kept = &kept;
+    h.kept_count = 1;
+    h.max_body = 3000;
+    while (n--) {
+        tcall_transport t = tport_http_transport(&h);
+        tcall_response garbage = {77, 77, 77};
+        before = s.out_len;
+        memset(&to->x, 0, sizeof to->x);
+        to->x.res = garbage;
+        to->x.error = open_all(&t, q, &to->x.res);
+        if (to->x.error == 0)
+            to->x.error = write_all(&t, body, q->body_len);
+        if (to->x.error == 0)
+            to->x.error = read_all(&t, &to->x, 1000);
+        snprintf(to->why, sizeof to->why, "%s", tport_http_why(&h));
+        t.close(t.user);
+    }
+    to->out_len = s.out_len - before;
+    tport_http_drop(&h);
+    CHECK_INT(s.misuses, 0);
+}
+
+static bool is_same(const pair_result *a, const pair_result *b)
+{
+    return a->x.error == b->x.error && a->x.res.status == b->x.res.status &&
+           a->x.res.retry_after_ms == b->x.res.retry_after_ms &&
+           a->x.res.should_retry == b->x.res.should_retry &&
+           a->x.len == b->x.len &&
+           memcmp(a->x.body, b->x.body, a->x.len) == 0 &&
+           strcmp(a->kept, b->kept) == 0 && strcmp(a->why, b->why) == 0 &&
+           a->out_len == b->out_len;
+}
+
+/* Nothing of an exchange, however it ended, is left in the next. */
+static void test_pairs(void)
+{
+    static char wide[8200], tall[40000], lines[1000], early[500], long_[3200];
+    static const struct {
+        const char *text;
+        size_t len;
+        int fails_after;
+    } said[] = {
+        {"HTTP/1.1 429 S\r\nRetry-After: 7\r\nX-Should-Retry: true\r\n"
+         "X-Kept: old\r\nDate: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Content-Length: 0\r\n\r\n",
+         0, 0},
+        {"HTTP/1.1 503 S\r\nretry-after-ms: 7\r\nX-Should-Retry: false\r\n"
+         "Content-Length: 0\r\n\r\n",
+         0, 0},
+        {"HTTP/1.1 503 S\r\nRetry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"
+         "Content-Length: 0\r\n\r\n",
+         0, 0},
+        {"HTTP/1.1 413 S\r\nContent-Length: 2\r\n\r\nno", 0, 200},
+        {"HTTP/1.1 413 S\r\n\r\nno", 0, 700},
+        {CHUNKED "1\r\na\r\n0\r\nX: 1\r\n\r\n", 0, 0},
+        {CHUNKED "1\r\na\r\n0\r\nX: 1\r\n\r\n", 50, 0},
+        {OK1 "Content-Length: 4\r\n\r\nabc", 0, 0},
+        {OK1 "\r\nuntil the end", 0, 0},
+        {"HTTP/1.1 20", 0, 0},
+        {OK1 "X-Ke", 0, 0},
+        {"HTTP/1.1 600 X\r\n\r\n", 0, 0},
+        {"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", 0, 0},
+        {"", 0, 0},
+        {wide, 8150, 0},
+        {tall, 0, 0},
+        {lines, 0, 0},
+        {early, 0, 0},
+        {long_, 0, 0},
+    };
+    enum { N = sizeof said / sizeof *said };
+    static pair_result alone, after;
+    tcall_request q = post;
+    int end, a, b;
+    size_t i;
+
+    sprintf(wide, OK1 "X: %08100d\r\nContent-Length: 0\r\n\r\n", 0);
+    strcpy(tall, OK1);
+    for (i = 0; i < 8; i++)
+        sprintf(tall + strlen(tall), "X: %04000d\r\n", 0);
+    strcat(tall, "Content-Length: 0\r\n\r\n");
+    strcpy(lines, OK1);
+    for (i = 0; i < 90; i++)
+        strcat(lines, "X: 1\r\n");
+    strcat(lines, "Content-Length: 0\r\n\r\n");
+    for (i = 0; i < 15; i++)
+        strcat(early, "HTTP/1.1 100 C\r\n\r\n");
+    strcat(early, OK1 "Content-Length: 0\r\n\r\n");
+    sprintf(long_, OK1 "Content-Length: 3000\r\n\r\n%03000d", 0);
+    for (end = 0; end < 2; end++)
+        for (q.body_len = 4; q.body_len <= 600; q.body_len += 596)
+            for (a = 0; a < N; a++)
+                for (b = 0; b < N; b++) {
+                    peer p[2];
+                    memset(p, 0, sizeof p);
+                    p[0].answers[0] = said[a].text;
+                    p[0].len = said[a].len;
+                    p[0].write_fails_after = said[a].fails_after;
+                    p[0].end = end ? TCALL_E_CLOSED : 0;
+                    p[1].answers[0] = said[b].text;
+                    p[1].len = said[b].len;
+                    p[1].write_fails_after = said[b].fails_after;
+                    p[1].end = end ? TCALL_E_CLOSED : 0;
+                    about = said[b].text;
+                    ask_after(p + 1, 1, &q, &alone);
+                    ask_after(p, 2, &q, &after);
+                    CHECK(is_same(&alone, &after));
+                }
+}
+
 static void test_http(void)
 {
+    test_should_retry();
+    test_kept();
+    test_pairs();
     test_splits();
     test_early_ends();
     test_refusals();
