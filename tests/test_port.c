@@ -1911,6 +1911,12 @@ static void test_tls_pins(void)
     CHECK(connect_pinned(&local, "localhost", (const tport_pin *)pins, 0) < 0);
 }
 
+#if MBEDTLS_VERSION_NUMBER >= 0x03060000
+#define NEWEST "TLSv1.3"
+#else
+#define NEWEST "TLSv1.2"
+#endif
+
 /* Tickets, and in TLS 1.2 session ids too: what the second handshake moves,
  * and whether the server calls it a resumption. */
 static void resume(bool tickets)
@@ -1941,6 +1947,8 @@ static void resume(bool tickets)
     CHECK_INT(connect_all(&s), 0);
     CHECK(w.moved < first * 3 / 4);
     CHECK_INT(w.srv.resumed, tickets);
+    CHECK(strcmp(mbedtls_ssl_get_version(&tls.ssl),
+                 tickets ? NEWEST : "TLSv1.2") == 0);
     printf("test_port: %s, %s: handshake %lu bytes, resumed %lu\n",
            mbedtls_ssl_get_version(&tls.ssl), tickets ? "ticket" : "session id",
            (unsigned long)first, (unsigned long)w.moved);
