@@ -22,10 +22,12 @@
 #include <mbedtls/ssl_ticket.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -327,6 +329,12 @@ static const struct {
     {"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\nRetry-After: 9\r\n\r\n"
      "HTTP/1.1 100 Continue\r\n\r\n" CHUNKED "1\r\na\r\n0\r\n\r\n",
      "a", 200, false},
+    {"HTTP/1.1 100 C\r\nTransfer-Encoding: chunked\r\n\r\n" OK1
+     "Content-Length: 1\r\n\r\na",
+     "a", 200, false},
+    {"HTTP/1.1 100 C\r\nContent-Length: 7\r\n\r\n" CHUNKED
+     "1\r\na\r\n0\r\n\r\n",
+     "a", 200, false},
     {OK1 "Content-Encoding: identity\r\nContent-Length: 1\r\n\r\na", "a", 200,
      false},
     {OK1 "Connection: close\r\nContent-Length: 1\r\n\r\na", "a", 200, false},
@@ -509,6 +517,11 @@ static void test_refusals(void)
         ask_text(bad[i].text, bad[i].len, 0, &x);
         CHECK_INT(x.error, TCALL_E_PROTOCOL);
     }
+    about = "the largest sizes";
+    ask_text(CHUNKED "FFFFFFFF\r\nhello", 0, 0, &x);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
+    ask_text(OK1 "Content-Length: 4294967295\r\n\r\nhello", 0, 0, &x);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
     about = "nothing at all";
     ask_text("", 0, 0, &x);
     CHECK_INT(x.error, TCALL_E_CLOSED);
@@ -647,6 +660,7 @@ static void send_pieces(size_t one, size_t two, bool stutter)
     }
     CHECK_INT(error, 0);
     CHECK_INT(read_all(&t, &x, 100), 0);
+    CHECK_INT((long)h.moved, (long)(s.out_len + strlen(p.answers[0])));
     CHECK(s.out_len > sizeof body &&
           memcmp(s.out + s.out_len - sizeof body, body, sizeof body) == 0);
     CHECK_INT(s.misuses, 0);
@@ -831,6 +845,8 @@ static int twice(const tcall_request *q, const peer *peers, result *second)
     exchange(t, q, "body", 100, second);
     tport_http_drop(&h);
     CHECK_INT(s.misuses, 0);
+    CHECK(memcmp(s.out + s.out_len - s.written, q->method, strlen(q->method)) ==
+          0);
     return s.connects;
 }
 
@@ -927,7 +943,7 @@ static void test_stale(void)
         static const tcall_header long_header = {"X", LONG LONG LONG, NULL};
         tcall_request q = {"GET", "/x", &long_header, 1, 0};
         p = peer_of(A1, NULL, TCALL_E_AGAIN);
-        for (p.write_fails_after = 720; p.write_fails_after < 1200;
+        for (p.write_fails_after = 520; p.write_fails_after < 1200;
              p.write_fails_after += 40) {
             CHECK_INT(twice_with(&q, p, &x), 2);
             CHECK(x.error == 0 && x.body[0] == 'b');
@@ -958,7 +974,7 @@ static void test_no_retry_when_fresh(void)
         {{"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"},
          0,
          0,
-         POST_HEAD + 1,
+         POST_HEAD,
          false},
         {{B1}, 0, 0, 0, false}};
     static const peer reset = {
@@ -984,6 +1000,22 @@ static void test_no_retry_when_fresh(void)
         CHECK_INT(x.res.status, 413);
         CHECK_INT((long)x.len, 2);
         CHECK_INT(s.misuses, 0);
+    }
+    about = "what does not listen is not talked to again";
+    for (q.body_len = 600; q.body_len <= 1200; q.body_len += 600) {
+        tport_http h;
+        size_t n, piece = q.body_len / 2;
+        memset(&s, 0, sizeof s);
+        memset(&x, 0, sizeof x);
+        s.peers = deaf;
+        tport_http_init(&h, script_stream(&s), "host", "");
+        CHECK_INT(tport_http_open(&h, &q, &x.res), 0);
+        for (n = 0; n < q.body_len; n += piece)
+            CHECK_INT(tport_http_write(&h, body, piece), (long)piece);
+        CHECK(tport_http_read(&h, x.body, 10) > 0);
+        CHECK_INT(x.res.status, 413);
+        CHECK_INT(s.misuses, 0);
+        tport_http_drop(&h);
     }
     about = "it was reset: nobody knows whether the end is the body's";
     memset(&s, 0, sizeof s);
@@ -1043,6 +1075,7 @@ static void test_retry_after(void)
          "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
          70},
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: x\r\n", -1},
+        {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nDate: x\r\n", -1},
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT            x\r\n"
          "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
          -1},
@@ -1419,6 +1452,8 @@ typedef struct wire {
     bool stutter;
     bool broken; /* reads are CLOSED once what was sent has been read */
     bool plain;  /* the server does not speak TLS */
+    bool full;   /* writes are AGAIN */
+    bool dead;   /* writes are CLOSED */
     unsigned calls;
     char got[256]; /* what the server has read */
     size_t got_len;
@@ -1522,7 +1557,9 @@ static int wire_write(void *user, const char *bytes, size_t len)
 {
     wire *w = user;
 
-    if (wire_stutters(w))
+    if (w->dead)
+        return TCALL_E_CLOSED;
+    if (w->full || wire_stutters(w))
         return TCALL_E_AGAIN;
     if (w->stutter && len > 5)
         len = 5;
@@ -1762,6 +1799,31 @@ static void test_tls_bytes(void)
         w.down.shut = w.broken = true;
         CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_CLOSED);
         CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
+        /* none of that is left in the next connection */
+        s.close(s.user);
+        w.broken = false;
+        w.plain = true;
+        CHECK_INT(connect_all(&s), TCALL_E_TLS);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.dead = true;
+        CHECK_INT(stream_write(&s, "lost"), TCALL_E_CLOSED);
+        CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
+        w.dead = false;
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.full = true; /* half a record, then another connection */
+        CHECK_INT(s.write(s.user, "half", 4), 4);
+        CHECK_INT(s.write(s.user, "half", 4), TCALL_E_AGAIN);
+        s.close(s.user);
+        w.full = false;
+        CHECK_INT(connect_all(&s), 0);
+        CHECK_INT(stream_write(&s, "whole"), 0);
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_AGAIN);
+        serve(&w);
+        CHECK(w.got_len == 5 && memcmp(w.got, "whole", 5) == 0);
         end_tls();
     }
 }
@@ -1821,6 +1883,10 @@ static void test_tls_machine(void)
         CHECK(!strstr(tport_tls_why(&tls), "clock"));
         end_tls();
     }
+    about = "the clock is as early as it may be";
+    fake_time = TPORT_CLOCK_FLOOR;
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    end_tls();
     about = "the clock is decades ahead";
     fake_time = (time_t)2556144000; /* 2051 */
     CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), TCALL_E_EXPIRED);
@@ -1907,6 +1973,29 @@ static void test_tls_pins(void)
     strcpy(strstr(forged.cert, "-----END CERTIFICATE-----\n") + 26, local.ca);
     CHECK_INT(connect_pinned(&forged, "localhost", (const tport_pin *)pins, 5),
               TCALL_E_CERTIFICATE);
+    about = "a pin that is nearly right";
+    pins[1][31] ^= 1;
+    CHECK_INT(
+        connect_pinned(&local, "localhost", (const tport_pin *)&pins[1], 1),
+        TCALL_E_CERTIFICATE);
+    about = "another server behind the same address has to have a pin as well";
+    {
+        tport_tls_desc d = {0};
+        tport_stream s;
+        memset(&w, 0, sizeof w);
+        d.host = "localhost";
+        d.pins = (const tport_pin *)&pins[2];
+        d.pin_count = 1;
+        CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), 0);
+        s = tport_tls_stream(&tls);
+        server_init(&w.srv, &local);
+        CHECK_INT(connect_all(&s), 0);
+        s.close(s.user);
+        server_free(&w.srv);
+        server_init(&w.srv, &other_ca);
+        CHECK_INT(connect_all(&s), TCALL_E_CERTIFICATE);
+        end_tls();
+    }
     about = "no pin at all is no trust";
     CHECK(connect_pinned(&local, "localhost", (const tport_pin *)pins, 0) < 0);
 }
@@ -2489,13 +2578,21 @@ static void test_loopback_plain(void)
     uint16_t number;
     tport_desc d = {0};
     pid_t pid = start_server(NULL, v, COUNT_OF(v), &number);
+    socklen_t len = sizeof(int);
     uint32_t began;
+    int on = 0;
 
     about = "loopback, plain";
     CHECK_INT(init_port("http", "127.0.0.1", number, &d), 0);
     CHECK_INT(go(&port, &x), 0);
     CHECK_INT(go(&port, &x), 0);
     CHECK(x.len == 1 && x.res.status == 200);
+    about = "the socket";
+    CHECK_INT(port.stream.connect(port.stream.user), 0);
+    CHECK(fcntl(port.socket.fd, F_GETFD) & FD_CLOEXEC);
+    CHECK(getsockopt(port.socket.fd, IPPROTO_TCP, TCP_NODELAY, &on, &len) ==
+              0 &&
+          on);
     tport_free(&port);
     about = "idle limit";
     d.idle_ms = 200 * slow;
@@ -2649,6 +2746,24 @@ static void make_stall(uint16_t number, int *fds, size_t n)
     }
 }
 
+static int open_sockets(void)
+{
+    struct stat s;
+    int fd, n = 0;
+
+    for (fd = 0; fd < 200; fd++)
+        n += fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode);
+    return n;
+}
+
+static bool are_signals_blocked(void)
+{
+    sigset_t now;
+
+    return sigprocmask(SIG_SETMASK, NULL, &now) != 0 ||
+           sigismember(&now, SIGTERM) == 1;
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -2689,6 +2804,7 @@ static void test_names(void)
     for (i = 0; i < COUNT_OF(t); i++) {
         tport_desc d = {0};
         uint32_t began = tport_posix_now_ms(), ms;
+        int sockets = open_sockets();
 
         about = t[i].host;
         d.total_ms = 600;
@@ -2699,6 +2815,8 @@ static void test_names(void)
         CHECK(ms >= t[i].least && ms < t[i].most + 100 * slow);
         CHECK(strstr(tport_error(&port), t[i].why));
         tport_free(&port);
+        CHECK_INT(open_sockets(), sockets);
+        CHECK(!are_signals_blocked());
     }
     about = "given up before the resolver has answered";
     {
@@ -2711,6 +2829,9 @@ static void test_names(void)
             transport = tport_transport(&port);
             CHECK_INT(transport.open(transport.user, &send4, &res),
                       TCALL_E_AGAIN);
+            CHECK_INT(transport.open(transport.user, &send4, &res),
+                      TCALL_E_AGAIN);
+            CHECK(fcntl(port.socket.fd, F_GETFD) & FD_CLOEXEC);
             transport.close(transport.user);
             tport_free(&port);
         }

@@ -836,9 +836,41 @@ static bool is_late(visit (*nth)(unsigned))
     return r == TCALL_E_TIMEOUT && took >= 290 && took < 3000;
 }
 
+static visit steadily(unsigned n)
+{
+    visit v = {HELLO, 0, 1, ORDERLY, 20, 0};
+
+    (void)n;
+    return v;
+}
+
+/* As long as bytes come the idle limit does not strike. */
+static bool is_patient(void)
+{
+    peer p = peer_start(NULL, steadily, 20);
+    tport_desc d;
+    bool ok;
+
+    memset(&d, 0, sizeof d);
+    d.idle_ms = 500;
+    ok = peer_port(&port, p, false, d) == 0;
+    if (ok)
+        peer_ask(tport_transport(&port), &y);
+    ok = ok && y.error == 0 && y.len == 5;
+    tport_free(&port);
+    d.max_body = 4;
+    ok = ok && peer_port(&port, p, false, d) == 0;
+    if (ok)
+        peer_ask(tport_transport(&port), &y);
+    ok = ok && y.error == TCALL_E_LIMIT;
+    tport_free(&port);
+    peer_stop(p);
+    return ok;
+}
+
 static bool n_slow(void)
 {
-    return is_late(slowly) && is_late(nothing);
+    return is_late(slowly) && is_late(nothing) && is_patient();
 }
 
 static bool p08(void)
