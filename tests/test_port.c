@@ -1004,15 +1004,16 @@ static void test_no_retry_when_fresh(void)
     about = "what does not listen is not talked to again";
     for (q.body_len = 600; q.body_len <= 1200; q.body_len += 600) {
         tport_http h;
-        size_t n, piece = q.body_len / 2;
+        tcall_transport t;
         memset(&s, 0, sizeof s);
         memset(&x, 0, sizeof x);
         s.peers = deaf;
         tport_http_init(&h, script_stream(&s), "host", "");
-        CHECK_INT(tport_http_open(&h, &q, &x.res), 0);
-        for (n = 0; n < q.body_len; n += piece)
-            CHECK_INT(tport_http_write(&h, body, piece), (long)piece);
-        CHECK(tport_http_read(&h, x.body, 10) > 0);
+        t = tport_http_transport(&h);
+        CHECK_INT(open_all(&t, &q, &x.res), 0);
+        CHECK_INT(write_all(&t, body, q.body_len / 2), 0);
+        CHECK_INT(write_all(&t, body, q.body_len / 2), 0);
+        CHECK_INT(read_all(&t, &x, 10), 0);
         CHECK_INT(x.res.status, 413);
         CHECK_INT(s.misuses, 0);
         tport_http_drop(&h);
@@ -1454,6 +1455,7 @@ typedef struct wire {
     bool plain;  /* the server does not speak TLS */
     bool full;   /* writes are AGAIN */
     bool dead;   /* writes are CLOSED */
+    int lost;    /* so many were */
     unsigned calls;
     char got[256]; /* what the server has read */
     size_t got_len;
@@ -1558,7 +1560,7 @@ static int wire_write(void *user, const char *bytes, size_t len)
     wire *w = user;
 
     if (w->dead)
-        return TCALL_E_CLOSED;
+        return w->lost++, TCALL_E_CLOSED;
     if (w->full || wire_stutters(w))
         return TCALL_E_AGAIN;
     if (w->stutter && len > 5)
@@ -1756,6 +1758,7 @@ static void say(const char *text)
 
 static void test_tls_bytes(void)
 {
+    static char big[20000];
     int stutter;
     tport_stream s;
     char b[64];
@@ -1810,7 +1813,24 @@ static void test_tls_bytes(void)
         w.dead = true;
         CHECK_INT(stream_write(&s, "lost"), TCALL_E_CLOSED);
         CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
-        w.dead = false;
+        s.close(s.user);
+        CHECK_INT(w.lost, 1);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.full = true;
+        memset(big, 'x', sizeof big);
+        CHECK(s.write(s.user, big, sizeof big) <= 16384); /* one record */
+        w.full = false;
+        w.dead = true; /* what was said before can still be read */
+        say("bye");
+        CHECK_INT(stream_read(&s, b, sizeof b), 3);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+        s.close(s.user);
+        CHECK_INT(mbedtls_ssl_read(&w.srv.ssl, (unsigned char *)b, sizeof b),
+                  MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY);
         end_tls();
 
         CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
