@@ -2829,6 +2829,15 @@ static bool are_signals_blocked(void)
            sigismember(&now, SIGTERM) == 1;
 }
 
+static bool is_allowed(void *user, const struct sockaddr *address)
+{
+    struct sockaddr_in a;
+
+    (void)user;
+    memcpy(&a, address, sizeof a);
+    return a.sin_addr.s_addr != htonl(INADDR_LOOPBACK);
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -2882,6 +2891,17 @@ static void test_names(void)
         tport_free(&port);
         CHECK_INT(open_sockets(), sockets);
         CHECK(!are_signals_blocked());
+    }
+    about = "no address of a name is taken where one may not be";
+    {
+        tport_desc d = {0};
+        int sockets = open_sockets();
+        d.insecure_plain_http = true;
+        d.allow = is_allowed;
+        CHECK_INT(init_port("http", "refuses.test", number, &d), 0);
+        CHECK_INT(go(&port, &x), TCALL_E_DENIED);
+        CHECK_INT(open_sockets(), sockets);
+        tport_free(&port);
     }
     about = "given up before the resolver has answered";
     {
