@@ -4675,7 +4675,7 @@ static size_t tcall_block_free_(const tcall_block *b)
 static bool tcall_block_room_(tcall_block *b, size_t n)
 {
     if (n > tcall_block_free_(b)) {
-        b->need = b->low + b->high + n;
+        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
         return false;
     }
     if (b->low + b->high + n > b->peak)

@@ -18,6 +18,13 @@ static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_json(out, args);
 }
 
+static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    runs++;
+    return tcall_write_json(w, args);
+}
+
 static uint32_t now(void *user)
 {
     (void)user;
@@ -482,6 +489,140 @@ static void test_events(void)
     CHECK(ask("3", "work", "{}") == TCALL_OK && heard[0] == 6);
 }
 
+/* ---- blocks of every size ---- */
+
+static tcall_rate rate;
+static tcall_limit limit;
+static tcall_cache cache;
+static tcall_backoff backoff;
+static tcall_audit audit = {log_sink, NULL};
+static tcall_loops loops;
+static tcall_ticket tickets[6];
+static tcall_ledger ledger = {tickets, 6};
+static const tcall_hook everything[] = {
+    TCALL_RATE(&rate),     TCALL_LIMIT(&limit),  TCALL_CACHE(&cache),
+    TCALL_RETRY(&backoff), TCALL_TIMEOUT(5000),  TCALL_AUDIT(&audit),
+    TCALL_LOOPS(&loops),   TCALL_LEDGER(&ledger)};
+
+static int starts, stops;
+
+static void balance(void *user, const tcall_event *e)
+{
+    (void)user;
+    starts += e->kind == TCALL_EVENT_START;
+    stops += e->kind == TCALL_EVENT_END;
+    asked += e->kind == TCALL_EVENT_APPROVAL;
+    given += e->kind == TCALL_EVENT_VERDICT;
+}
+
+/* What a call needs to come to its end: a verdict, or time. */
+static int whole(const char *id, const char *name, const char *arguments)
+{
+    int r = ask(id, name, arguments), i;
+    for (i = 0; i < 9 && (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL); i++) {
+        if (r == TCALL_E_APPROVAL)
+            CHECK(tcall_decide(&tc, &ledger, call.id, TCALL_ALLOW) == TCALL_OK);
+        now_ms += 100;
+        r = again();
+    }
+    log_text[0] = '\0';
+    CHECK(r == TCALL_OK || says("\"success\":false"));
+    return r;
+}
+
+/* Calls with every ready-made hook at work, in a block of this size: TCALL_OK,
+ * each went as it should; TCALL_E_MEMORY, one did not. */
+static int lifecycle(char *memory, size_t size)
+{
+    static char kept[256];
+    static const struct {
+        const char *id, *name, *arguments, *result;
+        int error;
+    } calls[] = {
+        {"1", "work", "{'n': \"1\"}", "2 {\"n\":1}", TCALL_OK},
+        {"2", "work", "{\"n\":1.0}", "2 {\"n\":1}", TCALL_OK}, /* cached */
+        {"3", "work", "{\"n\":true}", "validation", TCALL_E_INVALID},
+        {"4", "other", "{\"s\":[]}", "{\"s\":[]}", TCALL_OK},
+        {"4", "other", "{\"s\":{}}", "runs only once", TCALL_E_TWICE},
+        {"5", "work", "{}", "too many calls", TCALL_E_RATE}};
+    size_t i;
+    int worst = TCALL_OK;
+    start(everything, TCALL_COUNT(everything), TCALL_READ | TCALL_ACTUATE);
+    memset(&rate, 0, sizeof rate);
+    memset(&limit, 0, sizeof limit);
+    memset(&cache, 0, sizeof cache);
+    memset(tickets, 0, sizeof tickets);
+    tcall_clear_state(&loops);
+    rate.burst = 5;
+    rate.each_ms = 100000;
+    limit.max = 1;
+    cache.memory = kept;
+    cache.size = sizeof kept;
+    backoff.attempts = 3;
+    backoff.first_ms = 50;
+    tools[0].permissions = TCALL_READ;
+    tools[0].confirm = true;
+    tools[1].permissions = TCALL_ACTUATE;
+    tools[1].output = "{\"type\":\"object\",\"required\":[\"s\"]}";
+    tools[1].check_output = tcall_check_output;
+    tools[1].run = echo;
+    desc.block = memory;
+    desc.block_size = size;
+    desc.on_event = balance;
+    starts = stops = asked = given = 0;
+    worst = tcall_init(&tc, &desc);
+    failures = 1;
+    for (i = 0;
+         worst != TCALL_E_TOOL && tc.desc.tool_count && i < TCALL_COUNT(calls);
+         i++) {
+        int before = runs;
+        int r = whole(calls[i].id, calls[i].name, calls[i].arguments);
+        tcall_clear_turn(&loops);
+        CHECK(starts == stops && asked == given && limit.now == 0);
+        CHECK(runs - before <= (calls[i].error ? 0 : 2));
+        if (r == TCALL_E_MEMORY) {
+            worst = r;
+            continue;
+        }
+        if (worst == TCALL_OK) { /* all before went well */
+            CHECK(r == calls[i].error);
+            if (i == 1 && runs > before)
+                continue; /* there was no room to find it in the cache */
+            CHECK(says(calls[i].result));
+        }
+    }
+    return worst;
+}
+
+static void test_sizes(void)
+{
+    enum { GUARD = 16 };
+    char guard[GUARD];
+    size_t size, works = 0, need = 0;
+    int rounds = 0;
+    memset(guard, 0x5A, GUARD);
+    for (size = 0; size < 5000; size += CHECK_EVERY) {
+        char *exact = (char *)malloc(size + 2 * GUARD);
+        int r;
+        memcpy(exact, guard, GUARD);
+        memcpy(exact + GUARD + size, guard, GUARD);
+        r = lifecycle(exact + GUARD, size);
+        CHECK(r == TCALL_OK || (r == TCALL_E_MEMORY && tc.block.need > size));
+        CHECK(r == TCALL_OK || !works); /* enough stays enough */
+        works += r == TCALL_OK;
+        CHECK(memcmp(exact, guard, GUARD) == 0 &&
+              memcmp(exact + GUARD + size, guard, GUARD) == 0);
+        free(exact);
+    }
+    CHECK(works > 1000 / CHECK_EVERY);
+    /* Who gives what is said to be needed gets there. */
+    while (lifecycle(block, need) != TCALL_OK && ++rounds < 100 &&
+           tc.block.need > need && tc.block.need <= sizeof block)
+        need = tc.block.need;
+    CHECK(rounds > 1 && rounds < 100 && need > 300 && need < 2000);
+    CHECK(lifecycle(block, need) == TCALL_OK);
+}
+
 int main(void)
 {
     test_hash();
@@ -494,5 +635,6 @@ int main(void)
     test_loops();
     test_files();
     test_events();
+    test_sizes();
     return check_sum("test_hooks");
 }
