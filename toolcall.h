@@ -955,7 +955,8 @@ const char *tcall_stage_name(int stage);
  * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
  * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
  * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it. */
+ * with the same user did, or when there is none with it; where more share a
+ * user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -1596,7 +1597,7 @@ int tcall_limit_release(tcall_ctx *cx, void *limit);
         TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
                     tcall_limit_release, limit)
 
-/* Results of tools that only read, by tool, arguments and user of the session.
+/* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
@@ -9729,8 +9730,10 @@ static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
     return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
 }
 
-/* The bits in cx->held of the hooks of an acquiring stage with that user. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
+/* The bits in cx->held of the hooks of an acquiring stage: of h itself, or
+ * those that one which releases has to do with. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, int stage,
+                               const tcall_hook *own)
 {
     const tcall_hook *h;
     uint32_t bits = 0, bit = 1;
@@ -9738,7 +9741,8 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
     for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
         if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
             h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
-            if (h->stage == stage && h->user == user)
+            if (h == own || (own->stage != stage && h->stage == stage &&
+                             h->user == own->user))
                 bits |= bit;
             bit <<= 1;
         }
@@ -9758,10 +9762,11 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
                           h->stage == TCALL_DID_RELEASE_QUOTA
                               ? TCALL_WILL_ACQUIRE_QUOTA
                               : TCALL_WILL_ACQUIRE_SEMAPHORE,
-                          h->user);
+                          h);
     if (bits && !(cx->held & bits))
         return false;
-    cx->held &= ~bits;
+    bits &= cx->held;
+    cx->held &= ~(bits & (0 - bits)); /* one for one */
     return true;
 }
 
@@ -9808,7 +9813,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
     if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
         (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
          h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
-        uint32_t bits = tcall_holders_(cx, h->stage, h->user);
+        uint32_t bits = tcall_holders_(cx, h->stage, h);
         cx->held |= bits;
         if (!bits)
             r = TCALL_E_LIMIT; /* more than 32 of them */
@@ -10009,8 +10014,8 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     call->arguments = arguments;
     tcall_hydrate(tc, call);
     r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN) {
-        tcall_cancel(call, TCALL_E_CANCELLED);
+    if (tcall_waits_(r)) { /* it ends, and lets go of what it holds */
+        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
         r = tcall_invoke(tc, call, out);
     }
     tcall_release(tc, call);

@@ -590,6 +590,73 @@ static void test_release(void)
     desc.hook_count = 4;
     CHECK(once("{}") == TCALL_E_RATE && says("\"retry_after_ms\":10"));
     CHECK(world.acquired == 1 && world.released == 1 && world.runs == 0);
+    /* A release that nobody acquired for always runs. */
+    hooks[3].user = &hooks[3];
+    CHECK(once("{}") == TCALL_E_RATE && world.released == 2);
+}
+
+/* Pairs that share a user, and each can be had or not. */
+static int maybe(tcall_ctx *cx, void *user)
+{
+    return world.acquired == world.failures ? full(cx, user)
+                                            : acquire(cx, user);
+}
+
+static void test_shared(void)
+{
+    int stage, pairs, fails;
+    for (stage = TCALL_WILL_ACQUIRE_QUOTA;
+         stage <= TCALL_WILL_ACQUIRE_SEMAPHORE; stage++)
+        for (pairs = 1; pairs < 4; pairs++)
+            for (fails = 0; fails <= pairs; fails++) {
+                int i;
+                prepare();
+                for (i = 0; i < pairs; i++) {
+                    set_hook(&hooks[2 * i], stage, maybe, NULL);
+                    set_hook(&hooks[2 * i + 1],
+                             stage == TCALL_WILL_ACQUIRE_QUOTA
+                                 ? TCALL_DID_RELEASE_QUOTA
+                                 : TCALL_DID_RELEASE_SEMAPHORE,
+                             release, NULL);
+                }
+                desc.hook_count = (uint16_t)(2 * pairs);
+                world.failures = fails < pairs ? fails : -1;
+                CHECK(once("{}") == (fails < pairs ? TCALL_E_RATE : TCALL_OK));
+                CHECK(world.acquired == fails && world.released == fails);
+            }
+}
+
+/* Ended by somebody else while the walk is on: before the tool, not behind. */
+static int end_it(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    see(letter(cx->hook->stage));
+    tcall_cancel(cx->call, TCALL_E_CANCELLED);
+    return cx->hook->stage == TCALL_AROUND_EXECUTE ? tcall_next(cx) : TCALL_OK;
+}
+
+static void test_ended(void)
+{
+    int stage;
+    for (stage = 0; stage < TCALL_STAGE_COUNT; stage++) {
+        bool before = stage <= TCALL_WILL_EXECUTE;
+        int r;
+        if (stage == TCALL_DID_CACHE_HIT || stage == TCALL_ON_RETRY ||
+            stage == TCALL_ON_GIVE_UP || stage == TCALL_ON_ERROR)
+            continue;
+        prepare();
+        hooks[stage].run = end_it;
+        r = once("{}");
+        CHECK(r == (before ? TCALL_E_CANCELLED : TCALL_OK));
+        CHECK(world.runs == !before && count(letter(stage)) == 1);
+        check_ends(tcall_stage_name(stage));
+    }
+    prepare(); /* between two attempts */
+    hooks[TCALL_ON_RETRY].run = end_it;
+    world.failures = 9;
+    world.attempts = 5;
+    CHECK(once("{}") == TCALL_E_CANCELLED && world.runs == 1);
+    check_ends("on_retry");
 }
 
 /* ---- services ---- */
@@ -890,6 +957,8 @@ int main(void)
     test_priority();
     test_around();
     test_release();
+    test_shared();
+    test_ended();
     test_services();
     test_scratch();
     test_changes();
