@@ -471,6 +471,23 @@ static void hear(void *user, const tcall_event *e)
         tcall_unsubscribe(&tc, &ends);
 }
 
+static void hear_end(void *user, const tcall_event *e)
+{
+    CHECK(e->call == &call);
+    ++*(int *)user;
+    if (e->kind == TCALL_EVENT_END)
+        tcall_unsubscribe(&tc, &ends);
+}
+
+static void hear_and_add(void *user, const tcall_event *e)
+{
+    hear(user, e);
+    if (e->kind == TCALL_EVENT_HYDRATED) {
+        ends.on_event = hear_end;
+        tcall_subscribe(&tc, &ends);
+    }
+}
+
 static void test_events(void)
 {
     start(NULL, 0, TCALL_READ);
@@ -484,9 +501,17 @@ static void test_events(void)
     CHECK(heard[0] == 3 && heard[1] == 1); /* hydrated, start, end */
     CHECK(ask("2", "work", "{}") == TCALL_OK);
     CHECK(heard[0] == 6 && heard[1] == 1);
+    /* Who subscribes while it is told hears from the next event on. */
+    tcall_unsubscribe(&tc, &all);
+    all.on_event = hear_and_add;
+    tcall_subscribe(&tc, &all);
+    heard[0] = heard[1] = 0;
+    ends.kinds = 0;
+    CHECK(ask("3", "work", "{}") == TCALL_OK);
+    CHECK(heard[0] == 3 && heard[1] == 2);
     tcall_unsubscribe(&tc, &all);
     tcall_unsubscribe(&tc, &all);
-    CHECK(ask("3", "work", "{}") == TCALL_OK && heard[0] == 6);
+    CHECK(ask("4", "work", "{}") == TCALL_OK && heard[0] == 3);
 }
 
 /* ---- blocks of every size ---- */
@@ -623,6 +648,66 @@ static void test_sizes(void)
     CHECK(lifecycle(block, need) == TCALL_OK);
 }
 
+/* ---- a call by name that would have to wait ---- */
+
+static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int r = tcall_approval(cx);
+    return r == TCALL_OK ? echo(cx, args, w) : r;
+}
+
+static int endless(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    tcall_write_text(w, "not yet");
+    runs += cx->stop == 0;
+    return TCALL_E_AGAIN;
+}
+
+static tcall_verdict later(void *user, const tcall_call *c)
+{
+    (void)user;
+    (void)c;
+    return TCALL_LATER;
+}
+
+static void test_execute(void)
+{
+    static const struct {
+        tcall_run run;
+        bool confirm;
+        int error, runs;
+        const char *says;
+    } rows[] = {{work, false, TCALL_OK, 1, "1 {}"},
+                {work, true, TCALL_E_APPROVAL, 0, "\"code\":\"approval\""},
+                {careful, false, TCALL_E_APPROVAL, 0, "waits for approval"},
+                {endless, false, TCALL_E_CANCELLED, 1, "cancelled"}};
+    static const tcall_hook hooks[] = {TCALL_LIMIT(&limit),
+                                       TCALL_AUDIT(&audit)};
+    size_t i, k;
+    for (i = 0; i < TCALL_COUNT(rows); i++) {
+        start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
+        limit.max = 1;
+        limit.now = 0;
+        tools[0].run = rows[i].run;
+        tools[0].confirm = rows[i].confirm;
+        tc.desc.approve = later;
+        tc.desc.on_event = balance;
+        for (k = 0; k < 3; k++) {
+            starts = stops = asked = given = runs = 0;
+            log_text[0] = '\0';
+            tcall_writer_init(&out, result, sizeof result - 1);
+            CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"),
+                                &out) == rows[i].error);
+            result[out.fill] = '\0';
+            CHECK(says(rows[i].says) && runs == rows[i].runs);
+            CHECK(starts == 1 && stops == 1 && asked == given);
+            CHECK(limit.now == 0 && tc.block.high == 0);
+            CHECK(strchr(log_text, '\n'));
+        }
+    }
+}
+
 int main(void)
 {
     test_hash();
@@ -636,5 +721,6 @@ int main(void)
     test_files();
     test_events();
     test_sizes();
+    test_execute();
     return check_sum("test_hooks");
 }
