@@ -179,6 +179,11 @@ static void test_hash(void)
     for (i = 0; i < COUNT; i++)
         for (k = i + 1; k < COUNT; k++)
             CHECK(h[i] != h[k]);
+    for (i = 0; i < 2; i++) { /* whatever lay in the block before */
+        memset(block, i ? 0xFF : 0x01, sizeof block);
+        for (k = 0; k < COUNT; k++)
+            CHECK(h[k] == hash_of(different[k]));
+    }
     tc.desc.hash_key[1] = 1;
     CHECK(hash_of("{}") != h[0]);
 }
@@ -329,11 +334,11 @@ static void on_event(void *user, const tcall_event *e)
 
 static void test_ledger(void)
 {
-    static tcall_ticket rows[4];
+    static tcall_ticket rows[5]; /* the last is not of the ledger */
     tcall_ledger ledger = {rows, 4};
     const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
     int i;
-    start(hooks, 2, TCALL_WRITE);
+    start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
     tools[0].confirm = true;
     tc.desc.on_event = on_event;
     CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_APPROVAL && runs == 0);
@@ -388,7 +393,18 @@ static void test_ledger(void)
               (i < 4 ? TCALL_E_APPROVAL : TCALL_E_LIMIT));
         tcall_release(&tc, &call);
     }
-    CHECK(runs == 4);
+    CHECK(runs == 4 && rows[4].state == 0);
+    CHECK(ask("u", "other", "{}") == TCALL_OK);
+    tools[1].idempotent = false;
+    CHECK(ask("u", "other", "{}") == TCALL_E_LIMIT && runs == 5);
+    /* What was refused is, and what ran, the oldest first. */
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("q"), TCALL_DENY) ==
+          TCALL_OK);
+    CHECK(ask("u", "other", "{}") == TCALL_OK && runs == 6);
+    CHECK(ask("u", "other", "{}") == TCALL_E_TWICE && runs == 6);
+    CHECK(ask("v", "other", "{}") == TCALL_OK && runs == 7);
+    CHECK(ask("q", "work", "{}") == TCALL_E_APPROVAL); /* asked anew */
+    CHECK(rows[4].state == 0);
 }
 
 /* ---- loops ---- */

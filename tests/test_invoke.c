@@ -32,6 +32,7 @@ static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     int *left = (int *)tcall_user(cx);
     (void)args;
     tcall_chunk(cx, tcall_str_of("tick"));
+    tcall_progress(cx, tcall_str_of("ticking"));
     tcall_write_text(out, "half");
     if ((*left)-- > 0)
         return TCALL_E_AGAIN;
@@ -340,6 +341,7 @@ static void test_outcomes(void)
         CHECK(!kept || memcmp(result + kept - 2, "\xC3\xA9", 2) == 0);
     }
     slow_left = 2;
+    memset(events, 0, sizeof events);
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("slow");
     call.arguments = tcall_str_of("");
@@ -349,6 +351,7 @@ static void test_outcomes(void)
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(out.fill == 9 && memcmp(result, "half done", 9) == 0);
+    CHECK(strcmp(events, "HSOPOPOPE") == 0); /* what is done, and a piece */
     tcall_release(&tc, &call);
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("slow");

@@ -804,6 +804,69 @@ static void test_changes(void)
     }
 }
 
+/* What a tool replaces itself is told as its work, whatever is around it. */
+static int hesitates(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    (void)w;
+    tcall_set_output(cx, tcall_str_of("first"));
+    return tcall_set_output(cx, tcall_str_of("second"));
+}
+
+static void test_by(void)
+{
+    const tcall_change *c;
+    prepare();
+    tools[0].run = hesitates;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    c = call.cx.history;
+    CHECK(c && strcmp(c->by, "work") == 0 && c->stage == TCALL_AROUND_EXECUTE);
+    CHECK(c && tcall_str_eq(c->output, tcall_str_of("first")) && !c->before);
+    tcall_release(&tc, &call);
+}
+
+/* The words for a failure: of who failed last, the strongest first. */
+static int try_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int way = tcall_json_int(tcall_json_get(args, "n"), 0);
+    tcall_write_text(w, "half of it");
+    if (way == 1)
+        return tcall_abort(cx, "a better reason", NULL, 0);
+    if (way == 2) {
+        tcall_get(cx, "radio");
+        return TCALL_OK;
+    }
+    if (way == 3 && cx->attempt == 2) {
+        *cx->out = *cx->clean;
+        return TCALL_E_CLOSED;
+    }
+    return TCALL_E_FAILED;
+}
+
+static int fail_first(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return cx->attempt == 1 ? TCALL_E_CLOSED : TCALL_OK;
+}
+
+static void test_words(void)
+{
+    prepare();
+    tools[0].run = try_words;
+    CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
+    CHECK(once("{\"n\":1}") == TCALL_E_ABORTED);
+    CHECK(says("work(n=1): a better reason") && !says("half"));
+    CHECK(once("{\"n\":2}") == TCALL_E_SERVICE);
+    CHECK(says("work(n=2): radio: a service is missing") && !says("half"));
+    world.attempts = 2;
+    CHECK(once("{\"n\":3}") == TCALL_E_CLOSED);
+    CHECK(says("ended too early") && !says("half"));
+    hooks[TCALL_WILL_EXECUTE].run = fail_first;
+    CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
+}
+
 /* ---- results ---- */
 
 static int rich(tcall_ctx *cx, tcall_json args, tcall_writer *w)
@@ -962,6 +1025,8 @@ int main(void)
     test_services();
     test_scratch();
     test_changes();
+    test_by();
+    test_words();
     test_result();
     test_example();
     test_error_types();
