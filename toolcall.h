@@ -9857,6 +9857,9 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->phase == TCALL_RUN_NOT_) {
         cx->attempt++;
+        r = tcall_over_(cx);
+        if (r < 0)
+            return cx->ran = r;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
         *cx->out = *cx->clean;

@@ -288,6 +288,27 @@ static void test_cache(void)
     CHECK(ask("2", "work", "{}") == TCALL_OK && runs == 2);
 }
 
+/* What stood in for a result is none, and is not kept as one. */
+static void test_cache_loops(void)
+{
+    static char memory[128];
+    tcall_cache cache = {memory, sizeof memory, 0, 0};
+    tcall_loops loops;
+    const tcall_hook hooks[] = {TCALL_CACHE(&cache), TCALL_LOOPS(&loops)};
+    tcall_clear_state(&loops);
+    start(hooks, TCALL_COUNT(hooks), TCALL_READ);
+    CHECK(ask("1", "work", "{}") == TCALL_OK && says("1 {}"));
+    cache.used = 0;
+    CHECK(ask("2", "work", "{}") == TCALL_OK && says("made before"));
+    CHECK(cache.used == 0);
+    tcall_clear_turn(&loops);
+    CHECK(ask("3", "work", "{}") == TCALL_OK && says("2 {}") && cache.used);
+    failures = 1; /* nor is a failure */
+    CHECK(ask("4", "other", "{}") == TCALL_E_FAILED);
+    tcall_clear_turn(&loops);
+    CHECK(ask("5", "other", "{}") == TCALL_OK && says("4 {}"));
+}
+
 static char log_text[1024];
 static int log_error;
 
@@ -731,6 +752,7 @@ int main(void)
     test_limit();
     test_retry();
     test_cache();
+    test_cache_loops();
     test_audit();
     test_ledger();
     test_loops();

@@ -267,6 +267,12 @@ static void test_permissions(void)
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
     CHECK(says("permission") && runs == 0);
+    desc.allow = TCALL_WRITE; /* what is optional need not be given */
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    tools[LED_TOOL].optional_permissions = TCALL_NETWORK;
+    CHECK(tcall_enabled(&tools[LED_TOOL], TCALL_WRITE));
+    CHECK(!tcall_enabled(&tools[LED_TOOL], TCALL_NETWORK));
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
     desc.allow = TCALL_EVERYTHING & ~TCALL_ACTUATE;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "undeclared", "{}") == TCALL_E_DENIED);

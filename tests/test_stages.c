@@ -356,8 +356,8 @@ static void test_again(void)
     CHECK(invoke() == TCALL_E_AGAIN && tcall_time_left(&call.cx) == 1);
     world.clock = 100;
     CHECK(invoke() == TCALL_E_TIMEOUT && world.lasts == 1);
-    CHECK(says("timeout") && world.runs == 3);
-    check_ends("time-out");
+    CHECK(says("timeout") && world.runs == 3 && count('~') == 0);
+    check_order("time-out", "<ABCDEFGHIJKLMNPQR*Q*Q*UZabcdef!>");
 
     prepare();
     tools[0].confirm = true;
@@ -733,6 +733,58 @@ static void test_scratch(void)
     CHECK(once("{}") == TCALL_OK && strcmp(seen, "0*12") == 0);
 }
 
+/* When it began and ended, for hooks and for who listens. */
+static struct {
+    uint32_t started, finished, ms;
+    bool named;
+} heard;
+
+static void listen(void *user, const tcall_event *e)
+{
+    (void)user;
+    if (e->kind != TCALL_EVENT_END)
+        return;
+    heard.started = e->call->cx.started;
+    heard.finished = e->call->cx.finished;
+    heard.ms = e->ms;
+    heard.named = tcall_str_eq(e->call->id, tcall_str_of("id1")) &&
+                  e->call->tool == &tools[0];
+}
+
+static int take_time(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    CHECK(cx->finished == 0 && cx->started == 7);
+    world.clock += 10;
+    return TCALL_OK;
+}
+
+static int work_long(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    (void)args;
+    world.clock += 100;
+    return world.waits-- > 0 ? TCALL_E_AGAIN : tcall_write_text(w, "done");
+}
+
+static void test_times(void)
+{
+    static tcall_listener listener = {listen, NULL, 0, NULL};
+    prepare();
+    world.clock = 7;
+    world.waits = 1;
+    tools[0].run = work_long;
+    set_hook(&hooks[0], TCALL_WILL_BIND_SERVICES, take_time, NULL);
+    set_hook(&hooks[1], TCALL_WILL_FINALIZE, take_time, NULL);
+    desc.hook_count = 2;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    tcall_subscribe(&tc, &listener);
+    ask("work", "{}");
+    CHECK(invoke() == TCALL_E_AGAIN && call.cx.finished == 0);
+    CHECK(invoke() == TCALL_OK && heard.named);
+    CHECK(heard.started == 7 && heard.finished == 227 && heard.ms == 200);
+}
+
 /* ---- input and output ---- */
 
 static const char *other;
@@ -774,6 +826,14 @@ static void test_changes(void)
             stage != TCALL_WILL_AUTHORIZE) {
             other = "{\"n\":7}"; /* and may mend them */
             CHECK(once("{\"n\":") == TCALL_OK && world.runs == 2);
+            CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+            memset(&call, 0, sizeof call);
+            call.name = tcall_str_of("work");
+            call.arguments = tcall_str_of("{\"n\":1}");
+            call.cut = TCALL_E_CUT;
+            tcall_writer_init(&out, result, sizeof result - 1);
+            CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT);
+            CHECK(invoke() == TCALL_OK && world.runs == 3);
         }
         /* Who approved the former ones is asked for the new ones. */
         tools[0].confirm = true;
@@ -1024,6 +1084,7 @@ int main(void)
     test_ended();
     test_services();
     test_scratch();
+    test_times();
     test_changes();
     test_by();
     test_words();
