@@ -357,7 +357,7 @@ static void test_cancelled(void)
         CHECK(asked == given && tc.block.high == 0);
     }
     for (i = 0; i < 9; i++) { /* more ids than there are rows */
-        static char text[sizeof CALLS(CALL("%d", "1"))];
+        static char text[sizeof CALLS(CALL("%d", "1")) + 9];
         static const char *const other[] = {text, TEXT};
         snprintf(text, sizeof text, CALLS(CALL("%d", "1")), i);
         server.answers = other;
