@@ -955,7 +955,8 @@ const char *tcall_stage_name(int stage);
  * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
  * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
  * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it. */
+ * with the same user did, or when there is none with it; where more share a
+ * user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -1357,7 +1358,7 @@ struct tcall_ctx {
     uint32_t at, inner, around; /* place of the next hook */
     int ran;                    /* how the last attempt went */
     uint8_t state, phase, depth;
-    bool timed, asked, lacks, begun, mapped, asks;
+    bool timed, asked, lacks, begun, mapped, asks, mine;
 };
 
 struct tcall_call {
@@ -1596,7 +1597,7 @@ int tcall_limit_release(tcall_ctx *cx, void *limit);
         TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
                     tcall_limit_release, limit)
 
-/* Results of tools that only read, by tool, arguments and user of the session.
+/* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
@@ -1644,7 +1645,8 @@ int tcall_audit_run(tcall_ctx *cx, void *audit);
  * the verdict holds once, and only for the same definition of the tool and the
  * same arguments. A tool that is neither idempotent nor only reads runs once
  * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them). desc.approve is asked first, if there is. */
+ * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
+ * desc.approve is asked first, if there is. */
 typedef struct tcall_ticket {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
@@ -1655,10 +1657,13 @@ typedef struct tcall_ledger {
 } tcall_ledger;
 int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
 int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+int tcall_ledger_end(tcall_ctx *cx, void *ledger);
 #define TCALL_LEDGER(ledger)                                                  \
     TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
                 tcall_ledger_consent, ledger),                                \
         TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
+                    ledger),                                                  \
+        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
 int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
@@ -4671,7 +4676,7 @@ static size_t tcall_block_free_(const tcall_block *b)
 static bool tcall_block_room_(tcall_block *b, size_t n)
 {
     if (n > tcall_block_free_(b)) {
-        b->need = b->low + b->high + n;
+        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
         return false;
     }
     if (b->low + b->high + n > b->peak)
@@ -9725,8 +9730,10 @@ static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
     return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
 }
 
-/* The bits in cx->held of the hooks of an acquiring stage with that user. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
+/* The bits in cx->held of the hooks of an acquiring stage: of h itself, or
+ * those that one which releases has to do with. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, int stage,
+                               const tcall_hook *own)
 {
     const tcall_hook *h;
     uint32_t bits = 0, bit = 1;
@@ -9734,7 +9741,8 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
     for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
         if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
             h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
-            if (h->stage == stage && h->user == user)
+            if (h == own || (own->stage != stage && h->stage == stage &&
+                             h->user == own->user))
                 bits |= bit;
             bit <<= 1;
         }
@@ -9754,10 +9762,11 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
                           h->stage == TCALL_DID_RELEASE_QUOTA
                               ? TCALL_WILL_ACQUIRE_QUOTA
                               : TCALL_WILL_ACQUIRE_SEMAPHORE,
-                          h->user);
+                          h);
     if (bits && !(cx->held & bits))
         return false;
-    cx->held &= ~bits;
+    bits &= cx->held;
+    cx->held &= ~(bits & (0 - bits)); /* one for one */
     return true;
 }
 
@@ -9804,7 +9813,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
     if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
         (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
          h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
-        uint32_t bits = tcall_holders_(cx, h->stage, h->user);
+        uint32_t bits = tcall_holders_(cx, h->stage, h);
         cx->held |= bits;
         if (!bits)
             r = TCALL_E_LIMIT; /* more than 32 of them */
@@ -9848,6 +9857,9 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->phase == TCALL_RUN_NOT_) {
         cx->attempt++;
+        r = tcall_over_(cx);
+        if (r < 0)
+            return cx->ran = r;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
         *cx->out = *cx->clean;
@@ -10005,8 +10017,8 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     call->arguments = arguments;
     tcall_hydrate(tc, call);
     r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN) {
-        tcall_cancel(call, TCALL_E_CANCELLED);
+    if (tcall_waits_(r)) { /* it ends, and lets go of what it holds */
+        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
         r = tcall_invoke(tc, call, out);
     }
     tcall_release(tc, call);
@@ -10204,8 +10216,8 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
 {
     const tcall_tool *t = call->tool;
-    const char *const texts[] = {t->name, t->description, t->parameters,
-                                 t->output, t->provider_schema};
+    const char *const texts[] = {t->name,   t->description,     t->parameters,
+                                 t->output, t->provider_schema, t->provided_by};
     uint64_t h = 1;
     size_t i;
     char flags[5];
@@ -10443,7 +10455,7 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     tcall_ticket *last = l->rows + l->count;
     size_t i, n;
     for (i = 0; i < l->count; i++)
-        if (!l->rows[i].state || l->rows[i].state >= TCALL_SPENT_)
+        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
             break;
     n = l->count - i;
     if (!n)
@@ -10455,6 +10467,8 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     return last;
 }
 
+/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+ * cx->mine tells that it was this call which spent the row. */
 int tcall_ledger_consent(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
@@ -10462,6 +10476,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     const tcall_desc *d = &cx->tc->desc;
     tcall_ticket *t;
     uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
         return TCALL_OK;
@@ -10469,16 +10484,20 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     if (r < 0)
         return r;
     t = tcall_ticket_(l, id);
-    if (t && (t->state == TCALL_RAN_ ||
-              (t->state == TCALL_SPENT_ && t->what == what)))
+    same = t && t->what == what;
+    over = t && t->state >= TCALL_SPENT_;
+    if (over && !cx->mine && (same || t->state == TCALL_RAN_))
         return TCALL_E_TWICE;
-    if (t && t->what == what && t->state != TCALL_ASKED_) {
-        call->approved = t->state == TCALL_GRANTED_;
+    if (same && t->state != TCALL_ASKED_) {
+        cx->mine = call->approved = t->state != TCALL_REFUSED_;
         tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
-        t->state = TCALL_SPENT_;
+        t->state =
+            cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
+                ? TCALL_RAN_
+                : TCALL_SPENT_;
         return call->approved ? TCALL_OK : TCALL_E_DENIED;
     }
-    if (!t && d->approve) {
+    if ((!t || over) && d->approve) {
         tcall_verdict verdict;
         tcall_tell_verdict_(cx, TCALL_LATER);
         verdict = d->approve(d->user, call);
@@ -10524,7 +10543,20 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     if (t->state == TCALL_RAN_)
         return TCALL_E_TWICE;
+    if (!cx->mine)
+        t->what = 0; /* nobody has agreed to this call */
     t->state = TCALL_RAN_;
+    cx->mine = true;
+    return TCALL_OK;
+}
+
+/* A call that ends while it waits is not waited for any more. */
+int tcall_ledger_end(tcall_ctx *cx, void *user)
+{
+    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
+                                    tcall_chain_(cx->tc, 4, cx->call->id));
+    if (cx->asked && t && t->state < TCALL_SPENT_)
+        t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -12492,21 +12524,29 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
 }
 
 /* From a call, which ends at at, to its result. One that is missing is made
- * up: an unanswered call would make the whole conversation invalid. */
+ * up: an unanswered call would make the whole conversation invalid. Where more
+ * calls of the answer have the id, their results are behind this one's. */
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     tcall_item call = *item;
+    size_t from = at;
+    int skip = 0;
     while (tcall_chat_next(chat, &at, item)) {
-        if (!tcall_str_eq(item->id, call.id))
-            continue;
-        if (item->kind == TCALL_ITEM_RESULT) {
+        bool same = tcall_str_eq(item->id, call.id);
+        if (item->kind == TCALL_ITEM_RESULT)
+            skip += same;
+        else if (skip > 0)
+            break;
+        else if (item->kind == TCALL_ITEM_CALL)
+            skip -= same;
+    }
+    while (skip > 0 && tcall_chat_next(chat, &from, item))
+        if (item->kind == TCALL_ITEM_RESULT &&
+            tcall_str_eq(item->id, call.id) && --skip == 0) {
             item->made = call.made;
             return;
         }
-        if (item->kind == TCALL_ITEM_CALL)
-            break;
-    }
     *item = call;
     item->kind = TCALL_ITEM_RESULT;
     item->error = TCALL_E_CANCELLED;
@@ -14166,8 +14206,11 @@ TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
         n = 1;
     }
     for (i = 0; i < n; i++) {
-        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]);
-        if (r == TCALL_E_MEMORY && i > 0) { /* it has to wait for its turn */
+        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]), k = 0;
+        while (k < i && !tcall_str_eq(a->batch[k].id, a->batch[i].id))
+            k++;
+        /* One with the id of another, too, has to wait for its turn. */
+        if (k < i || (r == TCALL_E_MEMORY && i > 0)) {
             tcall_release(a->desc.tc, &a->batch[i]);
             break;
         }
