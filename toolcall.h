@@ -11645,6 +11645,14 @@ static void tcall_reader_between_(tcall_reader *r, char c)
     }
 }
 
+/* c belongs to the beginning of what may be no answer. */
+static void tcall_reader_page_(tcall_reader *r, const char *c)
+{
+    if (!r->some)
+        tcall_reader_append_(r->answer.message, TCALL_PAGE_,
+                             tcall_slice_(*c >= ' ' && *c < 0x7F ? c : " ", 1));
+}
+
 int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
 {
     const char *p = bytes, *end = bytes + len;
@@ -11667,10 +11675,8 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
             tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
             continue;
         }
-        if (r->state != TCALL_R_START_ && !r->some)
-            tcall_reader_append_(
-                r->answer.message, TCALL_PAGE_,
-                tcall_slice_(c >= ' ' && c < 0x7F ? p : " ", 1));
+        if (r->state != TCALL_R_START_)
+            tcall_reader_page_(r, p);
         p++;
         if (c == '\n' && r->cr) { /* of CR and LF */
             r->cr = false;
@@ -11685,6 +11691,8 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
         else if (r->state == TCALL_R_IGNORED_ && c == '\n')
             tcall_reader_between_(r, c);
     }
+    for (; p < end; p++)
+        tcall_reader_page_(r, p);
     return r->broken ? r->answer.error : TCALL_OK;
 }
 
@@ -14132,7 +14140,7 @@ TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
     r = tcall_reader_feed(a->reader, a->io, (size_t)n);
     /* An error page is not in the provider's format: read on for its words. */
     if (r < 0 && a->response.status < 300)
-        return r;
+        return tcall_agent_answered_(a);
     return TCALL_E_AGAIN;
 }
 
