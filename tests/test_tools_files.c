@@ -762,7 +762,7 @@ static void reading(void)
     PART(read_it("b.c") == TCALL_E_NOT_FOUND &&
          says("\"suggestion\":\"Did you mean sub/b.c?\""));
     PART(read_it("nothing-like-it") == TCALL_E_NOT_FOUND &&
-         !strstr(result, "suggestion"));
+         says("See with list") && says("\"error_type\":\"user\""));
     result_cap = 400;
     f = fopen(at("ws/long"), "w");
     for (i = 1; f && i <= 1000; i++)

@@ -286,7 +286,7 @@ static void budgets(void)
     r = turn(endless);
     PART(at <= 5 && agent.rounds <= 5 && r != TCALL_E_AGAIN);
     start(with(0), TCALL_EVERYTHING, 3, 0, 0);
-    PART(turn(twice) == TCALL_E_LIMIT && at == 3 && says("answer now"));
+    PART(turn(twice) == TCALL_E_LIMIT && at == 3 && says("Answer now."));
     start(with(0), TCALL_EVERYTHING, 20, 4, 0);
     turn(endless);
     PART(looks == 3);

@@ -239,8 +239,10 @@ static void start(ttool_web_desc d, unsigned allow)
 
 static ttool_web_desc here(void)
 {
+    static const char *const any[] = {"*", NULL};
     ttool_web_desc d;
     memset(&d, 0, sizeof d);
+    d.hosts = any;
     d.plain_http = true;
     d.ports = &port;
     d.port_count = 1;

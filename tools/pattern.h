@@ -24,7 +24,7 @@
 #ifndef TTOOL_PATTERN_H
 #define TTOOL_PATTERN_H
 
-#include "toolcall.h"
+#include "tools/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -177,15 +177,6 @@ static void ttool_either_(ttool_parse_ *s, uint16_t start, uint16_t second)
 }
 
 /* -- Characters ----------------------------------------------------------- */
-
-static int ttool_utf8_(uint8_t *out, int32_t c)
-{
-    int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4, i;
-    for (i = n - 1; i > 0; i--, c >>= 6)
-        out[i] = (uint8_t)(0x80 | (c & 0x3F));
-    out[0] = (uint8_t)(n == 1 ? c : (0xF00 >> n & 0xF0) | c);
-    return n;
-}
 
 /* The next character of the pattern, -1 at its end. */
 static int32_t ttool_next_(ttool_parse_ *s)

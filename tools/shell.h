@@ -30,7 +30,7 @@
 #ifndef TTOOL_SHELL_H
 #define TTOOL_SHELL_H
 
-#include "tools/workspace.h"
+#include "tools/walk.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -139,14 +139,15 @@ static const char *ttool_split_(char *to, char **words, tcall_str s, size_t *at)
         char c = s.ptr[i];
         *at = i;
         if (((uint8_t)c < 0x20 && c != '\t') || c == 0x7F)
-            return "control characters and line breaks are not possible";
+            return "control characters and line breaks are not possible"
+                   "\nMake a call for each command.";
         if (quote == '"' && strchr("$`\\", c))
-            return "there is no shell: write it in single quotes";
+            return "there is no shell\nWrite it in single quotes.";
         if (!quote && strchr(special, c))
-            return "there is no shell: one program and its arguments; "
-                   "quote this character if it is meant as it is";
+            return "there is no shell, only one program and its arguments"
+                   "\nQuote this character if it is meant as it is.";
         if (!quote && !in_word && (c == '~' || c == '#'))
-            return "there is no shell: quote a word that begins like this";
+            return "there is no shell\nQuote a word that begins like this.";
         if (!quote && (c == ' ' || c == '\t')) {
             if (in_word)
                 *to++ = '\0';
@@ -154,7 +155,7 @@ static const char *ttool_split_(char *to, char **words, tcall_str s, size_t *at)
             continue;
         }
         if (!in_word && n == TTOOL_MAX_WORDS)
-            return "too many words";
+            return "too many words\nMake several calls.";
         if (!in_word)
             words[n++] = to;
         in_word = true;
@@ -166,7 +167,9 @@ static const char *ttool_split_(char *to, char **words, tcall_str s, size_t *at)
     *to = '\0';
     words[n] = NULL;
     *at = s.len;
-    return quote ? "a quote is not closed" : n ? NULL : "there is no command";
+    return quote ? "a quote is not closed\nClose it."
+           : n   ? NULL
+                 : "there is no command\nName a program.";
 }
 
 /* Whether the list, words with spaces between, has this word; in a list of
@@ -186,8 +189,10 @@ static bool ttool_listed_(const char *list, const char *word, bool options)
 }
 
 /* The command that these words may be, or NULL and a reason in out. */
-static const ttool_command *
-ttool_allowed_(const ttool_shell *shell, char *const *words, tcall_writer *out)
+static const ttool_command *ttool_allowed_(tcall_ctx *cx,
+                                           const ttool_shell *shell,
+                                           char *const *words,
+                                           tcall_writer *out)
 {
     const ttool_shell_desc *d = &shell->desc;
     const ttool_command *c = d->commands;
@@ -195,7 +200,8 @@ ttool_allowed_(const ttool_shell *shell, char *const *words, tcall_writer *out)
     while (c < d->commands + d->command_count && strcmp(c->name, words[0]) != 0)
         c++;
     if (c == d->commands + d->command_count) {
-        ttool_fail_(out, 0, words[0], "may not run; what may:");
+        ttool_fail_(cx, out, 0, words[0],
+                    "may not run; what may:\nUse one of these.");
         for (i = 0; i < d->command_count; i++) {
             tcall_write_text(out, " ");
             tcall_write_text(out, d->commands[i].name);
@@ -203,13 +209,15 @@ ttool_allowed_(const ttool_shell *shell, char *const *words, tcall_writer *out)
         return NULL;
     }
     if (c->verbs && (!words[1] || !ttool_listed_(c->verbs, words[1], false))) {
-        ttool_fail_(out, 0, words[0], "the first argument has to be one of: ");
+        ttool_fail_(cx, out, 0, words[0],
+                    "the first argument has to be one of: \nUse one of these.");
         tcall_write_text(out, c->verbs);
         return NULL;
     }
     for (i = 1; words[i]; i++)
         if (words[i][0] == '-' && !ttool_listed_(c->options, words[i], true)) {
-            ttool_fail_(out, 0, words[i], "no option that may be given; ");
+            ttool_fail_(cx, out, 0, words[i],
+                        "no option that may be given; \nDo without it.");
             tcall_write_text(out, c->options ? "these may: " : "none may");
             tcall_write_text(out, c->options ? c->options : "");
             return NULL;
@@ -664,32 +672,30 @@ static int ttool_launch_it_(ttool_bash_ *run, ttool_launch_ *l)
 }
 
 /* The directory of the call, or -1 and a reason in out. */
-static int ttool_directory_(ttool_workspace *ws, const char *path,
+static int ttool_directory_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                             tcall_writer *out, int *r)
 {
     ttool_place at;
-    int fd = -1, number = ttool_find_(ws, &at, tcall_str_of(path));
-    if (number == 0 && !at.exists)
-        number = ENOENT;
-    if (number == 0 && !S_ISDIR(at.st.st_mode))
-        number = ENOTDIR;
-    if (number == 0 &&
+    int fd = -1;
+    ttool_begin_(ws);
+    *r = ttool_find_dir_(cx, ws, path, &at, out);
+    if (*r == TCALL_OK &&
         (fd = ttool_open_(ws, at.path, O_PATH | O_DIRECTORY)) < 0)
-        number = errno;
-    *r = number ? ttool_fail_errno_(out, path, number) : TCALL_OK;
+        *r = ttool_fail_errno_(cx, out, at.path, errno);
     return fd;
 }
 
-static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
-                             tcall_json args, tcall_writer *out)
+static int ttool_bash_begin_(tcall_ctx *cx, ttool_bash_ *run, tcall_json args,
+                             tcall_writer *out)
 {
     static const char *const usual[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
                                         "LANG=C.UTF-8", "HOME=/nonexistent",
                                         NULL};
+    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
     const ttool_shell_desc *d = &shell->desc;
     char text[TTOOL_MAX_COMMAND + 1], program[512];
     char *words[TTOOL_MAX_WORDS + 1];
-    const char *why = "the command is too long";
+    const char *why = "the command is too long\nMake it shorter.";
     const ttool_command *c;
     tcall_str command = tcall_json_str(tcall_json_get(args, "command"));
     ttool_launch_ l;
@@ -700,13 +706,13 @@ static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
     if (why) {
         tcall_write_text(out, "at byte ");
         ttool_text_int_(out, at);
-        return ttool_fail_(out, TCALL_E_DENIED, " of the command", why);
+        return ttool_fail_(cx, out, TCALL_E_DENIED, " of the command", why);
     }
-    if (!(c = ttool_allowed_(shell, words, out)))
+    if (!(c = ttool_allowed_(cx, shell, words, out)))
         return TCALL_E_DENIED;
     if (!ttool_program_(c, program, sizeof program))
-        return ttool_fail_(out, TCALL_E_FAILED, words[0],
-                           "is not installed here");
+        return ttool_fail_(cx, out, TCALL_E_FAILED, words[0],
+                           "is not installed here\nUse another program.");
     memset(&l, 0, sizeof l);
     l.shell = shell;
     l.program = program;
@@ -716,16 +722,16 @@ static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
     l.fd[5] = d->sandbox == TTOOL_SANDBOX_NONE ? -1 : ttool_rules_(shell);
     run->boxed = l.fd[5] >= 0;
     if (!run->boxed && d->sandbox == TTOOL_SANDBOX_REQUIRED)
-        return ttool_fail_(out, TCALL_E_SERVICE, "",
-                           "this system has no sandbox, and without one "
-                           "nothing runs here");
-    l.fd[4] = ttool_directory_(
-        d->workspace, tcall_json_string(tcall_json_get(args, "workdir"), "."),
-        out, &r);
+        return ttool_fail_(
+            cx, out, TCALL_E_SERVICE, "",
+            "this system has no sandbox, and without one nothing "
+            "runs here\nDo without programs.");
+    l.fd[4] = ttool_directory_(cx, d->workspace, ttool_arg_(args, "workdir"),
+                               out, &r);
     if (l.fd[4] >= 0) {
         number = ttool_launch_it_(run, &l);
         if (number)
-            r = ttool_fail_errno_(out, words[0], number);
+            r = ttool_fail_errno_(cx, out, words[0], number);
     }
     ttool_drop_(&l.fd[4]);
     ttool_drop_(&l.fd[5]);
@@ -872,39 +878,43 @@ static void ttool_write_ran_(tcall_writer *w, const ttool_shell *shell,
 }
 
 /* Why there is no result, or TCALL_OK. */
-static int ttool_bash_failed_(const ttool_shell *shell, const ttool_bash_ *run,
+static int ttool_bash_failed_(tcall_ctx *cx, const ttool_bash_ *run,
                               tcall_writer *out)
 {
-    int r = TCALL_E_FAILED;
+    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
     if (!run->said.ended) {
         tcall_write_text(out, "could not ");
         tcall_write_text(out, ttool_steps_[run->said.status & 7]);
-        return ttool_fail_(out, r, "", strerror(run->said.number));
+        tcall_write_text(out, ": ");
+        tcall_write_text(out, strerror(run->said.number));
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "\nTry again, or another program.");
     }
     if (run->said.number & 1) {
-        r = TCALL_E_TIMEOUT;
         tcall_write_text(out, "stopped, it still ran after ");
         ttool_text_int_(out, run->limit);
-        tcall_write_text(out, " ms: allow more with timeout_ms, at most ");
+        tcall_write_text(out, " ms; timeout_ms may be up to ");
         ttool_text_int_(out, shell->desc.max_ms);
-    } else if (run->flood) {
-        r = TCALL_E_LIMIT;
+        return ttool_fail_(cx, out, TCALL_E_TIMEOUT, "",
+                           "\nSet timeout_ms, or do less in one call.");
+    }
+    if (run->flood) {
         tcall_write_text(out, "stopped after ");
         ttool_text_int_(out, run->total);
-        tcall_write_text(out, " bytes of output: let it write less");
-    } else {
-        return TCALL_OK;
+        return ttool_fail_(cx, out, TCALL_E_LIMIT, "",
+                           " bytes of output\nLet it write less.");
     }
-    return r;
+    return TCALL_OK;
 }
 
-static int ttool_bash_result_(const ttool_shell *shell, ttool_bash_ *run,
+static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
                               tcall_writer *out)
 {
+    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
     size_t half = shell->desc.keep / 2, room = out->cap - out->fill;
     size_t most = shell->desc.keep;
     tcall_writer count;
-    int r = ttool_bash_failed_(shell, run, out);
+    int r = ttool_bash_failed_(cx, run, out);
     if (r < 0)
         return r;
     if (run->total > 2 * half) { /* the ring begins at its oldest byte */
@@ -941,7 +951,7 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (run->limit > (uint32_t)left)
             run->limit = (uint32_t)left;
         run->began = run->told = now;
-        r = ttool_bash_begin_(shell, run, args, out);
+        r = ttool_bash_begin_(cx, run, args, out);
         if (r < 0)
             return r;
     }
@@ -965,7 +975,7 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         return TCALL_E_AGAIN;
     }
     ttool_bash_end_(run, reported);
-    return ttool_bash_result_(shell, run, out);
+    return ttool_bash_result_(cx, run, out);
 }
 
 /* -- Setting up ----------------------------------------------------------- */

@@ -145,12 +145,15 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     ttool_child_ *c = (ttool_child_ *)(void *)memory;
     int r = ttool_task_budget_(task, cx, &ad);
     if (r < 0)
-        return ttool_fail_(out, r, "",
-                           "nothing is left of the rounds, calls "
-                           "or time of this turn: answer now");
+        return ttool_fail_(
+            cx, out, r, "",
+            "nothing is left of the rounds, calls or time of this "
+            "turn\nAnswer now.");
     head = (sizeof *c + d.tool_count * sizeof c->rows[0] + 15) & ~(size_t)15;
     if (t->memory_size < head + skip)
-        return ttool_fail_(out, TCALL_E_MEMORY, "", "no memory for a task");
+        return ttool_fail_(
+            cx, out, TCALL_E_MEMORY, "",
+            "no memory for a task\nDo it yourself, step by step.");
     memset(c, 0, head);
     half = t->depth > 1 ? (t->memory_size - head - skip) / 2 & ~(size_t)15 : 0;
     inner.agent = &c->agent;
@@ -169,7 +172,9 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     if (tcall_init(&c->tc, &d) < 0 || tcall_agent_init(&c->agent, &ad) < 0 ||
         tcall_agent_say(&c->agent,
                         tcall_json_str(tcall_json_get(args, "prompt"))) < 0)
-        return ttool_fail_(out, TCALL_E_MEMORY, "", "no memory for a task");
+        return ttool_fail_(
+            cx, out, TCALL_E_MEMORY, "",
+            "no memory for a task\nDo it yourself, step by step.");
     c->told = d.now_ms ? d.now_ms(d.user) : 0;
     task->child = c;
     task->call = cx->call;
@@ -204,8 +209,8 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
                            "do it, or do it yourself step by step",
                            "LLM_ASSIST_REQUIRED", 0);
     if (task->child && task->call != cx->call)
-        return ttool_fail_(out, TCALL_E_FAILED, "",
-                           "another task is at work: call this one after it");
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "another task is at work\nCall this one after it.");
     if (!task->child) {
         r = ttool_task_begin_(task, cx, args, out);
         if (r < 0)
@@ -226,11 +231,12 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     a->rounds = (uint16_t)(a->rounds + c->agent.rounds);
     a->calls = (uint16_t)(a->calls + c->agent.calls);
     task->child = NULL;
-    if (r < 0)
-        return ttool_fail_(out, r, "the sub-agent gave up",
-                           *c->agent.answer.message ? c->agent.answer.message
-                           : *tcall_error_text(r)   ? tcall_error_text(r)
-                                                    : tcall_error_code(r));
+    if (r < 0) {
+        const char *why = c->agent.answer.message;
+        tcall_write_text(out, "the sub-agent gave up: ");
+        tcall_write_text(out, *why ? why : tcall_error_text(r));
+        return ttool_fail_(cx, out, r, "", "\nDo it yourself, step by step.");
+    }
     text = tcall_agent_text(&c->agent);
     return text.len ? tcall_write_bytes(out, text.ptr, text.len)
                     : tcall_write_text(out, "[the sub-agent said nothing]");
