@@ -241,7 +241,8 @@ static void on_event(void *user, const tcall_event *e)
 static void start(ttool_web_desc d, unsigned allow)
 {
     tcall_desc t;
-    ttool_web_init(&web, &d);
+    CHECK(ttool_web_init(&web, &d) == TCALL_OK);
+    CHECK(d.max_text || web.desc.max_text == 32 << 10);
     ttool_rows(rows, ttool_web_tools, TTOOL_WEB_TOOLS, &web);
     memset(&t, 0, sizeof t);
     t.tools = rows;
@@ -254,9 +255,12 @@ static void start(ttool_web_desc d, unsigned allow)
 static ttool_web_desc here(void)
 {
     static const char *const any[] = {"*", NULL};
+    static char memory[TTOOL_WEB_MEMORY];
     ttool_web_desc d;
     memset(&d, 0, sizeof d);
     d.hosts = any;
+    d.memory = memory;
+    d.memory_size = sizeof memory;
     d.plain_http = true;
     d.ports = &port;
     d.port_count = 1;

@@ -1,8 +1,11 @@
 /*
  * web.h - a tool that reads pages of the public internet as text
  *
+ *     static char memory[TTOOL_WEB_MEMORY];
  *     static ttool_web web;
  *     ttool_web_desc d = {0};
+ *     d.memory = memory;
+ *     d.memory_size = sizeof memory;
  *     ttool_web_init(&web, &d);
  *     n += ttool_rows(rows + n, ttool_web_tools, TTOOL_WEB_TOOLS, &web);
  *
@@ -29,10 +32,15 @@
 extern "C" {
 #endif
 
+/* Memory for a fetch and 32 KB of its text. */
+#define TTOOL_WEB_MEMORY (88 * 1024)
+
 /* Longest URL, with the NUL. */
 #define TTOOL_MAX_URL 2048
 
 typedef struct ttool_web_desc {
+    void *memory; /* of the fetch at work; others wait for it */
+    size_t memory_size;
     /* Hosts that are fetched from without a question, such as
      * "https://example.org", with the port where it is another; "*" is any.
      * Ends in NULL; default none: each new host needs a yes. */
@@ -46,17 +54,21 @@ typedef struct ttool_web_desc {
     const char *ca_file; /* see tport_desc; default: the system's CAs */
     uint32_t max_ms;     /* for all hops together; default 20,000 */
     uint32_t max_body;   /* bytes that are read of a page; default 1 MB */
-    uint32_t max_text;   /* bytes of one result; default 32 KB */
+    uint32_t max_text;   /* bytes of one result; default 32 KB, or less where
+                            memory is less */
     uint8_t max_hops;    /* redirects; default 5 */
 } ttool_web_desc;
 
 typedef struct ttool_web {
     ttool_web_desc desc;
     /* private */
-    char approved[1024]; /* hosts, each with a space behind it */
+    struct ttool_fetch_ *fetch; /* in memory */
+    const tcall_call *call;     /* whose it is, or NULL */
+    char approved[1024];        /* hosts, each with a space behind it */
 } ttool_web;
 
-void ttool_web_init(ttool_web *web, const ttool_web_desc *desc);
+/* TCALL_OK, or TCALL_E_USAGE: too little memory. */
+int ttool_web_init(ttool_web *web, const ttool_web_desc *desc);
 /* An address of the public internet, by the registries of IANA for special
  * purposes (RFC 6890); IPv4 inside IPv6 counts as what it is. */
 bool ttool_public(void *user, const struct sockaddr *address);
@@ -525,7 +537,7 @@ typedef struct ttool_fetch_ {
     tport_kept kept[2];
     uint32_t began, told, body;
     uint8_t hops;
-    bool begun, ready, open, sent, reading, plain; /* plain: of http:// */
+    bool ready, open, reading, plain; /* plain: of http:// */
     char url[TTOOL_MAX_URL], next[TTOOL_MAX_URL];
     char origin[300], path[TTOOL_MAX_URL], type[128];
     ttool_html_ html;
@@ -875,18 +887,18 @@ static int ttool_fetch_failed_(tcall_ctx *cx, const ttool_fetch_ *f, int r,
 static int ttool_webfetch_run_(tcall_ctx *cx, tcall_json args,
                                tcall_writer *out)
 {
-    const ttool_web_desc *d = &((const ttool_web *)tcall_user(cx))->desc;
-    ttool_fetch_ *f =
-        (ttool_fetch_ *)tcall_scratch(cx, "webfetch", sizeof *f + d->max_text);
+    ttool_web *web = (ttool_web *)tcall_user(cx);
+    const ttool_web_desc *d = &web->desc;
+    ttool_fetch_ *f = web->fetch;
     tcall_str url = ttool_arg_(args, "url");
     uint32_t now = tport_posix_now_ms();
     size_t start = out->len;
     int r = TCALL_OK;
-    if (!f)
-        return TCALL_E_MEMORY;
-    if (!f->begun) {
+    if (web->call && web->call != cx->call)
+        return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
+    if (!web->call) {
         memset(f, 0, sizeof *f);
-        f->begun = true;
+        web->call = cx->call;
         f->began = f->told = now;
         f->html.to = (char *)(f + 1);
         f->html.cap = d->max_text;
@@ -915,20 +927,27 @@ static int ttool_webfetch_run_(tcall_ctx *cx, tcall_json args,
     if (r < 0 && r != TCALL_E_APPROVAL && out->len == start)
         r = ttool_fetch_failed_(cx, f, r, out);
     ttool_fetch_drop_(f);
-    f->begun = false;
+    web->call = NULL;
     return r < 0 ? r : ttool_fetch_result_(f, d, out);
 }
 
-void ttool_web_init(ttool_web *web, const ttool_web_desc *desc)
+int ttool_web_init(ttool_web *web, const ttool_web_desc *desc)
 {
     ttool_web_desc *d = &web->desc;
+    size_t skip = (size_t) - (uintptr_t)desc->memory & 15, room;
     memset(web, 0, sizeof *web);
     *d = *desc;
+    if (d->memory_size < skip + sizeof(ttool_fetch_) + 1024)
+        return TCALL_E_USAGE;
+    room = d->memory_size - skip - sizeof(ttool_fetch_);
+    web->fetch = (ttool_fetch_ *)(void *)((char *)d->memory + skip);
     d->allow = d->allow ? d->allow : ttool_public;
     d->max_ms = d->max_ms ? d->max_ms : 20000;
     d->max_body = d->max_body ? d->max_body : 1u << 20;
     d->max_text = d->max_text ? d->max_text : 32u << 10;
+    d->max_text = room < d->max_text ? (uint32_t)room : d->max_text;
     d->max_hops = (uint8_t)(d->max_hops ? d->max_hops : 5);
+    return TCALL_OK;
 }
 
 /* clang-format off */
