@@ -1565,6 +1565,60 @@ static void edges(void)
     row("G08+", all, "lines at the edges of memory");
 }
 
+/* Lines that are longer than memory: what matches in them is found wherever
+ * it lies, once, and their ends are only where they are. */
+static void long_lines(void)
+{
+    static char text[100000];
+    char arguments[128];
+    size_t n;
+    int fd;
+    all = true;
+    make_tree();
+    for (n = 16384 - 12; n < 3 * 16384; n += n % 16384 < 16 ? 1 : 16384 - 28) {
+        memset(text, 'a', sizeof text);
+        memcpy(text, "before\n", 7);
+        memcpy(text + n, "needle", 6);
+        memcpy(text + 90000, "\nafter\nneedle\n", 15);
+        put_bytes(at("ws/long"), text, 90015);
+        PART(fast("grep",
+                  "{\"pattern\":\"needle\",\"path\":\"long\",\"context\":1}",
+                  TCALL_OK, 1) &&
+             says("long:2:[...]aaa") && says("aneedlea") && says("a[...]\n") &&
+             says("\nlong-3-after\nlong:4:needle\n") &&
+             shows("\"count\":2,\"cut\":false"));
+        PART(fast("grep", "{\"pattern\":\"an(e+)d.{3,9}a$\",\"path\":\"long\"}",
+                  TCALL_OK, 1) &&
+             says("no match"));
+        snprintf(arguments, sizeof arguments,
+                 "{\"pattern\":\"\\\\Bneed.*after|an(e+)d[^x]*$\","
+                 "\"path\":\"long\"}");
+        PART(fast("grep", arguments, TCALL_OK, 1) && says("long:2:[...]") &&
+             shows("\"count\":1,"));
+    }
+    PART(fast("grep", "{\"pattern\":\"^[ab]|a$\",\"path\":\"long\"}", TCALL_OK,
+              1) &&
+         says("long:1:before\nlong:2:aaa") && says("long:3:after\n") &&
+         shows("\"count\":3,"));
+    memset(text + 7, 'a', 90000 - 7);
+    memcpy(text + 90000, "zz", 2); /* the last line of the file, unfinished */
+    put_bytes(at("ws/long"), text, 90002);
+    PART(fast("grep", "{\"pattern\":\"^a\",\"path\":\"long\"}", TCALL_OK, 1) &&
+         says("long:2:aaa") && shows("\"count\":1,"));
+    PART(fast("grep", "{\"pattern\":\"zz$\",\"path\":\"long\"}", TCALL_OK, 1) &&
+         says("long:2:[...]aaa") && says("azz\n"));
+    PART(fast("grep", "{\"pattern\":\"a$|^z\",\"path\":\"long\"}", TCALL_OK,
+              1) &&
+         says("no match"));
+    fd = open(at("ws/long"), O_WRONLY | O_APPEND);
+    PART(write(fd, "\nzz\n", 4) == 4);
+    close(fd);
+    PART(fast("grep", "{\"pattern\":\"zz\",\"path\":\"long\",\"limit\":1}",
+              TCALL_OK, 1) &&
+         says("[cut after 1 matches") && !strstr(result, "long:3"));
+    row("G08+", all, "a match anywhere in a line that is longer than memory");
+}
+
 static void large(void)
 {
     static char piece[1 << 16];
@@ -1776,15 +1830,25 @@ static const struct {
     const char *name;
     void (*run)(void);
 } groups[] = {
-    {"reading", reading}, {"full_disk", full_disk},
-    {"killed", killed},   {"short_writes", short_writes},
-    {"edits", edits},     {"stale", stale},
-    {"modes", modes},     {"two_writers", two_writers},
-    {"guarded", guarded}, {"later", later},
-    {"life", life},       {"no_permission", no_permission},
-    {"globs", globs},     {"greps", greps},
-    {"edges", edges},     {"tasks", tasks},
-    {"roots", roots},     {"descriptions", descriptions},
+    {"reading", reading},
+    {"full_disk", full_disk},
+    {"killed", killed},
+    {"short_writes", short_writes},
+    {"edits", edits},
+    {"stale", stale},
+    {"modes", modes},
+    {"two_writers", two_writers},
+    {"guarded", guarded},
+    {"later", later},
+    {"life", life},
+    {"no_permission", no_permission},
+    {"globs", globs},
+    {"greps", greps},
+    {"edges", edges},
+    {"long_lines", long_lines},
+    {"tasks", tasks},
+    {"roots", roots},
+    {"descriptions", descriptions},
     {"large", large},
 };
 

@@ -1154,7 +1154,7 @@ typedef struct ttool_grep_ {
     int context, limit, matches, files;
     size_t binary;
     bool full, apart; /* apart: a group of lines was shown before */
-    bool long_lines;
+    bool whole;       /* lines end where they are shown to end */
     /* the file at hand */
     const char *path;
     const char *counted; /* line is the number of the line there */
@@ -1205,7 +1205,7 @@ static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
                                        sign, (unsigned long long)at, sign,
                                        from ? "[...]" : ""));
     ttool_write_content_(g->out, line + from, n);
-    tcall_write_text(g->out, from + n < len ? "[...]\n" : "\n");
+    tcall_write_text(g->out, from + n < len || !g->whole ? "[...]\n" : "\n");
 }
 
 /* Context behind the last match, up to `to`. */
@@ -1218,43 +1218,90 @@ static void ttool_grep_after_(ttool_grep_ *g, const char *to)
     }
 }
 
+/* A line that matches, and those before it, as far as begin, that are to be
+ * shown too. */
+static void ttool_grep_hit_(ttool_grep_ *g, const char *begin, const char *line,
+                            const char *next, const char *found)
+{
+    const char *from = line;
+    int back;
+    ttool_grep_after_(g, line);
+    if (g->matches == g->limit)
+        g->full = true;
+    if (g->full)
+        return;
+    begin = g->shown > begin ? g->shown : begin;
+    for (back = g->context; back > 0 && from > begin; back--)
+        from = ttool_line_start_(begin, from - 1);
+    if (g->context && g->apart && from != g->shown)
+        tcall_write_text(g->out, "--\n");
+    g->apart = true;
+    while (from < line && !g->full) {
+        const char *end = ttool_line_end_(from, line);
+        ttool_grep_show_(g, from, end, '-', NULL);
+        from = end;
+    }
+    if (!g->full)
+        ttool_grep_show_(g, line, next, ':', found);
+    g->after = g->context;
+    g->matches += !g->full;
+}
+
 /* The whole lines from p to end; begin: where the buffer begins. */
 static void ttool_grep_lines_(ttool_grep_ *g, const char *begin, const char *p,
                               const char *end)
 {
     while (p < end && !g->full) {
         const char *stop = end[-1] == '\n' ? end - 1 : end;
-        const char *found = ttool_pattern_find(g->pattern, p, stop);
-        const char *line, *next, *from;
-        int back;
+        const char *found = ttool_pattern_find(g->pattern, p, stop), *next;
         if (!found)
             break;
-        line = ttool_line_start_(p, found);
         next = ttool_line_end_(found, end);
-        ttool_grep_after_(g, line);
-        if (g->matches == g->limit) {
-            g->full = true;
-            return;
-        }
-        from = g->shown > begin ? g->shown : begin;
-        for (back = g->context, begin = from, from = line;
-             back > 0 && from > begin; back--)
-            from = ttool_line_start_(begin, from - 1);
-        if (g->context && g->apart && from != g->shown)
-            tcall_write_text(g->out, "--\n");
-        g->apart = true;
-        while (from < line && !g->full) {
-            const char *end_of = ttool_line_end_(from, line);
-            ttool_grep_show_(g, from, end_of, '-', NULL);
-            from = end_of;
-        }
-        if (!g->full)
-            ttool_grep_show_(g, line, next, ':', found);
-        g->after = g->context;
-        g->matches += !g->full;
+        ttool_grep_hit_(g, begin, ttool_line_start_(p, found), next, found);
         p = begin = next;
     }
     ttool_grep_after_(g, end);
+}
+
+/* A line longer than memory, of which the buffer holds the beginning from
+ * `kept` on: it is searched piece by piece, and shown once. What came behind it
+ * goes to the front of the buffer; returns how much that is. */
+static size_t ttool_grep_long_(ttool_grep_ *g, int fd, size_t kept)
+{
+    const size_t tail = TTOOL_SHOWN_ / 2 + 8; /* to be shown with more */
+    const char *p = g->buf + kept, *end = g->buf + g->cap, *line = p;
+    const char *next, *found = NULL;
+    bool begins = true, last = false, hit = false;
+    ssize_t n;
+    for (;;) {
+        next = ttool_line_end_(p, end);
+        g->whole = last || next[-1] == '\n';
+        if (!hit)
+            found = ttool_pattern_piece(g->pattern, p,
+                                        next - (next > p && next[-1] == '\n'),
+                                        begins, g->whole);
+        if (found && !hit)
+            ttool_grep_hit_(g, g->buf, line, next, found);
+        else if (begins)
+            ttool_grep_after_(g, next);
+        hit = hit || found;
+        (void)ttool_grep_number_(g, next);
+        if (g->whole || g->full ||
+            !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
+            break;
+        memmove(g->buf, end - tail, tail);
+        begins = false;
+        line = g->counted = g->shown = g->buf;
+        p = line + tail;
+        n = ttool_fill_(fd, g->buf + tail, g->cap - tail);
+        last = n < (ssize_t)(g->cap - tail);
+        end = p + (n > 0 ? n : 0);
+    }
+    g->full |= !g->whole;
+    g->whole = true;
+    memmove(g->buf, next, (size_t)(end - next));
+    g->counted = g->shown = g->buf;
+    return (size_t)(end - next);
 }
 
 /* One file, in pieces of whole lines. */
@@ -1267,7 +1314,8 @@ static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
     g->counted = g->shown = g->buf;
     g->after = 0;
     while (!last && !g->full) {
-        ssize_t n = read(fd, g->buf + fill, g->cap - fill);
+        size_t room = g->cap - fill;
+        ssize_t n = room ? read(fd, g->buf + fill, room) : 0;
         const char *end, *keep;
         int back;
         if (n < 0 && errno == EINTR)
@@ -1275,22 +1323,22 @@ static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
         if (n < 0)
             break;
         fill += (size_t)n;
-        last = n == 0 || (first && (off_t)fill == size);
+        last = (room && n == 0) || (first && (off_t)fill == size);
         if (first && memchr(g->buf, '\0', fill)) {
             g->binary++;
             return;
         }
         first = false;
         end = g->buf + fill;
-        if (!last) {
-            end = ttool_line_start_(g->buf, end);
-            if (end == g->buf + kept || end == g->buf) {
-                if (fill < g->cap)
-                    continue;
-                end = g->buf + fill; /* a line longer than memory */
-                g->long_lines = true;
-            }
+        if (!last)
+            end = ttool_line_start_(g->buf + kept, end);
+        if (end == g->buf + kept && fill == g->cap) {
+            fill = ttool_grep_long_(g, fd, kept);
+            kept = 0;
+            continue;
         }
+        if (end == g->buf + kept && !last)
+            continue;
         if (end > g->buf + kept)
             ttool_grep_lines_(g, g->buf, g->buf + kept, end);
         /* lines of context stay, if they are not too long */
@@ -1326,8 +1374,6 @@ static void ttool_grep_done_(const ttool_grep_ *g)
         ttool_text_int_(out, g->binary);
         tcall_write_text(out, "]\n");
     }
-    if (g->long_lines)
-        ttool_notice_(out, "very long lines were searched in pieces");
 }
 
 static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -1350,6 +1396,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     g.cx = cx;
     g.out = out;
     g.start = out->len;
+    g.whole = true;
     g.context = tcall_json_int(tcall_json_get(args, "context"), 0);
     g.limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
     g.cap = ws->desc.memory_size / 8;
