@@ -143,6 +143,7 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     size_t skip = (size_t) - (uintptr_t)t->memory & 15, head, half;
     char *memory = (char *)t->memory + skip;
     ttool_child_ *c = (ttool_child_ *)(void *)memory;
+    tcall_str title;
     int r = ttool_task_budget_(task, cx, &ad);
     if (r < 0)
         return ttool_fail_(
@@ -175,6 +176,8 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
         return ttool_fail_(
             cx, out, TCALL_E_MEMORY, "",
             "no memory for a task\nDo it yourself, step by step.");
+    title = ttool_arg_(args, "description");
+    ttool_title_(cx, "Task: ", title.len ? title : ttool_arg_(args, "prompt"));
     c->told = d.now_ms ? d.now_ms(d.user) : 0;
     task->child = c;
     task->call = cx->call;
@@ -204,9 +207,11 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     tcall_str text;
     int r;
     if (!a)
+        tcall_suggest(cx, "Do it yourself, step by step.");
+    if (!a)
         return tcall_abort(cx,
                            "there is no model for this task: the host has to "
-                           "do it, or do it yourself step by step",
+                           "do it",
                            "LLM_ASSIST_REQUIRED", 0);
     if (task->child && task->call != cx->call)
         return ttool_fail_(cx, out, TCALL_E_FAILED, "",

@@ -122,6 +122,7 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     int left = 0, count = tcall_json_count(todos), r = TCALL_OK;
     tcall_str text;
     tcall_writer w;
+    ttool_title_(cx, "Write the task list", tcall_str_of(""));
     tcall_writer_init(&w, todo->memory + spare, todo->half);
     if (tcall_write_json(&w, todos) < 0)
         return ttool_fail_(cx, out, TCALL_E_LIMIT, "",
@@ -149,6 +150,7 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static int ttool_todo_read_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)args;
+    ttool_title_(cx, "Read the task list", tcall_str_of(""));
     return tcall_write_verbatim(
         out, ttool_todo_list((const ttool_todo *)tcall_user(cx)));
 }
