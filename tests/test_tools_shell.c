@@ -546,6 +546,8 @@ static void secrets(void)
     {
         int extra = open("/dev/null", O_RDONLY),
             high = fcntl(extra, F_DUPFD, 200);
+        d.readable = with_proc;
+        PART(start(d, true) == TCALL_OK);
         PART(sh("cd /proc/self/fd; echo *; echo x 2>/dev/null >&3", 2000) ==
                  TCALL_OK &&
              says("\"0 1 2"));
