@@ -170,6 +170,7 @@ static struct {
     const char *only; /* letters of the operations that count */
     size_t most;      /* bytes that one write takes */
     bool before;      /* killed before the operation, else behind it */
+    bool lies;        /* a write says that it took all, and did not */
     void (*hook)(void);
     char hook_at; /* letter */
     int counted;
@@ -215,6 +216,8 @@ static ssize_t sys_write(int fd, const void *bytes, size_t len)
 {
     if (fault.most && len > fault.most)
         len = fault.most;
+    if (fault.lies)
+        return ttool_linux.write(fd, bytes, len - 1) < 0 ? -1 : (ssize_t)len;
     return fails('w') ? -1 : ttool_linux.write(fd, bytes, len);
 }
 
@@ -898,6 +901,7 @@ static void killed(void)
 
 static void short_writes(void)
 {
+    int n, r = 0;
     all = true;
     make_tree();
     read_it("a.txt");
@@ -920,7 +924,29 @@ static void short_writes(void)
     fault.countdown = 2; /* of the directory: it is there, but for how long */
     PART(write_it("a.txt", NEW) == TCALL_E_FAILED && says("power loss") &&
          holds(at("ws/a.txt"), IS));
+    make_tree();
+    read_it("a.txt");
+    fault.lies = true;
+    PART(write_it("a.txt", NEW) == TCALL_E_FAILED && no_temporary() &&
+         holds(at("ws/a.txt"), WAS));
     row("F19", all, "short writes, EINTR, EIO of fsync and close");
+    all = true;
+    for (n = 1; n < 20; n++) { /* each step of making directories */
+        make_tree();
+        fault.only = "msc";
+        fault.number = ENOSPC;
+        fault.countdown = n;
+        r = call("write", "{\"file_path\":\"x/y/z.txt\",\"content\":\"new\","
+                          "\"create_directories\":true}");
+        if (fault.countdown > 0)
+            break;
+        if (r != TCALL_OK)
+            PART(holds(at("ws/x/y/z.txt"), "(none)") || says("power loss"));
+        PART(r == TCALL_E_LIMIT || says("power loss"));
+        PART(entries(at("ws/x/y")) < 1 || says("power loss"));
+    }
+    PART(n == 8 && r == TCALL_OK && holds(at("ws/x/y/z.txt"), "new"));
+    row("F17+", all, "no space while directories are made");
 }
 
 static void edits(void)
@@ -956,6 +982,26 @@ static void edits(void)
                "void f(void)\n{\n\tif (a) {\n\t\tb();\n\t\tc();\n\t}\n}\n"));
     PART(edit_it("t.c", "b ( ) ;", "x") == TCALL_E_FAILED);
     row("F20+", all, "edit: differences of white space are tolerated");
+    all = true;
+    make_tree();
+    {
+        static char text[40000], old[4000];
+        size_t i;
+        for (i = 0; i + 2 < sizeof text; i += 2)
+            memcpy(text + i, "a\n", 2);
+        memcpy(text + i - 4, "b\n", 3);
+        for (i = 0; i < 400; i++)
+            strcat(old, "a \\n");
+        strcat(old, "b");
+        put(at("ws/many"), text);
+        start();
+        PART(call("read", "{\"file_paths\":[\"many\"],\"limit\":1}") ==
+             TCALL_OK);
+        PART(edit_it("many", old, "x") == TCALL_E_LIMIT && says("too long") &&
+             holds(at("ws/many"), text));
+        PART(edit_it("many", "a \\na \\nb", "x") == TCALL_OK);
+    }
+    row("F20+", all, "edit: a search that costs too much is given up");
 
     all = true;
     make_tree();
@@ -977,8 +1023,24 @@ static void other_writer(void)
     put(at("ws/a.txt"), "other\n");
 }
 
+static void second_name(void)
+{
+    (void)!link(at("ws/a.txt"), at("outside/hard"));
+}
+
+static void grows(void)
+{
+    FILE *f = fopen(at("ws/a.txt"), "a");
+    if (f) {
+        fputs("four\n", f);
+        fclose(f);
+    }
+}
+
 static void stale(void)
 {
+    char name[64];
+    int i;
     all = true;
     make_tree();
     PART(edit_it("a.txt", "two", "2") == TCALL_E_UNREAD &&
@@ -1005,6 +1067,35 @@ static void stale(void)
     PART(write_it("a.txt", "mine") == TCALL_E_FAILED &&
          holds(at("ws/a.txt"), "other\n") && no_temporary());
     row("F21", all, "changed since it was read, also while it is written");
+    all = true;
+    make_tree();
+    read_it("a.txt");
+    fault.hook = second_name;
+    fault.hook_at = 's';
+    PART(write_it("a.txt", "mine") == TCALL_E_STALE && no_temporary() &&
+         holds(at("outside/hard"), WAS));
+    row("F13+", all, "a second name while it is written");
+    if (!stepwise) {
+        all = true;
+        make_tree();
+        fault.hook = grows;
+        fault.hook_at = 'o';
+        PART(read_it("a.txt") == TCALL_E_STALE);
+        PART(read_it("a.txt") == TCALL_OK && says("four"));
+        row("F21+", all, "a file that grows while it is read");
+    }
+    all = true;
+    make_tree();
+    clock_tick = 1; /* so that the name can be known */
+    for (i = 1; i < 200; i++) {
+        snprintf(name, sizeof name, "ws/.ttool-%lx-%x-%x.tmp", (long)getpid(),
+                 clock_ms + (unsigned)i, ws.temporary);
+        (void)!symlink("../outside/new", at("%s", name));
+    }
+    PART(write_it("new.txt", "x") == TCALL_E_FAILED);
+    PART(entries(at("outside")) == 1 && holds(at("ws/new.txt"), "(none)"));
+    clock_tick = 0;
+    row("F06+", all, "a link where the temporary file would be");
 
     all = true;
     make_tree();
@@ -1485,6 +1576,18 @@ static void greps(void)
         PART(fast("grep", text, TCALL_E_INVALID, 0.05) && strstr(result, "no"));
         p += n + (p[n] == ' ');
     }
+    for (i = 0, *text = '\0'; i < 70; i++) /* too many sets, too many parts */
+        snprintf(text + strlen(text), 16, "[a%c%c]", '0' + i % 10,
+                 'c' + i / 10);
+    PART(!matches(text, 0, "a"));
+    text[0] = '[';
+    for (i = 1; i < 80; i++)
+        text[i] = (char)('!' + (i * 2) % 58);
+    strcpy(text + 80, "]");
+    PART(!matches(text, 0, "#"));
+    memset(text, '*', 2000);
+    text[2000] = '\0';
+    PART(!matches(text, TTOOL_GLOB, "a"));
     PART(fast("grep", "{\"pattern\":\"(((a{1,120}){1,120}){1,120})\"}",
               TCALL_E_INVALID, 0.05) &&
          says("too large"));

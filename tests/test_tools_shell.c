@@ -396,6 +396,18 @@ static void shapes(void)
     PART(alive("61.25") == 0);
     row("B05", all, "the time is over: stopped, nothing is left");
     all = true;
+    PART(sh("trap \"echo bye; exit\" TERM; sleep 61.25 & wait", 500) ==
+             TCALL_E_TIMEOUT &&
+         pieces == 4);
+    {
+        ttool_shell_desc d = SHELL;
+        d.max_ms = 300;
+        PART(start(d, true) == TCALL_OK);
+        PART(sh("sleep 61.25", 5000) == TCALL_E_TIMEOUT && says("300 ms"));
+        PART(start(SHELL, true) == TCALL_OK);
+    }
+    row("B05+", all, "TERM comes first; no call has more than max_ms");
+    all = true;
     before = now();
     PART(sh("sleep 62.25 & echo done", 5000) == TCALL_OK && says("done"));
     PART(now() - before < 4 && alive("62.25") == 0);
@@ -548,6 +560,9 @@ static void secrets(void)
             high = fcntl(extra, F_DUPFD, 200);
         d.readable = with_proc;
         PART(start(d, true) == TCALL_OK);
+        PART(sh("cut -d\" \" -f6 /proc/self/stat", 2000) == TCALL_OK &&
+             atoi(strstr(result, "\"output\":\"") + 10) > 1 &&
+             atoi(strstr(result, "\"output\":\"") + 10) != getsid(0));
         PART(sh("cd /proc/self/fd; echo *; echo x 2>/dev/null >&3", 2000) ==
                  TCALL_OK &&
              says("\"0 1 2"));
@@ -584,7 +599,8 @@ static void limits(void)
     PART(says(" 1048576 "));
     PART(sh("dd if=/dev/zero of=/dev/null bs=1G count=1", 4000) == TCALL_OK &&
          says("memory"));
-    PART(sh("ulimit -c", 2000) == TCALL_OK && says("\"0\\n\""));
+    PART(sh("ulimit -c; ulimit -n; ulimit -t", 2000) == TCALL_OK &&
+         says("\"0\\n256\\n3\\n\""));
     row("B14", all, "a fork bomb, memory, a large file");
     if (geteuid() == 0) {
         all = true;

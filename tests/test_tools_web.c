@@ -739,6 +739,46 @@ static void hosts(void)
     row("C3", all, "a new host asks, once; a redirect to one is told");
 }
 
+/* Two calls at a time: the second waits, and both get what they asked for. */
+static void two_calls(void)
+{
+    static char text[2][4096];
+    static const char *const pages[] = {"/bytes", "/json"};
+    char url[2][128];
+    tcall_call c[2];
+    tcall_writer out;
+    size_t low, n[2] = {0, 0};
+    int r[2] = {TCALL_E_AGAIN, TCALL_E_AGAIN}, i;
+    double before = now();
+    all = true;
+    start(here(), TCALL_NETWORK);
+    low = tc.block.low;
+    memset(c, 0, sizeof c);
+    for (i = 0; i < 2; i++) {
+        snprintf(url[i], sizeof url[i], "{\"url\":\"http://127.0.0.1:%u%s\"}",
+                 port, pages[i]);
+        c[i].id = tcall_str_of(i ? "two" : "one");
+        c[i].name = tcall_str_of("webfetch");
+        c[i].arguments = tcall_str_of(url[i]);
+        tcall_hydrate(&tc, &c[i]);
+    }
+    for (i = 0; (r[0] == TCALL_E_AGAIN || r[1] == TCALL_E_AGAIN) &&
+                now() - before < 10;
+         i = !i)
+        if (r[i] == TCALL_E_AGAIN) {
+            tcall_writer_init(&out, text[i], sizeof text[i] - 1);
+            r[i] = tcall_invoke(&tc, &c[i], &out);
+            n[i] = out.fill;
+        }
+    PART(r[0] == TCALL_OK && r[1] == TCALL_OK);
+    PART(memmem(text[0], n[0], "# Head", 6) &&
+         memmem(text[1], n[1], "{\"a\": \"<b>\"}", 12));
+    tcall_release(&tc, &c[1]);
+    tcall_release(&tc, &c[0]);
+    tc.block.low = low;
+    row("W+", all, "two fetches at a time take turns");
+}
+
 int main(void)
 {
     pid_t server;
@@ -752,6 +792,7 @@ int main(void)
     redirects();
     bodies();
     hosts();
+    two_calls();
     described(rows, TTOOL_WEB_TOOLS);
     kill(server, SIGKILL);
     waitpid(server, NULL, 0);

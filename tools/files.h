@@ -896,6 +896,10 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         e.tolerant = true;
         n = ttool_edit_places_(&e, NULL, 0);
     }
+    if (e.steps > TTOOL_MAX_STEPS_)
+        return ttool_fail_(cx, out, TCALL_E_LIMIT, at->path,
+                           "it takes too long to look for old_string"
+                           "\nUse fewer lines, copied exactly.");
     if (n == 0) {
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            "old_string is not there"

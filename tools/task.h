@@ -14,7 +14,8 @@
  * with the tools, hooks and approvals of the agent, of its permissions those
  * that desc.allow has too, and out of its budgets: what the sub-agent uses of
  * rounds, calls and time the agent has no more. It may give work away itself,
- * down to desc.depth; each level has half of the memory that is left.
+ * down to desc.depth; each level has half of the memory that is left. Of two
+ * tasks in one answer the second waits for the first.
  *
  * Without an agent the call fails with the code LLM_ASSIST_REQUIRED: a hook of
  * the host at TCALL_ON_ERROR that sees this cx->code can do the work that
@@ -213,9 +214,8 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
                            "there is no model for this task: the host has to "
                            "do it",
                            "LLM_ASSIST_REQUIRED", 0);
-    if (task->child && task->call != cx->call)
-        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
-                           "another task is at work\nCall this one after it.");
+    if (task->child && task->call != cx->call) /* one after the other */
+        return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
     if (!task->child) {
         r = ttool_task_begin_(task, cx, args, out);
         if (r < 0)
