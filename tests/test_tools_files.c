@@ -1018,6 +1018,113 @@ static void edits(void)
     row("F22", all, "CR LF, CR, BOM, no last newline: only the place changes");
 }
 
+/* The diff in the metadata of the last result is what diff -u says. */
+static bool as_diff(const char *before, const char *after, const char *name)
+{
+    static char text[1 << 17], ours[1 << 16], theirs[1 << 16], command[2048];
+    static tcall_tok tok[64];
+    tcall_json json;
+    tcall_str diff;
+    size_t n = 0, got;
+    FILE *f;
+    put(at("before"), before);
+    put(at("after"), after);
+    strcpy(text, whole);
+    if (tcall_json_parse(&json, text, strlen(text), tok, 64, NULL) < 0)
+        return false;
+    diff = tcall_json_str(
+        tcall_json_get(tcall_json_get(json, "metadata"), "diff"));
+    snprintf(ours, sizeof ours, "%.*s", (int)diff.len, diff.ptr);
+    snprintf(command, sizeof command,
+             "diff -u --label %s --label %s %s/before %s/after", name, name,
+             base, base);
+    f = popen(command, "r");
+    while (f && (got = fread(theirs + n, 1, sizeof theirs - 1 - n, f)) > 0)
+        n += got;
+    theirs[n] = '\0';
+    unlink(at("before"));
+    unlink(at("after"));
+    if (!f || pclose(f) < 0)
+        return false;
+    if (strcmp(ours, theirs) != 0)
+        printf("--- ours\n%s--- theirs\n%s", ours, theirs);
+    return strcmp(ours, theirs) == 0;
+}
+
+static uint32_t seed = 1;
+
+static unsigned random_below(unsigned n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % n;
+}
+
+/* Lines that all differ, so that there is one shortest diff. */
+static void diffs(void)
+{
+    static char before[8192], after[8192], wanted[16384], once[8192];
+    int round, i;
+    make_tree();
+    if (system("diff --version >/dev/null 2>&1") != 0) {
+        skip("diff", "there is no diff");
+        return;
+    }
+    all = true;
+    for (round = 0; round < 60; round++) {
+        int lines = (int)random_below(14), from = (int)random_below(15),
+            gone = (int)random_below(4), fresh = (int)random_below(4);
+        *before = *after = *wanted = '\0';
+        from = from < lines ? from : lines;
+        for (i = 0; i <= lines; i++) {
+            int k;
+            for (k = 0; i == from && k < fresh; k++)
+                sprintf(after + strlen(after), "new %d\n", k);
+            if (i == lines)
+                break;
+            sprintf(before + strlen(before), "line %d\n", i);
+            if (i < from || i >= from + gone)
+                sprintf(after + strlen(after), "line %d\n", i);
+        }
+        if (*before && *after && random_below(3) == 0) {
+            before[strlen(before) - 1] = '\0';
+            after[strlen(after) - 1] = '\0';
+        }
+        for (i = 0; after[i]; i++)
+            sprintf(wanted + strlen(wanted), after[i] == '\n' ? "\\n" : "%c",
+                    after[i]);
+        put(at("ws/d"), before);
+        start();
+        PART(read_it("d") == TCALL_OK && write_it("d", wanted) == TCALL_OK);
+        PART(strcmp(before, after) == 0 || as_diff(before, after, "d"));
+    }
+    for (round = 0; round < 30; round++) { /* several places in one edit */
+        *before = *after = '\0';
+        for (i = 0; i < 40; i++) {
+            bool here = random_below(8) == 0;
+            sprintf(before + strlen(before), "%d %s\nkept\n", i,
+                    here ? "old" : "x");
+            sprintf(after + strlen(after), "%d %s\nkept\n", i,
+                    here ? "new\nand" : "x");
+        }
+        put(at("ws/d"), before);
+        start();
+        PART(read_it("d") == TCALL_OK);
+        if (strcmp(before, after) != 0)
+            PART(call("edit",
+                      "{\"file_path\":\"d\",\"old_string\":\"old\\nkept\","
+                      "\"new_string\":\"new\\nand\\nkept\","
+                      "\"replace_all\":true}") == TCALL_OK &&
+                 as_diff(before, after, "d"));
+    }
+    strcpy(once, "a\nb\nc\nd\ne\nf\ng\nh\n"); /* only d changes */
+    put(at("ws/d"), once);
+    start();
+    PART(read_it("d") == TCALL_OK &&
+         edit_it("d", "b\\nc\\nd\\ne\\n", "b\\nc\\nD\\ne\\n") == TCALL_OK &&
+         as_diff(once, "a\nb\nc\nD\ne\nf\ng\nh\n", "d"));
+    row("diff", all, "the diff of a change is what diff -u says");
+}
+
 static void other_writer(void)
 {
     put(at("ws/a.txt"), "other\n");
@@ -1938,6 +2045,7 @@ static const struct {
     {"killed", killed},
     {"short_writes", short_writes},
     {"edits", edits},
+    {"diffs", diffs},
     {"stale", stale},
     {"modes", modes},
     {"two_writers", two_writers},

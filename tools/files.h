@@ -342,6 +342,24 @@ typedef struct ttool_change_ {
     tcall_str text;
 } ttool_change_;
 
+/* Whole lines that are the same at both ends are no change. */
+static void ttool_trim_(const char *old, ttool_change_ *c)
+{
+    const char *a = old + c->at, *b = c->text.ptr;
+    size_t n = c->len < c->text.len ? c->len : c->text.len, head = 0, tail = 0;
+    while (head < n && a[head] == b[head])
+        head++;
+    while (head && a[head - 1] != '\n')
+        head--;
+    while (tail < n - head && a[c->len - tail - 1] == b[c->text.len - tail - 1])
+        tail++;
+    while (tail && a + c->len - tail > old && a[c->len - tail - 1] != '\n')
+        tail--;
+    c->at += head;
+    c->len -= head + tail;
+    c->text = ttool_slice_(b + head, b + c->text.len - tail);
+}
+
 typedef struct ttool_diff_ {
     tcall_writer *out; /* NULL: only count */
     tcall_str old;
@@ -446,6 +464,16 @@ static size_t ttool_diff_hunk_(ttool_diff_ *d, const ttool_change_ *c,
     }
 }
 
+/* Lines from `line` on: "3,2", of one "3", of none "2,0". */
+static void ttool_write_range_(tcall_writer *out, size_t line, size_t count)
+{
+    ttool_text_int_(out, count ? line : line - 1);
+    if (count == 1)
+        return;
+    tcall_write_text(out, ",");
+    ttool_text_int_(out, count);
+}
+
 /* Unified diff of the changes, which are in order: as many hunks as fit. */
 static void ttool_write_diff_(tcall_writer *out, const char *path,
                               tcall_str old, const ttool_change_ *changes,
@@ -455,7 +483,6 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
     size_t line = 1, counted = 0, added = 0, removed = 0, start, end;
     tcall_writer fits;
     ttool_diff_ d;
-    char head[96];
     memset(&d, 0, sizeof d);
     d.old = old;
     d.fresh = true;
@@ -476,11 +503,11 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
         n = ttool_diff_hunk_(&d, c, last, start);
         was = d.both + d.removed;
         is = d.both + d.added;
-        tcall_write_bytes(
-            out, head,
-            (size_t)snprintf(head, sizeof head, "@@ -%zu,%zu +%zu,%zu @@\n",
-                             was ? line : line - 1, was,
-                             line + added - removed - (is ? 0 : 1), is));
+        tcall_write_text(out, "@@ -");
+        ttool_write_range_(out, line, was);
+        tcall_write_text(out, " +");
+        ttool_write_range_(out, line + added - removed, is);
+        tcall_write_text(out, " @@\n");
         added += d.added;
         removed += d.removed;
         d.out = out;
@@ -611,7 +638,6 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_change_ c;
-    size_t tail = 0;
     int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
                : TCALL_E_MEMORY;
     if (r < 0)
@@ -629,19 +655,10 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         r = ttool_fail_errno_(cx, out, at->path, r);
     if (r < 0)
         return r;
-    /* what is the same at both ends is no change */
     c.at = 0;
-    while (c.at < old.len && c.at < content.len &&
-           old.ptr[c.at] == content.ptr[c.at])
-        c.at++;
-    c.at = (size_t)(ttool_line_start_(old.ptr, old.ptr + c.at) - old.ptr);
-    while (tail < old.len - c.at && tail < content.len - c.at &&
-           old.ptr[old.len - tail - 1] == content.ptr[content.len - tail - 1])
-        tail++;
-    while (tail && old.len > tail && old.ptr[old.len - tail - 1] != '\n')
-        tail--;
-    c.len = old.len - tail - c.at;
-    c.text = ttool_slice_(content.ptr + c.at, content.ptr + content.len - tail);
+    c.len = old.len;
+    c.text = content;
+    ttool_trim_(old.ptr, &c);
     return ttool_change_file_(cx, at, old, content, &c,
                               c.len || c.text.len ? 1 : 0, out);
 }
@@ -911,9 +928,11 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_edit_places_(&e, changes, n);
     if (n > 1 && !all)
         return ttool_edit_ambiguous_(cx, &e, at->path, changes, n, out);
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
         if (!ttool_edit_fit_(&e, &changes[i]))
             return ttool_fail_errno_(cx, out, at->path, EFBIG);
+        ttool_trim_(e.text.ptr, &changes[i]);
+    }
     if (!ttool_edit_apply_(&e, changes, n, &text))
         return ttool_fail_errno_(cx, out, at->path, EFBIG);
     return ttool_change_file_(cx, at, e.text, text, changes, n, out);
