@@ -586,12 +586,14 @@ static void limits(void)
     d.max_file_mb = 1;
     PART(start(d, true) == TCALL_OK);
     if (geteuid() == 0) {
-        PART(sh("f() { f | f & }; f; sleep 0.3; echo 67.25", 2000) == TCALL_OK);
-        PART(alive("67.25") == 0);
         PART(sh("for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4; "
                 "do sleep 5 & done; echo all",
                 2000) == TCALL_OK &&
              says("fork") && !strstr(result, "all\\n"));
+        if (all) /* else it would be a real one */
+            PART(sh("f() { f | f & }; f; sleep 0.3; echo 67.25", 2000) ==
+                     TCALL_OK &&
+                 alive("67.25") == 0);
     } else {
         skip("B14", "processes are counted for a user of their own: as root");
     }
