@@ -9039,7 +9039,7 @@ const char *tcall_error_type(int error)
         {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
         {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
         {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
-        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0}};
+        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
     size_t i;
     for (i = 0; i < TCALL_COUNT(types); i++)
         if (types[i][0] == error)
