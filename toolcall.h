@@ -4053,7 +4053,7 @@ static void tcall_mend_run_(tcall_mend_ *m)
     m->inner = false;
     tcall_mend_again_(m, m->start);
     tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & (TCALL_FIX_TAG | TCALL_FIX_FENCE)) {
+    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_mend_root_(m);
     } else {
         tcall_mend_fix_(m, TCALL_FIX_EMPTY);
@@ -4793,6 +4793,11 @@ enum {
      TCALL_BIT_(ELSE) | TCALL_BIT_(PATTERNS) | TCALL_BIT_(PREFIX) |    \
      TCALL_BIT_(EXTRA) | TCALL_BIT_(CONTAINS) | TCALL_BIT_(MULTIPLE) | \
      TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
+
+/* Those that drafts up to 7 do not know. Where a keyword has no meaning it is
+ * refused: whoever wrote it means it. */
+#define TCALL_NEW_OPS_ \
+    (TCALL_BIT_(PREFIX) | TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS))
 
 static const char tcall_shapes_[] = {
 #define TCALL_X_(op, name, hash, shape) shape,
@@ -5553,10 +5558,15 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
-    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
+    bool old = c->draft >= TCALL_DRAFT_7;
+    uint64_t out = !TCALL_RARE_ ? TCALL_RARE_OPS_
+                   : old        ? TCALL_NEW_OPS_
+                   : c->draft   ? TCALL_BIT_(PREFIX)
+                                : TCALL_BIT_(EXTRA);
     char shape;
     if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (rare && !TCALL_RARE_))
+        (op >= 0 && op < 64 && out >> op & 1) ||
+        (op == TCALL_K_DEPEND_ && old && name.len > strlen("dependencies")))
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);

@@ -533,6 +533,8 @@ static const struct {
     {"{'a': 'x}", TCALL_E_TRUNCATED, 9},
     {"{\"a\": [1, 2, ", TCALL_E_TRUNCATED, 13},
     {"{\"a\": 1} /* x", TCALL_E_TRUNCATED, 13},
+    {"# no call", TCALL_E_TRUNCATED, 9},
+    {"//\n", TCALL_E_TRUNCATED, 3},
     {"{\"a\":1 // }", TCALL_E_TRUNCATED, 11},
     {"<tool_call>", TCALL_E_TRUNCATED, 11},
     {"{\"a\": Paris}", TCALL_E_BARE_WORD, 6},

@@ -251,6 +251,12 @@ static void test_rare(void)
                      "[1,2]") == 0);
     CHECK(verdict("{\"contains\":{\"const\":1},\"maxContains\":1}", "[1,1]") ==
           0);
+    /* words of another draft */
+    CHECK(verdict("{\"additionalItems\":false}", "[]") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_2019, "{\"prefixItems\":[{}]}", "[]") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_7, "{\"minContains\":2}", "[]") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_7, "{\"dependentRequired\":{}}", "{}") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_7, "{\"dependencies\":{}}", "{}") == 1);
     CHECK(verdict("{\"if\":{\"const\":1},\"else\":false}", "2") == 0);
 #ifndef TOOLCALL_NO_PATTERN
     CHECK(verdict("{\"patternProperties\":{\"^a\":{\"type\":\"null\"},"
