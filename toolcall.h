@@ -5696,7 +5696,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
             return;
         }
     }
-    tcall_sc_refuse_(c, at, "leads to no schema");
+    tcall_sc_refuse_(
+        c, at, c->steps > 0 ? "leads to no schema" : "too many $refs");
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -5930,7 +5931,7 @@ static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
-    if (f->type != TCALL_OBJECT || f->tok + 1 == end)
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
         return 0;
     do {
         bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
@@ -6269,14 +6270,14 @@ static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 }
 
 /* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                                uint32_t end)
 {
     uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
     if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
         tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
         return stop;
-    for (i = f->schema + 1; i < end && tok < stop;
+    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
          i = tcall_node_after_(e->program, i))
         if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
             tok = tcall_ev_after_(e, tok);
