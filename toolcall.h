@@ -4794,11 +4794,6 @@ enum {
      TCALL_BIT_(EXTRA) | TCALL_BIT_(CONTAINS) | TCALL_BIT_(MULTIPLE) | \
      TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
 
-/* Those that drafts up to 7 do not know. Where a keyword has no meaning it is
- * refused: whoever wrote it means it. */
-#define TCALL_NEW_OPS_ \
-    (TCALL_BIT_(PREFIX) | TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS))
-
 static const char tcall_shapes_[] = {
 #define TCALL_X_(op, name, hash, shape) shape,
     TCALL_KEYWORDS_(TCALL_X_)
@@ -5472,6 +5467,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* One type or an array of them, into the schema's own node. */
 static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
+    tcall_node_ *node;
     const char *at = p;
     uint32_t types = 0;
     if (*p == '[')
@@ -5485,8 +5481,12 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
         types |= 1u << (type - TCALL_K_NULL_);
         p = tcall_text_next_(tcall_text_skip_(p));
     } while (*at == '[' && *p != ']');
-    if (c->open < c->cap)
-        c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
+    if (c->open >= c->cap)
+        return;
+    node = &c->node[c->open];
+    if ((node->arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
+        tcall_sc_refuse_(c, at, "a second time");
+    node->arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
 /* The first digits as an integer; NEVER where ten times that is too much. */
@@ -5558,15 +5558,15 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
-    bool old = c->draft >= TCALL_DRAFT_7;
-    uint64_t out = !TCALL_RARE_ ? TCALL_RARE_OPS_
-                   : old        ? TCALL_NEW_OPS_
-                   : c->draft   ? TCALL_BIT_(PREFIX)
-                                : TCALL_BIT_(EXTRA);
+    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
+    /* a word of another draft: who wrote it means it */
+    bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
     char shape;
+    if (c->draft >= TCALL_DRAFT_7)
+        other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
+                 (op == TCALL_K_DEPEND_ && name.len > 12);
     if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (op >= 0 && op < 64 && out >> op & 1) ||
-        (op == TCALL_K_DEPEND_ && old && name.len > strlen("dependencies")))
+        (rare && !TCALL_RARE_) || other)
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
@@ -5696,8 +5696,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
             return;
         }
     }
-    tcall_sc_refuse_(
-        c, at, c->steps > 0 ? "leads to no schema" : "too many $refs");
+    tcall_sc_refuse_(c, at,
+                     c->steps > 0 ? "leads to no schema" : "too many $refs");
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly

@@ -339,6 +339,8 @@ static void test_refusals(void)
     CHECK(refused("5", "a value of the wrong kind"));
     CHECK(refused("{\"minimum\":1,\"minimum\":2}",
                   "a second time at 13: \"minimum\""));
+    CHECK(refused("{\"type\":\"null\",\"type\":\"null\"}",
+                  "a second time at 22: \"null\""));
     CHECK(refused("{\"type\":}", tcall_error_text(TCALL_E_BAD_VALUE)));
     CHECK(refused("{\"type\":\"string\"", tcall_error_text(TCALL_E_TRUNCATED)));
     CHECK(verdict("{\"$id\":\"http://x\",\"$ref\":\"#/$defs/a\",\"$defs\":"
