@@ -3621,7 +3621,7 @@ static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
     size_t from = m->scan.pos;
     if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
         tcall_mend_fail_(m, m->scan.error);
-        if (n > 1)
+        if (p == m->p)
             m->at += m->scan.pos - from;
     }
     if (m->len + n <= m->cap)

@@ -567,6 +567,7 @@ static const struct {
     {"{\"a\": \"C:\\Users\"}", TCALL_E_BAD_ESCAPE, -1},
     {"{\"a\": \"\\u12x4\"}", TCALL_E_BAD_ESCAPE, -1},
     {"{\"a\": \"\\ud83d x\"}", TCALL_E_BAD_ESCAPE, -1},
+    {"{\"a\":\"\\ud83d\1\"}", TCALL_E_BAD_ESCAPE, 12},
     {"{\"a\": \"\\u12\"}", TCALL_E_BAD_ESCAPE, -1},
     {"{1: 2}", TCALL_E_BAD_KEY, 1},
     {"{,}", TCALL_E_BAD_KEY, 1},
