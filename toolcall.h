@@ -5222,7 +5222,6 @@ typedef struct tcall_sc_ {
     int draft;
     const char *embedded; /* a subschema's own $id */
     bool refs;            /* there is a $ref */
-    bool told;            /* the root's $schema has been seen */
     uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
@@ -5536,22 +5535,6 @@ static int tcall_sc_draft_of_(const char *p)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The root's $schema counts from the beginning: start again, once. */
-static const char *tcall_sc_dialect_(tcall_sc_ *c, const char *p)
-{
-    int draft = tcall_sc_draft_of_(p);
-    if (draft == c->draft)
-        return tcall_text_skip_(p);
-    if (draft < 0 || c->depth > 1 || c->told)
-        return tcall_sc_refuse_(c, p, "unknown $schema");
-    c->told = true;
-    c->draft = draft;
-    c->n = 1;
-    if (c->cap)
-        c->node->arg = TCALL_ANY_;
-    return tcall_text_space_(c->text) + 1;
-}
-
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
@@ -5586,7 +5569,10 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         return p + 1;
     }
     switch (op) {
-    case TCALL_K_DRAFT_: return tcall_sc_dialect_(c, p);
+    case TCALL_K_DRAFT_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema");
+        break;
     case TCALL_K_ID_:
         if (c->depth > 1 && *p == '"' && p[1] != '#' &&
             (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
@@ -5744,13 +5730,28 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
+/* What was refused may be right in the draft that the root's $schema names,
+ * wherever that stands: which one, -1: there is none to try. */
+static int tcall_sc_told_(const tcall_sc_ *c, const char *root)
+{
+    const char *key = NULL;
+    int draft = -1;
+    if (c->out->reason && *root == '{')
+        key = tcall_text_member_(root, tcall_str_of("$schema"));
+    if (key)
+        key = tcall_text_value_(key);
+    if (key && *key == '"')
+        draft = tcall_sc_draft_of_(key);
+    return draft == c->draft ? -1 : draft;
+}
+
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
     tcall_sc_ c;
     const char *root;
-    int r = tcall_scan_whole_(text);
+    int told, r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
     if (r < 0 || text.len >= 0xFFFFFF) {
         out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
@@ -5770,6 +5771,16 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     out->program = c.node;
     root = tcall_text_space_(text.ptr);
     tcall_sc_outline_(&c, root);
+    told = tcall_sc_told_(&c, root);
+    if (told >= 0) {
+        c.draft = told;
+        c.n = c.open = 0;
+        c.depth = 0;
+        c.embedded = NULL;
+        c.refs = false;
+        out->reason = NULL;
+        tcall_sc_outline_(&c, root);
+    }
     if (!c.n)
         out->text = NULL;
     if (c.embedded && c.refs)

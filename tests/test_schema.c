@@ -257,6 +257,9 @@ static void test_rare(void)
     CHECK(verdict_in(TCALL_DRAFT_7, "{\"minContains\":2}", "[]") < 0);
     CHECK(verdict_in(TCALL_DRAFT_7, "{\"dependentRequired\":{}}", "{}") < 0);
     CHECK(verdict_in(TCALL_DRAFT_7, "{\"dependencies\":{}}", "{}") == 1);
+    CHECK(verdict("{\"items\":[{}],\"additionalItems\":false,\"$schema\":"
+                  "\"http://json-schema.org/draft-07/schema#\"}",
+                  "[1,2]") == 0);
     CHECK(verdict("{\"if\":{\"const\":1},\"else\":false}", "2") == 0);
 #ifndef TOOLCALL_NO_PATTERN
     CHECK(verdict("{\"patternProperties\":{\"^a\":{\"type\":\"null\"},"
