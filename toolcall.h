@@ -6439,7 +6439,10 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
         break;
-    case TCALL_K_NAMES_: tok--; break;
+    case TCALL_K_NAMES_: /* a name stays a string */
+        tok--;
+        flags |= TCALL_F_STRICT_;
+        break;
     case TCALL_K_REF_: schema = e->program[schema].arg;
     }
     return tcall_ev_enter_(e, schema, tok, flags);

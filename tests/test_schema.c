@@ -501,6 +501,8 @@ static void test_coercion(void)
     CHECK(coerced("{\"items\":{\"type\":[\"integer\",\"string\"]}}", "[\"5\"]",
                   "[\"5\"]"));
     CHECK(coerced("{\"items\":{\"type\":\"string\"}}", "[5]", NULL));
+    CHECK(coerced("{\"propertyNames\":{\"type\":\"integer\"}}", "{\"5\":1}",
+                  NULL));
     CHECK(coerced("{\"items\":{\"enum\":[1,2],\"type\":\"integer\"}}",
                   "[\"2\"]", "[2]"));
     CHECK(coerced("{\"items\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"
