@@ -3626,7 +3626,7 @@ static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
     size_t from = m->scan.pos;
     if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
         tcall_mend_fail_(m, m->scan.error);
-        if (n > 1)
+        if (p == m->p)
             m->at += m->scan.pos - from;
     }
     if (m->len + n <= m->cap)
@@ -4058,7 +4058,7 @@ static void tcall_mend_run_(tcall_mend_ *m)
     m->inner = false;
     tcall_mend_again_(m, m->start);
     tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & (TCALL_FIX_TAG | TCALL_FIX_FENCE)) {
+    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_mend_root_(m);
     } else {
         tcall_mend_fix_(m, TCALL_FIX_EMPTY);
@@ -5227,7 +5227,6 @@ typedef struct tcall_sc_ {
     int draft;
     const char *embedded; /* a subschema's own $id */
     bool refs;            /* there is a $ref */
-    bool told;            /* the root's $schema has been seen */
     uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
@@ -5472,6 +5471,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* One type or an array of them, into the schema's own node. */
 static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
+    tcall_node_ *node;
     const char *at = p;
     uint32_t types = 0;
     if (*p == '[')
@@ -5485,8 +5485,12 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
         types |= 1u << (type - TCALL_K_NULL_);
         p = tcall_text_next_(tcall_text_skip_(p));
     } while (*at == '[' && *p != ']');
-    if (c->open < c->cap)
-        c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
+    if (c->open >= c->cap)
+        return;
+    node = &c->node[c->open];
+    if ((node->arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
+        tcall_sc_refuse_(c, at, "a second time");
+    node->arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
 /* The first digits as an integer; NEVER where ten times that is too much. */
@@ -5536,22 +5540,6 @@ static int tcall_sc_draft_of_(const char *p)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The root's $schema counts from the beginning: start again, once. */
-static const char *tcall_sc_dialect_(tcall_sc_ *c, const char *p)
-{
-    int draft = tcall_sc_draft_of_(p);
-    if (draft == c->draft)
-        return tcall_text_skip_(p);
-    if (draft < 0 || c->depth > 1 || c->told)
-        return tcall_sc_refuse_(c, p, "unknown $schema");
-    c->told = true;
-    c->draft = draft;
-    c->n = 1;
-    if (c->cap)
-        c->node->arg = TCALL_ANY_;
-    return tcall_text_space_(c->text) + 1;
-}
-
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
@@ -5559,9 +5547,14 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
     bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
+    /* a word of another draft: who wrote it means it */
+    bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
     char shape;
+    if (c->draft >= TCALL_DRAFT_7)
+        other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
+                 (op == TCALL_K_DEPEND_ && name.len > 12);
     if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (rare && !TCALL_RARE_))
+        (rare && !TCALL_RARE_) || other)
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
@@ -5581,7 +5574,10 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         return p + 1;
     }
     switch (op) {
-    case TCALL_K_DRAFT_: return tcall_sc_dialect_(c, p);
+    case TCALL_K_DRAFT_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema");
+        break;
     case TCALL_K_ID_:
         if (c->depth > 1 && *p == '"' && p[1] != '#' &&
             (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
@@ -5691,7 +5687,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
             return;
         }
     }
-    tcall_sc_refuse_(c, at, "leads to no schema");
+    tcall_sc_refuse_(c, at,
+                     c->steps > 0 ? "leads to no schema" : "too many $refs");
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -5738,13 +5735,28 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
+/* What was refused may be right in the draft that the root's $schema names,
+ * wherever that stands: which one, -1: there is none to try. */
+static int tcall_sc_told_(const tcall_sc_ *c, const char *root)
+{
+    const char *key = NULL;
+    int draft = -1;
+    if (c->out->reason && *root == '{')
+        key = tcall_text_member_(root, tcall_str_of("$schema"));
+    if (key)
+        key = tcall_text_value_(key);
+    if (key && *key == '"')
+        draft = tcall_sc_draft_of_(key);
+    return draft == c->draft ? -1 : draft;
+}
+
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
     tcall_sc_ c;
     const char *root;
-    int r = tcall_scan_whole_(text);
+    int told, r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
     if (r < 0 || text.len >= 0xFFFFFF) {
         out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
@@ -5764,6 +5776,16 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     out->program = c.node;
     root = tcall_text_space_(text.ptr);
     tcall_sc_outline_(&c, root);
+    told = tcall_sc_told_(&c, root);
+    if (told >= 0) {
+        c.draft = told;
+        c.n = c.open = 0;
+        c.depth = 0;
+        c.embedded = NULL;
+        c.refs = false;
+        out->reason = NULL;
+        tcall_sc_outline_(&c, root);
+    }
     if (!c.n)
         out->text = NULL;
     if (c.embedded && c.refs)
@@ -5925,7 +5947,7 @@ static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
-    if (f->type != TCALL_OBJECT || f->tok + 1 == end)
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
         return 0;
     do {
         bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
@@ -6264,14 +6286,14 @@ static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 }
 
 /* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                                uint32_t end)
 {
     uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
     if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
         tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
         return stop;
-    for (i = f->schema + 1; i < end && tok < stop;
+    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
          i = tcall_node_after_(e->program, i))
         if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
             tok = tcall_ev_after_(e, tok);
@@ -6422,7 +6444,10 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
         break;
-    case TCALL_K_NAMES_: tok--; break;
+    case TCALL_K_NAMES_: /* a name stays a string */
+        tok--;
+        flags |= TCALL_F_STRICT_;
+        break;
     case TCALL_K_REF_: schema = e->program[schema].arg;
     }
     return tcall_ev_enter_(e, schema, tok, flags);
