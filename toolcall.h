@@ -191,7 +191,8 @@ enum {
                             depth, and is not written twice */
     TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
                             also when there are rows for its inside */
-    TCALL_PATH_LAST = 4  /* no other row of this depth follows: saves time */
+    TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
+    TCALL_PATH_ROOT = 8  /* its inside is that of the root */
 };
 
 typedef enum tcall_scan_event {
@@ -1748,11 +1749,10 @@ typedef enum tcall_stop {
     TCALL_STOP_CALLS,   /* it wants results */
     TCALL_STOP_LENGTH,  /* cut off: the last call must not run */
     TCALL_STOP_REFUSED, /* content was refused or filtered */
-    TCALL_STOP_OTHER,
+    TCALL_STOP_OTHER,   /* an error, where nothing else was said */
     /* Private, what else a word of a provider can mean: */
     TCALL_STOP_FINAL_, /* the answer is complete */
     TCALL_STOP_NOT_YET_,
-    TCALL_STOP_FAULT_,  /* no answer came of it, unless there are calls */
     TCALL_WORD_CALL_,   /* element: a call */
     TCALL_WORD_OPAQUE_, /* element: returned as it is */
     TCALL_WORD_TEXT_,   /* element, or piece: text */
@@ -1870,15 +1870,14 @@ enum {
 #define TCALL_SAYS_REFUSED "\4"
 #define TCALL_SAYS_FINAL   "\6"
 #define TCALL_SAYS_NOT_YET "\7"
-#define TCALL_SAYS_FAULT   "\10"
-#define TCALL_SAYS_CALL    "\11"
-#define TCALL_SAYS_OPAQUE  "\12"
-#define TCALL_SAYS_TEXT    "\13"
-#define TCALL_SAYS_PIECE   "\14"
-#define TCALL_SAYS_ALL     "\15"
-#define TCALL_SAYS_NEW     "\16"
-#define TCALL_SAYS_DONE    "\17"
-#define TCALL_SAYS_OPEN    "\20"
+#define TCALL_SAYS_CALL    "\10"
+#define TCALL_SAYS_OPAQUE  "\11"
+#define TCALL_SAYS_TEXT    "\12"
+#define TCALL_SAYS_PIECE   "\13"
+#define TCALL_SAYS_ALL     "\14"
+#define TCALL_SAYS_NEW     "\15"
+#define TCALL_SAYS_DONE    "\16"
+#define TCALL_SAYS_OPEN    "\17"
 
 /* In what a server differs from its format (tcall_provider.traits). */
 enum {
@@ -2009,8 +2008,9 @@ typedef struct tcall_reader {
     bool sse, cr, inside, some;
     bool broken, complete, whole, cut;
     bool open, skip, object, ignored, stopped, has_text;
-    bool element, keeping, all, fault, announced;
+    bool element, keeping, announced, before;
     uint8_t kind, type, event; /* of the element, of the document */
+    uint8_t all;               /* it has all the arguments; 2: as no text */
     size_t raw_lost;
     char word[40]; /* the short value that is being read */
     tcall_scan scan;
@@ -2742,7 +2742,9 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        row = (uint8_t)(row + (s->paths[row].how & TCALL_PATH_SAME));
+        row = s->paths[row].how & TCALL_PATH_ROOT
+                  ? (uint8_t)TCALL_SCAN_ROOT_
+                  : (uint8_t)(row + (s->paths[row].how & TCALL_PATH_SAME));
     }
     s->open[s->depth >> 3] &= (uint8_t)~bit;
     if (s->object)
@@ -11061,7 +11063,9 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
                !((a.kind ^ b.kind) & TCALL_ITEM_MADE_);
     if (opaque) /* only what is opaque goes there, whatever it is of */
         return numbered && !b.len[TCALL_PART_NAME_] && !b.len[TCALL_PART_TEXT_];
-    if (a.len[TCALL_PART_ID_] && b.len[TCALL_PART_ID_])
+    /* Some servers give every piece an id of its own. */
+    if (a.len[TCALL_PART_ID_] && b.len[TCALL_PART_ID_] &&
+        (!numbered || b.len[TCALL_PART_NAME_]))
         return a.len[TCALL_PART_ID_] == b.len[TCALL_PART_ID_] &&
                memcmp(p + TCALL_HEAD_, q + TCALL_HEAD_,
                       a.len[TCALL_PART_ID_]) == 0;
@@ -11112,18 +11116,24 @@ static void tcall_reader_give_(tcall_reader *r, size_t at, int part)
     tcall_head_set_(r->chat, r->pending, &b);
 }
 
-/* Gives what the pending element brings to the call at at. An id or a name
- * are taken but once. */
+/* Gives what the pending element brings to the call at at. An id is taken but
+ * once, and so is a name; another one is a piece of it. */
 static void tcall_reader_merge_(tcall_reader *r, size_t at)
 {
     tcall_head_ a = tcall_head_get_(r->chat, at);
     tcall_head_ b = tcall_head_get_(r->chat, r->pending);
     uint32_t n = b.len[TCALL_PART_TEXT_];
+    const char *p = r->chat->block->base + TCALL_HEAD_ + a.len[TCALL_PART_ID_];
+    const char *q = p - a.len[TCALL_PART_ID_] + b.len[TCALL_PART_ID_];
+    uint32_t name = a.len[TCALL_PART_NAME_];
+    bool more =
+        !a.len[TCALL_PART_TEXT_] && (name != b.len[TCALL_PART_NAME_] ||
+                                     memcmp(p + at, q + r->pending, name) != 0);
     int part = TCALL_PART_ID_;
     if (a.kind == TCALL_ITEM_NONE_)
         return;
     for (; part < TCALL_PART_TEXT_; part++)
-        if (!a.len[part])
+        if (!a.len[part] || (part == TCALL_PART_NAME_ && more))
             tcall_reader_give_(r, at, part);
     if ((a.kind | b.kind) & TCALL_ITEM_LOST_) {
         a = tcall_head_get_(r->chat, at);
@@ -11237,7 +11247,7 @@ static void tcall_reader_settle_all_(tcall_reader *r)
 static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
 {
     if (!(r->provider->traits & TCALL_TRAIT_OPAQUE) ||
-        r->event == TCALL_WORD_NEW_ ||
+        r->event == TCALL_WORD_NEW_ || (r->whole && r->before) ||
         (r->type && r->type != TCALL_WORD_OPAQUE_) ||
         r->answer.error == TCALL_E_MEMORY)
         return;
@@ -11284,12 +11294,14 @@ static void tcall_reader_call_end_(tcall_reader *r)
             h.kind |= TCALL_ITEM_START_;
         if (r->all)
             h.kind |= TCALL_ITEM_ALL_;
+        if (r->all > 1) /* no text: what it holds was not reported */
+            h.error = (int8_t)TCALL_E_BAD_VALUE;
         if (r->ignored && (h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
             h.kind = TCALL_ITEM_NONE_;
         tcall_head_set_(r->chat, r->slot, &h);
     }
-    r->open = r->element = r->object = r->all = r->ignored = false;
-    r->kind = r->type = 0;
+    r->open = r->element = r->object = r->ignored = false;
+    r->kind = r->type = r->all = 0;
     r->index = TCALL_INDEX_NONE_;
 }
 
@@ -11309,10 +11321,6 @@ static void tcall_reader_stop_(tcall_reader *r)
     r->stopped = true;
     if (means == TCALL_WORD_CALL_)
         means = TCALL_STOP_CALLS;
-    if (means == TCALL_STOP_FAULT_) {
-        r->fault = true;
-        means = TCALL_STOP_OTHER;
-    }
     if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
         r->cut = true;
     if (r->answer.stop == TCALL_STOP_UNKNOWN ||
@@ -11358,8 +11366,9 @@ static int tcall_reader_word_(tcall_reader *r, int field)
     uint8_t means;
     switch (field) {
     case TCALL_AT_INDEX:
-        r->index = (uint8_t)n;
-        return n < 0 || n >= TCALL_INDEX_NONE_ ? TCALL_E_PROTOCOL : TCALL_OK;
+        r->index =
+            (uint8_t)(n < 0 || n > TCALL_INDEX_NONE_ ? TCALL_INDEX_NONE_ : n);
+        break;
     case TCALL_AT_NUMBER:
         r->choice = (uint8_t)n & 7;
         return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
@@ -11423,8 +11432,10 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
     bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
                   field == TCALL_AT_KEEP_2;
     r->kind = field < TCALL_AT_KEEP ? 0 : kinds[field - TCALL_AT_KEEP];
+    if (r->skip)
+        return;
     if (field == TCALL_AT_ALL)
-        r->all = true;
+        r->all = c == '{' ? 2 : 1;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
     if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
@@ -11438,25 +11449,25 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 }
 
 /* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already. */
+ * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
-    r->skip = c == 'n';
+    r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
     if (tcall_reader_part_of_(field) >= 0) {
         tcall_reader_begin_part_(r, field, c);
     } else if (field >= TCALL_AT_INDEX) {
         r->word[0] = 0;
     } else if (field == TCALL_AT_CALL) {
-        r->object = r->all = r->ignored = false;
+        r->object = r->ignored = false;
         r->element = true;
-        r->type = 0;
+        r->type = r->all = 0;
     } else if (field == TCALL_AT_VOID) {
         r->ignored = r->ignored || c == 't' || c == '{';
     } else if (field == TCALL_AT_RESTART) {
         if (c == '{')
             tcall_reader_clear_(r);
     } else if (field == TCALL_AT_WHOLE) {
-        r->whole = r->whole || !r->skip;
+        r->whole = !r->skip;
     } else if (field >= TCALL_AT_ERROR) {
         if (field == TCALL_AT_ERROR && c == '{')
             r->answer.error = TCALL_E_PROVIDER;
@@ -11567,7 +11578,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     if (tcall_scan_done(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = TCALL_INDEX_NONE_;
-        r->complete = r->complete || r->whole;
+        r->complete = r->complete || (r->whole && !r->announced);
         r->inside = false;
         r->state = TCALL_R_BETWEEN_;
     } else if (error) {
@@ -11581,17 +11592,20 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     return p;
 }
 
-/* SSE: only "data:" matters. A document may go on in the next line, but not
- * beyond the end of its event, a blank line. */
+/* SSE: only "data:" matters, and "error:", which llama.cpp used to say. A
+ * document may go on in the next line, but not beyond the end of its event, a
+ * blank line. */
 static void tcall_reader_line_(tcall_reader *r, char c)
 {
+    if (r->match == 0 && c == 'e')
+        r->match = 5;
     if (c == '\n') {
         if (r->inside && r->match == 0)
             tcall_reader_fail_(r, TCALL_E_TRUNCATED);
         r->match = 0;
-    } else if (c == "data:"[r->match]) {
+    } else if (c == "data:error:"[r->match]) {
         r->match++;
-        if (r->match == 5)
+        if (c == ':')
             r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
     } else {
         r->state = TCALL_R_IGNORED_;
@@ -11632,6 +11646,8 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
                 r->answer.message[0] = 0;
             r->inside = r->some = true;
             r->event = 0;
+            r->whole = false;
+            r->before = r->pending > r->start || r->answer.text_cut;
             tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
             continue;
         }
@@ -11771,7 +11787,7 @@ static void tcall_reader_nothing_(tcall_reader *r)
         return;
     if (a->stop == TCALL_STOP_REFUSED)
         a->error = TCALL_E_REFUSED;
-    if (r->fault)
+    if (a->stop == TCALL_STOP_OTHER)
         a->error = TCALL_E_PROVIDER;
     if (a->error && !a->message[0])
         tcall_reader_append_(a->message, sizeof a->message,
@@ -11809,12 +11825,19 @@ int tcall_reader_end(tcall_reader *r)
 /* What providers write about their errors, in code, type or words, behind the
  * index of what it means. */
 static const char tcall_fault_words_[] = "0context_length\0"
-                                         "0context length\0"
+                                         "0context l\0" /* length, limit */
                                          "0context window\0"
                                          "0context size\0"
                                          "0prompt is too long\0"
+                                         "0prompt too long\0"
+                                         "0input is too long\0"
                                          "0prompt_tokens\0"
+                                         "0prompt length\0"
+                                         "0input length\0"
                                          "0number of tokens\0"
+                                         "0too many tokens\0"
+                                         "0token limit\0"
+                                         "0max_new_tokens\0"
                                          "1api key\0"
                                          "1api_key\0"
                                          "1authentication\0"
@@ -11827,8 +11850,13 @@ static const char tcall_fault_words_[] = "0context_length\0"
                                          "4rate_limit\0"
                                          "4resource_exhausted\0"
                                          "5content_filter\0"
+                                         "5content filter\0"
                                          "5content_policy\0"
                                          "5content management policy\0"
+                                         "5invalid_prompt\0"
+                                         "5data_inspection\0"
+                                         "5usage guidelines\0"
+                                         "5moderation\0"
                                          "5safety\0"
                                          "6invalid_request\0"
                                          "6invalid_argument\0";
@@ -11851,25 +11879,42 @@ static bool tcall_says_(const char *text, const char *word)
     return false;
 }
 
+/* A status that stands in the answer, as its code; 0: none does. */
+static int tcall_answer_status_(const char *code)
+{
+    int n = 0;
+    for (; tcall_is_digit_(*code) && n < 1000; code++)
+        n = 10 * n + (*code - '0');
+    return *code || n < 400 || n > 599 ? 0 : n;
+}
+
 int tcall_answer_error(const tcall_answer *a, int status)
 {
     static const struct {
         int status, error;
-    } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
-                 {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
-                 {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
+    } known[] = {{401, TCALL_E_AUTH},     {404, TCALL_E_NOT_FOUND},
+                 {413, TCALL_E_CONTEXT},  {429, TCALL_E_RATE},
+                 {503, TCALL_E_OVERLOAD}, {529, TCALL_E_OVERLOAD}};
     const char *word;
+    int error = TCALL_E_PROVIDER;
     size_t i;
+    if (status < 300) {
+        if (a->error != TCALL_E_PROVIDER)
+            return a->error;
+        status = tcall_answer_status_(a->stop_text);
+    }
     for (i = 0; i < TCALL_COUNT(known); i++)
         if (status == known[i].status)
             return known[i].error;
-    if (status < 300 && a->error != TCALL_E_PROVIDER)
-        return a->error;
+    if (status >= 400 && status < 500)
+        error = TCALL_E_REQUEST;
     for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
         if (tcall_says_(a->stop_text, word + 1) ||
-            tcall_says_(a->message, word + 1))
-            return tcall_fault_errors_[*word - '0'];
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+            tcall_says_(a->message, word + 1)) {
+            error = tcall_fault_errors_[*word - '0'];
+            break;
+        }
+    return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
 }
 
 /* Past the white space from p on. */
@@ -12759,6 +12804,9 @@ static const tcall_path tcall_openai_paths_[] = {
     {3, TCALL_AT_NUMBER, 0, "index"},
     {3, TCALL_AT_STOP, 0, "finish_reason"},
     {3, TCALL_AT_HINT, 0, "native_finish_reason"}, /* of OpenRouter */
+    {3, TCALL_AT_ERROR, 0, "error"},               /* likewise */
+    {4, TCALL_AT_MESSAGE, 0, "message"},
+    {4, TCALL_AT_ERROR_CODE, 0, "code"},
     {3, 0, TCALL_PATH_SAME, "delta"},
     {3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message"},
     {4, TCALL_AT_CALL, 0, "function_call"}, /* before there were tools */
@@ -12766,6 +12814,7 @@ static const tcall_path tcall_openai_paths_[] = {
     {5, TCALL_AT_ARGS, 0, "arguments"},
     {4, TCALL_AT_KEEP, 0, "reasoning_content"},
     {4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details"},
+    {4, TCALL_AT_TEXT, 0, "refusal"},
     {4, TCALL_AT_TEXT, 0, "content"},
     {5, 0, 0, "*"}, /* Mistral may send parts */
     {6, TCALL_AT_TEXT, 0, "text"},
@@ -12998,16 +13047,7 @@ static const tcall_path tcall_responses_paths_[] = {
     {2, TCALL_AT_NAME, 0, "name"},
     {2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
     {2, TCALL_AT_ALL, 0, "input"},
-    {1, 0, 0, "response"},
-    {2, TCALL_AT_STOP, 0, "status"},
-    {2, TCALL_AT_ERROR, 0, "error"},
-    {3, TCALL_AT_MESSAGE, 0, "message"},
-    {3, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, 0, 0, "incomplete_details"},
-    {3, TCALL_AT_HINT, 0, "reason"},
-    {2, 0, TCALL_PATH_LAST, "usage"},
-    {3, TCALL_AT_INPUT, 0, "input_tokens"},
-    {3, TCALL_AT_OUTPUT, 0, "output_tokens"},
+    {1, 0, TCALL_PATH_ROOT, "response"}, /* of a stream, as the whole one */
     {1, TCALL_AT_STOP, 0, "status"},
     {1, 0, 0, "incomplete_details"},
     {2, TCALL_AT_HINT, 0, "reason"},
@@ -13031,6 +13071,7 @@ static const tcall_path tcall_responses_paths_[] = {
     {3, 0, 0, "content"},
     {4, 0, 0, "*"},
     {5, TCALL_AT_SAID, 0, "text"},
+    {5, TCALL_AT_SAID, 0, "refusal"},
     {0, 0, 0, ""},
 };
 
@@ -13041,9 +13082,11 @@ static const char tcall_responses_words_[] =
     TCALL_SAYS_TEXT "message\0"
     TCALL_SAYS_OPAQUE "reasoning\0"
     TCALL_SAYS_OPEN "response.created\0"
+    TCALL_SAYS_OPEN "response.in_progress\0"
     TCALL_SAYS_NEW "response.output_item.added\0"
     TCALL_SAYS_DONE "response.output_item.done\0"
     TCALL_SAYS_TEXT "response.output_text.delta\0"
+    TCALL_SAYS_TEXT "response.refusal.delta\0"
     TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
     TCALL_SAYS_ALL "response.function_call_arguments.done\0"
     TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
@@ -13055,7 +13098,6 @@ static const char tcall_responses_words_[] =
     TCALL_SAYS_END "completed\0"
     TCALL_SAYS_LENGTH "incomplete\0"
     TCALL_SAYS_LENGTH "cancelled\0"
-    TCALL_SAYS_FAULT "failed\0"
     TCALL_SAYS_LENGTH "max_output_tokens\0"
     TCALL_SAYS_REFUSED "content_filter\0";
 /* clang-format on */
@@ -13153,11 +13195,11 @@ static const char tcall_gemini_words_[] =
     TCALL_SAYS_REFUSED "BLOCKLIST\0"
     TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
     TCALL_SAYS_REFUSED "SPII\0"
-    TCALL_SAYS_FAULT "MALFORMED_FUNCTION_CALL\0"
-    TCALL_SAYS_FAULT "9\0"
-    TCALL_SAYS_FAULT "MALFORMED_RESPONSE\0"
-    TCALL_SAYS_FAULT "UNEXPECTED_TOOL_CALL\0"
-    TCALL_SAYS_FAULT "TOO_MANY_TOOL_CALLS\0";
+    TCALL_SAYS_REFUSED "IMAGE_SAFETY\0"
+    TCALL_SAYS_REFUSED "JAILBREAK\0"
+    TCALL_SAYS_REFUSED "MODEL_ARMOR\0"
+    TCALL_SAYS_REFUSED "LANGUAGE\0"
+    TCALL_SAYS_REFUSED "OTHER\0"; /* so is it called */
 /* clang-format on */
 
 static const char tcall_gemini_turns_[] =

@@ -605,6 +605,271 @@ static void test_gemini(void)
     }
 }
 
+/* Writes a text with ' for " and ~ for what stands between two documents. */
+static size_t quoted(char *to, const char *text, const char *between)
+{
+    char *p = to;
+    for (; *text; text++)
+        if (*text == '~')
+            p += sprintf(p, "%s", between);
+        else
+            *p++ = *text == '\'' ? '"' : *text;
+    *p = 0;
+    return (size_t)(p - to);
+}
+
+/* The same stream in all the ways in which it may be sent. */
+static void test_framing(void)
+{
+    static const char *const between[] = {
+        "\n\ndata: ",
+        "\n\ndata:",
+        "\r\n\r\ndata: ",
+        "\r\rdata: ",
+        "\ndata: ",
+        "\n\n\n\n\ndata:  \t",
+        "\n\n: keep-alive\n\n:\n\ndata: ",
+        "\nid: 7\nevent: message\nretry: 10\n\ndata: ",
+        "\n\nevent: ping\n\nevent\n\ndata: ",
+        "\n\ndata\n\ndata:\n\ndata: \n\ndata: {'type':'ping'}\n\ndata: ",
+        "\n\ndata: {'choices':[],'usage':null}\n\ndata:\ndata: ",
+    };
+    static const char stream[] =
+        "~{'choices':[{'index':0,'delta':{'tool_calls':[{'index':0,'id':'a',"
+        "'function':{'name':'f','arguments':''}}]}}]}~{'choices':[{'delta':{"
+        "'tool_calls':[{'index':0,'function':{'arguments':'{}'}}]}}]}"
+        "~{'choices':[{'delta':{},'finish_reason':'tool_calls'}]}";
+    char one[256], body[2048];
+    size_t i, n;
+    for (i = 0; i < TCALL_COUNT(between); i++) {
+        quoted(one, between[i], "");
+        n = quoted(body, stream, one);
+        reads(&tcall_openai, body, "a:f({}) ");
+        memcpy(body + n, "\n\n", 3);
+        reads(&tcall_openai, body, "a:f({}) ");
+        quoted(body + n, "~[DONE]\n\n", one);
+        reads(&tcall_openai, body, "a:f({}) ");
+    }
+    quoted(body,
+           "\xEF\xBB\xBF~{'choices'~:[{'delta':{'content'~:'x'}~}]~}"
+           "\n\ndata: [DONE]",
+           "\r\ndata:");
+    reads(&tcall_openai, body, "x| ");
+}
+
+/* What servers really send. */
+static const struct {
+    const tcall_provider *from;
+    const char *body, *want;
+} variants[] = {
+    /* no number, an odd one, and those that do not begin at 0 */
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':null,'id':'a','function':"
+     "{'name':'f','arguments':'{'}}]}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[{'index':-1,'function':{'arguments':'}'}}]},'finish_reason':'eos'}]}",
+     "a:f({}) "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':300,'id':'a','function':"
+     "{'name':'f','arguments':'{'}}]}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[{'index':300,'function':{'arguments':'}'}}]},'finish_reason':'stop'}]}",
+     "a:f({}) "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':5,'id':'a','function':"
+     "{'name':'f','arguments':'{'}},{'index':3,'id':'b','function':{'name':"
+     "'g','arguments':''}}]}}]}~{'choices':[{'delta':{'tool_calls':[{'index':3,"
+     "'function':{'arguments':'{}'}},{'index':5,'function':{'arguments':'}'}}"
+     "]},'finish_reason':'stop'}]}",
+     "a:f({}) b:g({}) "},
+    /* an id of its own for each piece; a name in pieces; both repeated */
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':"
+     "{'name':'get_','arguments':null}}]}}]}~{'choices':[{'delta':{"
+     "'tool_calls':[{'index':0,'id':'a','function':{'name':'time'}}]}}]}"
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'z1','function':"
+     "{'arguments':'{'}}]}}]}~{'choices':[{'delta':{'tool_calls':[{'index':0,"
+     "'id':'z2','function':{'arguments':'}'}}]},'finish_reason':'stop'}]}",
+     "a:get_time({}) "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':"
+     "{'name':'f','arguments':'{}'}}]}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[{'index':0,'id':'b','function':{'name':'f','arguments':''}}]}}]}"
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'function':{'arguments':"
+     "'{}'}}]},'finish_reason':'stop'}]}",
+     "a:f({}) b:f({}) "},
+    /* what is null, empty or odd */
+    {&tcall_openai,
+     "~{'choices':null}~{'choices':[]}~{'choices':[{'delta':null}]}~{'choices':"
+     "[{'delta':{'content':'x','tool_calls':null,'function_call':null,"
+     "'refusal':null,'reasoning':'no'}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[]},'finish_reason':''}]}~{'choices':[{'delta':{'tool_calls':[{'id':'a',"
+     "'function':{'name':'f','arguments':{'b':1}}}]},'finish_reason':null}],"
+     "'error':null}~[DONE]\n\n",
+     "x| a:f({'b':1}) "},
+    {&tcall_openai,
+     "{'choices':[{'message':{'content':null,'refusal':'I must not'},"
+     "'finish_reason':'stop'}]}",
+     "I must not| "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'refusal':'No'}}]}~{'choices':[{'delta':{"
+     "'refusal':'!'},'finish_reason':'stop'}]}",
+     "No!| "},
+    {&tcall_openai,
+     "{'choices':[{'message':{'content':[{'type':'thinking','thinking':[{"
+     "'type':'text','text':'no'}]},{'type':'text','text':'a'},{'text':'b'}]},"
+     "'finish_reason':'stop'}]}",
+     "ab| "},
+    /* a stream that ends with all of it again */
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'content':'x'}}]}~{'choices':[{'delta':{"
+     "'tool_calls':[{'id':'a','function':{'name':'f','arguments':'{}'}}]}}]}"
+     "~{'choices':[{'message':{'content':'x','tool_calls':[{'id':'a',"
+     "'function':{'name':'f','arguments':'{}'}}]},'finish_reason':'stop'}]}",
+     "x| a:f({}) "},
+    /* nothing but a reason that is none */
+    {&tcall_openai,
+     "{'choices':[{'error':{'code':502,'message':'gone'},'message':{'content':"
+     "''},'finish_reason':'error'}]}",
+     "!provider"},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'content':'x'}}]}\n\nerror: {'code':500,"
+     "'message':'gone'}\n\n",
+     "!provider"},
+    {&tcall_openai, "{'choices':[{'message':{},'finish_reason':'abort'}]}",
+     "!provider"},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{},'finish_reason':'content_filter'}]}",
+     "!refused"},
+    {&tcall_anthropic, "{'content':[],'stop_reason':'pause_turn'}",
+     "!provider"},
+    {&tcall_anthropic, "{'content':[],'stop_reason':'refusal'}", "!refused"},
+    {&tcall_anthropic, "{'content':[],'stop_reason':'end_turn'}", ""},
+    {&tcall_gemini, "{'candidates':[{'finishReason':'NEW_REASON'}]}",
+     "!provider"},
+    {&tcall_gemini, "{'promptFeedback':{'blockReason':'OTHER'}}", "!refused"},
+    {&tcall_gemini, "{'promptFeedback':{'blockReason':'JAILBREAK'}}",
+     "!refused"},
+    {&tcall_gemini,
+     "{'candidates':[{'content':{'parts':[{'functionCall':{'name':'f','args':"
+     "null}}]},'finishReason':'UNEXPECTED_TOOL_CALL'}]}",
+     "+:f() "},
+    {&tcall_gemini,
+     "~{'candidates':[{'content':{'parts':[{'functionCall':{'name':'f'}}]}}]}"
+     "~{'candidates':[{'finishReason':'SAFETY'}]}\n\n",
+     "+:f()!cut "},
+    {&tcall_ollama,
+     "{'message':{'content':'x','tool_calls':[{'function':{'name':'f',"
+     "'arguments':'{}'}},{'function':{'name':'g'}}]},'done':false}\r\n"
+     "{'done':true}",
+     "x| +:f({}) +:g() "},
+    {&tcall_ollama, "{'message':{'content':'x'}}\n{'error':'gone'}\n",
+     "!provider"},
+    /* blocks that are run by the provider; arguments where they start */
+    {&tcall_anthropic,
+     "~{'type':'content_block_start','index':0,'content_block':{'type':"
+     "'mcp_tool_use','id':'m','name':'no','server_name':'s','input':{}}}"
+     "~{'type':'content_block_delta','index':0,'delta':{'type':"
+     "'input_json_delta','partial_json':'{}'}}~{'type':'content_block_start',"
+     "'index':1,'content_block':{'type':'mcp_tool_result','tool_use_id':'m',"
+     "'content':[{'type':'text','text':'no'}]}}~{'type':'content_block_start',"
+     "'index':2,'content_block':{'type':'tool_use','id':'a','name':'f','input':"
+     "{'b':1}}}~{'type':'content_block_delta','index':2,'delta':{"
+     "'partial_json':''}}~{'type':'content_block_start','index':3,"
+     "'content_block':{'type':'tool_use','id':'b','name':'g','input':null}}"
+     "~{'type':'message_stop'}",
+     "a:f({'b':1}) b:g() "},
+    /* a stream whose last event only is filled, or that refuses */
+    {&tcall_responses,
+     "~{'response':{'output':[],'status':'in_progress'},'type':"
+     "'response.created'}~{'response':{'output':[],'status':'in_progress'},"
+     "'type':'response.in_progress'}~{'response':{'output':[{'type':"
+     "'reasoning','id':'r'},{'type':'message','content':[{'type':'output_text',"
+     "'text':'x'}]},{'type':'function_call','call_id':'a','name':'f',"
+     "'arguments':'{}'},{'type':'function_call','call_id':'b','name':'f',"
+     "'arguments':''}],'status':'completed'},'type':'response.completed'}",
+     "x| a:f({}) b:f() "},
+    {&tcall_responses,
+     "~{'type':'response.in_progress','response':{'output':[]}}"
+     "~{'type':'response.refusal.delta','output_index':0,'delta':'No'}"
+     "~{'type':'response.refusal.done','output_index':0,'refusal':'No'}"
+     "~{'type':'response.completed','response':{'status':'completed','output':"
+     "[{'type':'message','content':[{'type':'refusal','refusal':'No'}]}]}}",
+     "No| "},
+    {&tcall_responses,
+     "{'status':'completed','output':[{'type':'message','content':[{'type':"
+     "'refusal','refusal':'No'}]},{'type':'function_call','call_id':'a','name':"
+     "'f','arguments':{'b':1}},{'type':'tool_search_call','arguments':{}}]}",
+     "No| a:f()!bad-value "},
+};
+
+static void test_variants(void)
+{
+    char body[2048], want[256];
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(variants); i++) {
+        quoted(body, variants[i].body, "\n\ndata: ");
+        quoted(want, variants[i].want, "");
+        reads(variants[i].from, body, want);
+    }
+}
+
+/* Bodies of errors as servers send them, and what is wrong. */
+static const struct {
+    int status, error;
+    const char *body, *message;
+} faults[] = {
+    {500, TCALL_E_PROVIDER, "", ""},
+    {401, TCALL_E_AUTH, "unauthorized: no\n", "unauthorized: no "},
+    {404, TCALL_E_NOT_FOUND, "<!DOCTYPE html>", "<!DOCTYPE html>"},
+    {403, TCALL_E_AUTH,
+     "{'error':{'code':'forbidden','type':"
+     "'invalid_request_error','message':'m'}}",
+     "m"},
+    {403, TCALL_E_REFUSED,
+     "{'error':{'code':403,'message':'requires "
+     "moderation'}}",
+     "requires moderation"},
+    {413, TCALL_E_CONTEXT, "{'error':{'message':'m'}}", "m"},
+    {400, TCALL_E_CONTEXT, "{'message':'Input is too long for it'}",
+     "Input is too long for it"},
+    {400, TCALL_E_CONTEXT,
+     "{'code':'c','error':'the maximum prompt length is "
+     "9'}",
+     "the maximum prompt length is 9"},
+    {422, TCALL_E_CONTEXT, "{'error':{'message':'`max_new_tokens` is 9'}}",
+     "`max_new_tokens` is 9"},
+    {400, TCALL_E_CONTEXT, "{'error':{'message':'exceed context limit: 9'}}",
+     "exceed context limit: 9"},
+    {400, TCALL_E_REFUSED, "{'error':{'message':'m','code':'invalid_prompt'}}",
+     "m"},
+    {400, TCALL_E_REFUSED,
+     "{'error':{'message':'m','type':'invalid_request_"
+     "error','code':'data_inspection_failed'}}",
+     "m"},
+    {422, TCALL_E_REQUEST, "{'detail':[{'msg':'m'}]}", "[{'msg':'m'}]"},
+    {429, TCALL_E_RATE, "{'error':{'message':'too many tokens'}}",
+     "too many tokens"},
+    /* the status stands in the answer only */
+    {200, TCALL_E_RATE, "{'error':{'message':'m','code':429}}", "m"},
+    {200, TCALL_E_AUTH, "{'error':{'message':'m','code':401}}", "m"},
+    {200, TCALL_E_OVERLOAD, "{'error':{'message':'m','code':'503'}}", "m"},
+    {200, TCALL_E_PROVIDER, "{'error':{'message':'m','code':502}}", "m"},
+    {200, TCALL_E_REQUEST, "{'error':{'message':'m','code':400}}", "m"},
+    {200, TCALL_E_PROVIDER, "{'error':{'message':'m','code':1301}}", "m"},
+};
+
+static void test_faults(void)
+{
+    char body[256], message[64];
+    size_t i, n;
+    for (i = 0; i < TCALL_COUNT(faults); i++) {
+        n = quoted(body, faults[i].body, "");
+        quoted(message, faults[i].message, "");
+        read_body(&tcall_openai, body, n, i % 4, 4096);
+        CHECK(tcall_answer_error(&last, faults[i].status) == faults[i].error);
+        CHECK(same(last.message, message));
+    }
+}
+
 /* A long answer in a small block: the calls are there, the text is cut, but
  * heard in full, and never inside a character. */
 static void test_memory(void)
@@ -1298,6 +1563,9 @@ int main(void)
     test_ollama();
     test_responses();
     test_gemini();
+    test_framing();
+    test_variants();
+    test_faults();
     test_opaque();
     test_memory();
     test_write();
