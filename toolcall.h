@@ -1911,6 +1911,9 @@ struct tcall_provider {
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
      * the same for the same id. NULL: any id will do. */
     tcall_str (*id)(char *to, tcall_str id);
+    /* Writes the reasoning that came in its second form, in pieces, as a value.
+     * NULL: only the first form goes back. */
+    int (*join)(tcall_writer *w, tcall_str pieces);
     uint16_t traits;
 };
 
@@ -1921,40 +1924,40 @@ extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
- * X(name, url, path, key header, before the key, id, traits). Each is a
+ * X(name, url, path, key header, before the key, id, join, traits). Each is a
  * tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
  * or trait serves what is not here. */
-#define TCALL_SERVERS(X)                                                     \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",           \
-      "Authorization", "Bearer ", NULL, 0)                                   \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", tcall_id_of_nine,                          \
-      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)       \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",             \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL | \
-          TCALL_TRAIT_MAX_TOKENS)                                            \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",       \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                           \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",      \
-      "Bearer ", NULL, 0)                                                    \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, 0)      \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
-          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                 \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
-          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",           \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                      \
-          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                  \
+#define TCALL_SERVERS(X)                                                      \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",            \
+      "Authorization", "Bearer ", NULL, NULL, 0)                              \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",              \
+      "Authorization", "Bearer ", tcall_id_of_nine, NULL,                     \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)        \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",              \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |  \
+          TCALL_TRAIT_MAX_TOKENS)                                             \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",        \
+      "Authorization", "Bearer ", NULL, tcall_join_details,                   \
+      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                            \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",       \
+      "Bearer ", NULL, NULL, 0)                                               \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, 0) \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",              \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",              \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                   \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",            \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                       \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                   \
           TCALL_TRAIT_MAX_TOKENS)
 
-#define TCALL_X_(name, url, path, header, prefix, id, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, join, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -1962,6 +1965,10 @@ TCALL_SERVERS(TCALL_X_)
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
 tcall_str tcall_id_of_nine(char *to, tcall_str id);
+/* reasoning_details as OpenRouter streams them, in arrays: what came in pieces
+ * is put together, because a signature is of the whole. All else is as it
+ * came. */
+int tcall_join_details(tcall_writer *w, tcall_str pieces);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
@@ -11440,6 +11447,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->object = true;
     if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
         (field >= TCALL_AT_SAID && c != '"') ||
+        (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
         r->skip = true;
@@ -12343,31 +12351,6 @@ static void tcall_write_member_(tcall_writer *w, const char *key,
     }
 }
 
-/* Arrays that came one after the other, as one. */
-static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
-{
-    size_t i, from = 0;
-    int depth = 0;
-    bool quoted = false;
-    for (i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (quoted && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (!quoted) {
-            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
-                tcall_write_bytes(w, s.ptr + from, i - from);
-                tcall_write_text(w, ",");
-                depth++;
-                from = ++i + 1;
-            }
-        }
-    }
-    tcall_write_bytes(w, s.ptr + from, s.len - from);
-}
-
 /* The n-th of texts that stand one behind the other, each ended by NUL. A
  * table of pointers would be linked with all its texts where nobody uses it. */
 static const char *tcall_nth_(const char *texts, int n)
@@ -12387,7 +12370,6 @@ static void tcall_write_value_(tcall_writer *w, char letter,
     case 'n': tcall_write_str(w, item->name); break;
     case 'g': tcall_write_str(w, item->sign); break;
     case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
-    case 'l': tcall_write_arrays_(w, text); break;
     case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
     case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
     case 'I':
@@ -12409,11 +12391,11 @@ static void tcall_write_value_(tcall_writer *w, char letter,
 }
 
 /* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
- * are id, name and text of the item, as strings; @r its text as it is, @l the
- * same, arrays joined; @a its text as arguments, @A that as a string; @e the
- * text of a result where there is no flag for an error; @g its sign; @I and @s
- * id and sign as members of Gemini's, if there are any. An object behind
- * another one gets its comma. Ends at @., the result is what follows. */
+ * are id, name and text of the item, as strings; @r its text as it is; @a its
+ * text as arguments, @A that as a string; @e the text of a result where there
+ * is no flag for an error; @g its sign; @I and @s id and sign as members of
+ * Gemini's, if there are any. An object behind another one gets its comma. Ends
+ * at @., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
@@ -12686,13 +12668,15 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
             tcall_write_form_(w, call, &item);
             break;
         default:
-            if (said > TCALL_SAID_OPEN_)
+            if (said > TCALL_SAID_OPEN_ || (item.made && !p->join))
                 break; /* it always stands before the calls */
             tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
-            tcall_write_form_(w,
-                              item.made ? ",'reasoning_details':@l"
-                                        : ",'reasoning_content':@t",
-                              &item);
+            if (item.made) {
+                tcall_write_text(w, ",\"reasoning_details\":");
+                p->join(w, item.text);
+            } else {
+                tcall_write_form_(w, ",'reasoning_content':@t", &item);
+            }
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
     tcall_write_text(w, "]");
@@ -12768,7 +12752,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
 #define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, traits)                      \
+                        version, value, id, join, traits)                \
     static const char tcall_##name##_name_[] = #name;                    \
     static const char tcall_##name##_url_[] = url;                       \
     static const char tcall_##name##_path_[] = path;                     \
@@ -12783,6 +12767,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
                                          tcall_##format##_words_,        \
                                          tcall_##format##_write_,        \
                                          id,                             \
+                                         join,                           \
                                          traits};
 
 /* ==========================================================================
@@ -12871,7 +12856,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
                 "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, NULL, 0)
+                NULL, NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -12976,7 +12961,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
                 "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
-                "2023-06-01", NULL, TCALL_TRAIT_OPAQUE)
+                "2023-06-01", NULL, NULL, TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -13025,7 +13010,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 }
 
 TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
-                "Authorization", "Bearer ", NULL, NULL, NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL, NULL,
                 TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
@@ -13136,7 +13121,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
 }
 
 TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
-                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
+                NULL, "Authorization", "Bearer ", NULL, NULL, NULL, NULL,
                 TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
@@ -13244,15 +13229,16 @@ static const char tcall_gemini_stream_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, TCALL_TRAIT_OPAQUE)
+                "x-goog-api-key", "", NULL, NULL, NULL, NULL,
+                TCALL_TRAIT_OPAQUE)
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  */
 
-#define TCALL_X_(name, url, path, header, prefix, id, traits)                  \
+#define TCALL_X_(name, url, path, header, prefix, id, join, traits)            \
     TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
-                    id, traits)
+                    id, join, traits)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -13279,9 +13265,99 @@ tcall_str tcall_id_of_nine(char *to, tcall_str id)
     return tcall_slice_(to, 9);
 }
 
+/* The next object in arrays of them; NULL: there is none. Never the '{' of a
+ * string: what is skipped from there on has to end. */
+static const char *tcall_piece_next_(const char *p, const char *end)
+{
+    while (p < end && strchr("[], \t\r\n", *p))
+        p++;
+    return p < end && *p == '{' ? p : NULL;
+}
+
+/* Have both objects this member, with the same value? */
+static bool tcall_piece_same_(const char *p, const char *q, const char *key)
+{
+    size_t n;
+    p = tcall_view_get_(p, key);
+    q = tcall_view_get_(q, key);
+    if (!p || !q)
+        return false;
+    n = (size_t)(tcall_view_skip_(p) - p);
+    return n == (size_t)(tcall_view_skip_(q) - q) && memcmp(p, q, n) == 0;
+}
+
+/* The object behind the pieces that begin at p: those of one type and number,
+ * unless they are data that stands for itself. */
+static const char *tcall_piece_end_(const char *p, const char *end)
+{
+    const char *q = p;
+    do
+        q = tcall_piece_next_(tcall_view_skip_(q), end);
+    while (q && tcall_piece_same_(p, q, "type") &&
+           tcall_piece_same_(p, q, "index") && !tcall_view_get_(q, "data"));
+    return q;
+}
+
+/* The member of this key of several pieces: texts are joined, of others the
+ * last one counts. */
+static void tcall_write_piece_(tcall_writer *w, const char *p,
+                               const char *behind, const char *end,
+                               const char *key, bool join)
+{
+    const char *v, *last = NULL;
+    for (; p && p != behind; p = tcall_piece_next_(tcall_view_skip_(p), end)) {
+        v = tcall_view_get_(p, key);
+        if (!v || *v != '"')
+            continue;
+        if (join && !last)
+            tcall_write_key(w, key);
+        if (join)
+            tcall_write_bytes(w, last ? v + 1 : v,
+                              (size_t)(tcall_view_skip_(v) - v) - 1 -
+                                  (last != NULL));
+        last = v;
+    }
+    if (join && last)
+        tcall_write_bytes(w, "\"", 1);
+    else if (last) {
+        tcall_write_key(w, key);
+        tcall_write_bytes(w, last, (size_t)(tcall_view_skip_(last) - last));
+    }
+}
+
+int tcall_join_details(tcall_writer *w, tcall_str s)
+{
+    static const char keys[] = "text\0summary\0signature\0id\0format\0";
+    const char *end = s.ptr + s.len, *p = tcall_piece_next_(s.ptr, end);
+    tcall_write_open(w, '[');
+    while (p) {
+        const char *behind = tcall_piece_end_(p, end), *m, *v, *key;
+        if (behind == tcall_piece_next_(tcall_view_skip_(p), end)) {
+            v = tcall_view_skip_(p);
+            tcall_write_verbatim(w, tcall_slice_(p, (size_t)(v - p)));
+            p = behind;
+            continue;
+        }
+        tcall_write_open(w, '{');
+        for (m = tcall_view_next_(p + 1); m; m = tcall_view_next_(v)) {
+            v = tcall_view_skip_(tcall_view_value_(m));
+            for (key = keys; *key && !tcall_view_is_(m, key);)
+                key += strlen(key) + 1;
+            if (!*key)
+                tcall_write_verbatim(w, tcall_slice_(m, (size_t)(v - m)));
+        }
+        for (key = keys; *key; key += strlen(key) + 1)
+            tcall_write_piece_(w, p, behind, end, key, key < keys + 12);
+        tcall_write_close(w, '}');
+        p = behind;
+    }
+    return tcall_write_close(w, ']');
+}
+
 const tcall_provider *tcall_provider_named(const char *name)
 {
-#define TCALL_X_(name, url, path, header, prefix, id, traits) &tcall_##name,
+#define TCALL_X_(name, url, path, header, prefix, id, join, traits) \
+    &tcall_##name,
     static const tcall_provider *const all[] = {
         TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
         &tcall_responses, &tcall_gemini};

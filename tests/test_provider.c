@@ -1107,7 +1107,7 @@ static void test_servers(void)
     tcall_block block;
     tcall_ask ask;
     size_t i, known = 0;
-#define TCALL_X_(name, url, path, header, prefix, id, traits) known++;
+#define TCALL_X_(name, url, path, header, prefix, id, join, traits) known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
     CHECK(TCALL_COUNT(servers) == known + 1);
@@ -1333,6 +1333,37 @@ static void test_opaque(void)
                         FINISH("tool_calls"),
             "\"reasoning_details\":[{\"text\":\"a][\"},{\"data\":\"" LONG
             "\"}],\"content\":\"\"");
+    /* what is no array of objects stays away */
+    returns(&tcall_openrouter,
+            CHUNK("{\"reasoning_details\":\"[{\\\"a\"}")
+                CHUNK("{\"reasoning_details\":[\"{\",{\"b\":1}]}")
+                    CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}")))
+                        FINISH("tool_calls"),
+            "\"reasoning_details\":[],\"content\":\"\"");
+    /* in pieces: put together, with the signature that comes last */
+    returns(&tcall_openrouter,
+            CHUNK("{\"reasoning_details\":[{\"type\":\"t\",\"text\":"
+                  "\"OPAQUE{\\\"\",\"format\":null,\"index\":0,\"x\":[1]}]}")
+                CHUNK("{\"reasoning_details\":[{\"type\":\"t\",\"text\":\"\","
+                      "\"index\":0},{\"type\":\"t\",\"text\":\"}b\","
+                      "\"signature\":null,\"index\":0}]}")
+                    CHUNK("{\"reasoning_details\":[{\"type\":\"t\","
+                          "\"signature\":\"S\",\"format\":\"v1\",\"index\":0}"
+                          ",{\"type\":\"t\",\"text\":\"c\",\"index\":1}"
+                          ",{\"type\":\"t\",\"text\":\"d\",\"index\":10}"
+                          ",{\"type\":\"s\",\"summary\":\"e\",\"index\":10}"
+                          ",{\"type\":\"s\",\"summary\":\"f\",\"index\":10}"
+                          ",{\"type\":\"e\",\"data\":\"g\",\"index\":0}"
+                          ",{\"type\":\"e\",\"data\":\"h\",\"index\":0}]}")
+                        CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}")))
+                            FINISH("tool_calls"),
+            "\"reasoning_details\":[{\"type\":\"t\",\"index\":0,\"x\":[1],"
+            "\"text\":\"OPAQUE{\\\"}b\",\"signature\":\"S\",\"format\":"
+            "\"v1\"},{\"type\":\"t\",\"text\":\"c\",\"index\":1},"
+            "{\"type\":\"t\",\"text\":\"d\",\"index\":10},{\"type\":\"s\","
+            "\"index\":10,\"summary\":\"ef\"},{\"type\":\"e\",\"data\":\"g\","
+            "\"index\":0},{\"type\":\"e\",\"data\":\"h\",\"index\":0}],"
+            "\"content\":\"\"");
 }
 
 /* The text of a model, in any pieces, as calls. */
