@@ -910,6 +910,107 @@ static void test_memory(void)
 
 static tcall_chat chat;
 
+/* Answers far larger than the block, fed as they would come: the beginning, a
+ * piece many times, the end. '~' is what stands between events. */
+static const struct {
+    const tcall_provider *from;
+    const char *head, *piece, *tail;
+    int times;
+} huge[] = {
+    {&tcall_openai, "~{'choices':[{'delta':{'content':'0'}}]}",
+     "~{'choices':[{'index':0,'delta':{'content':'0123456789'}}]}",
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':"
+     "{'name':'f','arguments':'{}'}}]},'finish_reason':'stop'}]}",
+     6000},
+    {&tcall_anthropic, "~{'type':'message_start','message':{'content':[]}}",
+     "~{'type':'content_block_delta','index':0,'delta':{'text':'01234567'}}",
+     "~{'type':'content_block_start','index':1,'content_block':{'type':"
+     "'tool_use','id':'a','name':'f','input':{}}}~{'type':'message_stop'}",
+     6000},
+    {&tcall_ollama, "{'message':{'content':''}}\n",
+     "{'message':{'thinking':'0123456789','content':'0123'},'done':false}\n",
+     "{'message':{'tool_calls':[{'id':'a','function':{'name':'f','arguments':"
+     "{}}}]}}\n{'done':true}",
+     6000},
+    {&tcall_responses,
+     "~{'type':'response.created','response':{'output':[]}}"
+     "~{'type':'response.output_text.delta','delta':'0'}"
+     "~{'type':'response.output_item.done','output_index':1,'item':{'type':"
+     "'function_call','call_id':'a','name':'f','arguments':'{}'}}"
+     "~{'type':'response.completed','response':{'output':[{'type':'message',"
+     "'content':[{'text':'",
+     "0123456789",
+     "'}]},{'type':'function_call','call_id':'a','name':'f','arguments':'{}'}"
+     "],'status':'completed'}}",
+     36000},
+    {&tcall_gemini, "~{'candidates':[]}",
+     "~{'candidates':[{'content':{'parts':[{'text':'0123456789'}]}}]}",
+     "~{'candidates':[{'content':{'parts':[{'functionCall':{'id':'a','name':"
+     "'f','args':{}}}]},'finishReason':'STOP'}]}",
+     6000},
+    {&tcall_openai, "{'choices':[{'message':{'content':'", "0123456789",
+     "','tool_calls':[{'id':'a','function':{'name':'f','arguments':'{}'}}]},"
+     "'finish_reason':'stop'}]}",
+     6800},
+    {&tcall_anthropic, "{'content':[{'type':'text','text':'", "0123456789",
+     "'},{'type':'tool_use','id':'a','name':'f','input':{}}],'stop_reason':"
+     "'tool_use'}",
+     6800},
+    {&tcall_ollama, "{'message':{'content':'", "0123456789",
+     "','tool_calls':[{'id':'a','function':{'name':'f','arguments':{}}}]},"
+     "'done':true}",
+     6800},
+    {&tcall_responses, "{'output':[{'type':'message','content':[{'text':'",
+     "0123456789",
+     "'}]},{'type':'function_call','call_id':'a','name':'f','arguments':'{}'}"
+     "],'status':'completed'}",
+     6800},
+    {&tcall_gemini, "{'candidates':[{'content':{'parts':[{'text':'",
+     "0123456789",
+     "'},{'functionCall':{'id':'a','name':'f','args':{}}}]},'finishReason':"
+     "'STOP'}]}",
+     6800},
+};
+
+static void test_huge(void)
+{
+    static char memory[4096];
+    char piece[512];
+    size_t i, n, at;
+    int k;
+    for (i = 0; i < TCALL_COUNT(huge); i++) {
+        tcall_block block;
+        tcall_reader *r;
+        tcall_item item;
+        int calls = 0, fed = 0;
+        tcall_block_init(&block, memory, sizeof memory);
+        /* the reader lies in the block as well: at its end */
+        CHECK(sizeof *r < 1024);
+        block.high = 1024;
+        r = (tcall_reader *)(void *)(memory + sizeof memory - 1024);
+        tcall_chat_init(&chat, &block);
+        tcall_reader_init(r, huge[i].from, &chat, NULL, NULL);
+        for (k = -1; k <= huge[i].times; k++) {
+            n = quoted(piece,
+                       k < 0                ? huge[i].head
+                       : k == huge[i].times ? huge[i].tail
+                                            : huge[i].piece,
+                       "\n\ndata: ");
+            tcall_reader_feed(r, piece, n);
+            fed += (int)n;
+        }
+        CHECK(fed > (huge[i].times == 6800 ? 68000 : 360000));
+        CHECK(tcall_reader_end(r) == TCALL_OK && r->answer.calls == 1);
+        CHECK(block.peak <= sizeof memory && block.need == 0);
+        for (at = 0; tcall_chat_next(&chat, &at, &item);)
+            if (item.kind == TCALL_ITEM_CALL)
+                calls += !item.error &&
+                         tcall_str_eq(item.id, tcall_str_of("a")) &&
+                         tcall_str_eq(item.text, tcall_str_of("{}"));
+        CHECK(calls == 1);
+    }
+}
+
 static void add(int kind, const char *id, const char *name, const char *text)
 {
     tcall_item item;
@@ -1366,6 +1467,172 @@ static void test_opaque(void)
             "\"content\":\"\"");
 }
 
+/* Answers with reasoning, text and two calls, of all who have such. */
+static const struct {
+    const tcall_provider *from;
+    const char *body;
+} answers[] = {
+    {&tcall_openai, "{'choices':[{'message':{'content':'t','tool_calls':[{'id':"
+                    "'call_1','function':{'name':'f','arguments':'{}'}},{'id':"
+                    "'call_2','function':{'name':'g','arguments':'{'}}]},"
+                    "'finish_reason':'tool_calls'}]}"},
+    {&tcall_deepseek, "{'choices':[{'message':{'reasoning_content':'OPAQUE',"
+                      "'content':'t','tool_calls':[{'id':'call_1','function':{"
+                      "'name':'f','arguments':'{}'}},{'id':'call_2','function':"
+                      "{'name':'g','arguments':'null'}}]},'finish_reason':"
+                      "'stop'}]}"},
+    {&tcall_openrouter, "{'choices':[{'message':{'reasoning_details':[{'data':"
+                        "'OPAQUE'}],'content':'t','tool_calls':[{'id':'1',"
+                        "'function':{'name':'f','arguments':''}},{'id':'2',"
+                        "'function':{'name':'g'}}]},'finish_reason':'stop'}]}"},
+    {&tcall_anthropic, "{'content':[{'type':'thinking','thinking':'OPAQUE',"
+                       "'signature':'s'},{'type':'text','text':'t'},{'type':"
+                       "'tool_use','id':'toolu_1','name':'f','input':{}},"
+                       "{'type':'tool_use','id':'toolu_2','name':'g','input':"
+                       "{}}],'stop_reason':'tool_use'}"},
+    {&tcall_ollama, "{'message':{'thinking':'no','content':'t','tool_calls':[{"
+                    "'function':{'name':'f','arguments':{}}},{'function':{"
+                    "'name':'g','arguments':{}}}]},'done':true}"},
+    {&tcall_responses, "{'output':[{'type':'reasoning','id':'OPAQUE'},{'type':"
+                       "'message','content':[{'text':'t'}]},{'type':"
+                       "'function_call','call_id':'call_1','name':'f',"
+                       "'arguments':'{}'},{'type':'function_call','call_id':"
+                       "'call_2','name':'g','arguments':''}],'status':"
+                       "'completed'}"},
+    {&tcall_gemini, "{'candidates':[{'content':{'parts':[{'text':'t'},{"
+                    "'functionCall':{'name':'f'},'thoughtSignature':'OPAQUE'},"
+                    "{'functionCall':{'name':'g','args':{}}}]},'finishReason':"
+                    "'STOP'}]}"},
+};
+
+/* The ids of two calls and those of their results, in this order. */
+static void paired(const char *body, const char *call, const char *result)
+{
+    const char *at[4];
+    size_t n, i;
+    for (i = 0; i < 4; i++) {
+        body = strstr(body, i < 2 ? call : result);
+        CHECK(body != NULL);
+        if (!body)
+            return;
+        at[i] = body += strlen(i < 2 ? call : result);
+    }
+    for (i = 0; i < 2; i++) {
+        n = strcspn(at[i], "\"");
+        CHECK(n > 0 && strncmp(at[i], at[i + 2], n + 1) == 0);
+    }
+}
+
+/* From every provider to every other, in one conversation and with all that
+ * may be asked for: what is opaque stays with its own, and every call has its
+ * result. */
+static void test_switches(void)
+{
+    static char memory[4096];
+    static const tcall_provider *const plain[] = {
+        &tcall_openai, &tcall_anthropic, &tcall_ollama, &tcall_responses,
+        &tcall_gemini};
+#define TCALL_X_(name, url, path, header, prefix, id, join, traits) \
+    &tcall_##name,
+    static const tcall_provider *const more[] = {TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    tcall_tool tools[2];
+    size_t from, to, at, options;
+    memset(tools, 0, sizeof tools);
+    tools[0].name = "f";
+    tools[1].name = "g";
+    tools[0].permissions = tools[1].permissions = TCALL_READ;
+    tools[0].strict = true;
+    for (from = 0; from < TCALL_COUNT(answers); from++) {
+        char body[512];
+        tcall_block block;
+        tcall_reader r;
+        tcall_item item;
+        tcall_ask ask;
+        tcall_str ids[2];
+        int calls = 0;
+        size_t n = quoted(body, answers[from].body, "");
+        memset(&ask, 0, sizeof ask);
+        tcall_block_init(&block, memory, sizeof memory);
+        tcall_chat_init(&chat, &block);
+        add(TCALL_ITEM_USER, "", "", "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80");
+        tcall_reader_init(&r, answers[from].from, &chat, NULL, NULL);
+        tcall_reader_feed(&r, body, n);
+        CHECK(tcall_reader_end(&r) == TCALL_OK && r.answer.calls == 2);
+        for (at = 0; tcall_chat_next(&chat, &at, &item);)
+            if (item.kind == TCALL_ITEM_CALL && calls < 2)
+                ids[calls++] = item.id;
+        CHECK(calls == 2);
+        while (calls-- > 0) { /* the second is done first */
+            memset(&item, 0, sizeof item);
+            item.kind = TCALL_ITEM_RESULT;
+            item.id = ids[calls];
+            item.name = tcall_str_of(calls ? "g" : "f");
+            item.text = tcall_str_of(calls ? "" : "na\xC3\xAFve");
+            item.error = calls ? TCALL_E_FAILED : TCALL_OK;
+            CHECK(tcall_chat_add(&chat, &item) == TCALL_OK);
+        }
+        add(TCALL_ITEM_USER, "", "", "");
+        ask.chat = &chat;
+        ask.model = "m";
+        ask.system = "\"be\" brief";
+        ask.tools = tools;
+        ask.tool_count = 2;
+        ask.allow = TCALL_READ;
+        ask.choice_name = "g";
+        for (to = 0; to < TCALL_COUNT(plain) + TCALL_COUNT(more) - 1; to++) {
+            const tcall_provider *p = to < TCALL_COUNT(plain)
+                                          ? plain[to]
+                                          : more[to - TCALL_COUNT(plain)];
+            for (options = 0; options < 64; options++) {
+                const char *out;
+                bool own =
+                    p == answers[from].from && p->traits & TCALL_TRAIT_OPAQUE;
+                ask.choice = (tcall_choice)(options & 3);
+                ask.view = options & 4 ? tcall_view : NULL;
+                ask.stream = (options & 8) != 0;
+                ask.no_parallel = (options & 16) != 0;
+                ask.max_tokens = options & 32 ? 9 : 0;
+                out = write_body(p, &ask);
+                CHECK((strstr(out, "OPAQUE") != NULL) == own);
+                CHECK(has(out, "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80"));
+                CHECK(has(out, "\\\"be\\\" brief") && has(out, "\xC3\xAF"));
+                CHECK(p == &tcall_gemini ||
+                      (strstr(out, "\"stream\":true") != NULL) == ask.stream);
+                if (p == &tcall_anthropic)
+                    paired(out, "\"tool_use\",\"id\":\"", "\"tool_use_id\":\"");
+                else if (p == &tcall_responses)
+                    paired(out, "\"function_call\",\"call_id\":\"",
+                           "_output\",\"call_id\":\"");
+                else if (p == &tcall_gemini)
+                    paired(out, "{\"functionCall\":{\"name\":\"",
+                           "{\"functionResponse\":{\"name\":\"");
+                else
+                    paired(out, "{\"id\":\"", "\"tool_call_id\":\"");
+            }
+        }
+    }
+}
+
+/* A server that gives what is opaque only when asked for it. */
+static void test_ask_opaque(void)
+{
+    static char memory[256];
+    tcall_provider server = tcall_responses;
+    tcall_block block;
+    tcall_ask ask;
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    ask.chat = &chat;
+    ask.model = "m";
+    CHECK(!strstr(write_body(&server, &ask), "include"));
+    server.traits |= TCALL_TRAIT_ASK_OPAQUE;
+    CHECK(has(write_body(&server, &ask),
+              ",\"include\":[\"reasoning.encrypted_content\"],"));
+}
+
 /* The text of a model, in any pieces, as calls. */
 static const char *texted(const char *text, const char *stop, size_t split,
                           size_t size)
@@ -1598,7 +1865,10 @@ int main(void)
     test_variants();
     test_faults();
     test_opaque();
+    test_ask_opaque();
     test_memory();
+    test_huge();
+    test_switches();
     test_write();
     test_servers();
     test_ids();
