@@ -1071,6 +1071,11 @@ def part_read(p, probe, data):
                     total[group(r)] += 1
                     ok[group(r)] += good[r.name]
         p.bar(ok == total, "%s: %s" % (label, ", ".join("%s %d/%d" % (k, ok[k], total[k]) for k in sorted(total))))
+    text = {"body": dump({"choices": [{"message": {"content": "Hm <tool_call>{'name': 'f', 'arguments': {'a': 1}}</tool_call>"},
+                                       "finish_reason": "stop"}]})}
+    plain, called = probe.ask(["read", "llamacpp"], [text, dict(text, text_calls=True)])
+    p.check(plain["calls"] == [] and "<tool_call>" in plain["text"] and called["text"] == "Hm " and
+            called["calls"] == [{"id": "", "name": "f", "arguments": '{"a":1}'}], "calls as text", brief(called))
     p.say("as information: stop reason %(stop)d, text %(text)d, usage %(usage)d of %(n)d as a plain reader sees them" % also)
 
 
