@@ -315,8 +315,10 @@ static void budgets(void)
     row("T3", all, "rounds, calls and time are those of the caller");
     all = true;
     start(with(0), TCALL_EVERYTHING, 20, 0, 0);
+    again = 2; /* each has its turn while the other waits */
     PART(turn(both) == TCALL_OK && answered("end") && at == 5);
     PART(strstr(sent[4], "the first") && strstr(sent[4], "the other"));
+    PART(strstr(sent[4], "the first") < strstr(sent[4], "the other"));
     PART(strstr(sent[1], "one") && strstr(sent[3], "two"));
     row("T4+", all, "of two tasks in one answer the second waits");
     all = true;
