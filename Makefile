@@ -56,7 +56,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
+	@tests/run $(tests) tests/conformance.py tests/lint.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))

@@ -106,7 +106,10 @@ static const tcall_tool tools[] = {
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]}
+                "unit": {
+                    "type": "string", "enum": ["celsius", "fahrenheit"],
+                    "description": "Of the result. Leave out: celsius."
+                }
             },
             "additionalProperties": false
         }),
@@ -119,7 +122,10 @@ static const tcall_tool tools[] = {
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "pin": {"type": "integer", "minimum": 0, "maximum": 27}
+                "pin": {
+                    "type": "integer", "minimum": 0, "maximum": 27,
+                    "description": "Number of the line"
+                }
             },
             "required": ["pin"],
             "additionalProperties": false
@@ -130,12 +136,15 @@ static const tcall_tool tools[] = {
     },
     {
         .name = "write_gpio",
-        .description = "Switch a GPIO line on or off.",
+        .description = "Switch a GPIO line of this machine on or off.",
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "pin": {"type": "integer", "minimum": 0, "maximum": 27},
-                "on": {"type": "boolean"}
+                "pin": {
+                    "type": "integer", "minimum": 0, "maximum": 27,
+                    "description": "Number of the line"
+                },
+                "on": {"type": "boolean", "description": "true: on"}
             },
             "required": ["pin", "on"],
             "additionalProperties": false
