@@ -1209,7 +1209,7 @@ static int fill_points(guess *g, int tool, int from, int to,
                   : trial.values[i].sure == WEAK ? -4
                                                  : 0;
     for (int i = from; i < to; i++)
-        points -= g->words[i].number && !g->words[i].used ? 40 : 0;
+        points -= g->words[i].number && !g->words[i].used ? 80 : 0;
     if (prev && lacks(g, &trial) >= 0) {
         inherit(g, &trial, prev);
         points += lacks(g, &trial) < 0 ? 16 : 0;

@@ -109,6 +109,9 @@ static const struct {
      {"call     write_gpio {\"pin\":3,\"on\":false}",
       "call     write_gpio {\"pin\":4,\"on\":true}", "stand-in",
       "pin 4, on true"}},
+    {"what is 20 degrees celsius in fahrenheit?",
+     {"call     convert_unit "
+      "{\"value\":20,\"from\":\"celsius\",\"to\":\"fahrenheit\"}"}},
     {"how many kilometres are 26.2 miles",
      {"call     convert_unit "
       "{\"value\":26.2,\"from\":\"mile\",\"to\":\"kilometre\"}",
