@@ -11886,8 +11886,8 @@ int tcall_reader_end(tcall_reader *r)
     if (!a->error)
         a->message[0] = 0;
     need = b->low + b->high + r->lost + a->unkept + TCALL_RESERVE_;
-    if (a->unkept && need <= b->size) /* it was fuller for a while */
-        need = b->size + a->unkept;
+    if (a->unkept) /* there was more than is left in the end */
+        need = (need <= b->size ? b->size + a->unkept : need) + TCALL_RESERVE_;
     if (r->lost + a->unkept && need > b->need)
         b->need = need;
     if (a->error)
