@@ -37,7 +37,8 @@ LIBRARY ?= $(BUILD)/tests/impl.o
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
-                      $(BUILD)/test_tools_web%,$(tests))
+                      $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
+                      $(tests))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\

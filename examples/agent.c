@@ -720,8 +720,8 @@ static void standin_stop(standin *s)
  * 4. main: one tcall, one agent, one port, and all memory there is
  */
 
-static char memory[256 * 1024], workspace_memory[4 * TTOOL_MEMORY],
-    task_memory[128 * 1024];
+static char memory[512 * 1024], workspace_memory[4 * TTOOL_MEMORY],
+    web_memory[TTOOL_WEB_MEMORY], task_memory[256 * 1024];
 static ttool_workspace workspace;
 static ttool_todo todo;
 static ttool_web web;
@@ -791,6 +791,8 @@ static void start_web_and_tasks(void)
     ttool_web_desc w = {0};
     ttool_task_desc t = {0};
 
+    w.memory = web_memory;
+    w.memory_size = sizeof web_memory;
     ttool_web_init(&web, &w);
     t.agent = &agent;
     t.memory = task_memory;

@@ -955,7 +955,10 @@ static int fill_value(const guess_slot *slot, tcall_writer *out)
         s.schema = tcall_json_get(s.schema, "items");
         s.required = true;
         do {
+            tcall_writer before = *out;
             more = fill_value(&s, out);
+            if (more == NONE && sure != NONE)
+                *out = before; /* no empty item behind the others */
             sure = more > sure ? more : sure;
         } while (more == SURE && out->len < GUESS_TEXT / 2);
         tcall_write_close(out, ']');
