@@ -9123,8 +9123,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *c;
-    if (!call->tool || cx->state != TCALL_GOING_ ||
-        cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
+    if (!call->tool || cx->state != TCALL_GOING_ || cx->begun)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
     if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
