@@ -246,7 +246,7 @@ static void drop_times(char *text)
 {
     while ((text = strstr(text, " ms)"))) {
         char *number = text;
-        while (number[-1] != '(')
+        while (number[-1] >= '0' && number[-1] <= '9')
             number--;
         memmove(number, text, strlen(text) + 1);
         text = number + 4;
