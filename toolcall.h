@@ -2357,6 +2357,17 @@ static size_t tcall_utf8_(char *out, uint32_t cp)
     return n;
 }
 
+/* The code point at *at, which moves behind it. */
+static int32_t tcall_utf8_next_(const char **at)
+{
+    unsigned char c = (unsigned char)*(*at)++;
+    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
+    int32_t cp = more ? c & (0x3F >> more) : c;
+    for (; more; more--)
+        cp = cp << 6 | (*(*at)++ & 0x3F);
+    return cp;
+}
+
 /* n or a little less: so that p is not cut inside a character. p[n] is there.
  */
 static size_t tcall_utf8_cut_(const char *p, size_t n)
@@ -4984,16 +4995,6 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 /* What an escape was, when it was not one character. */
 enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
 
-static int32_t tcall_utf8_next_(const char **at)
-{
-    unsigned char c = (unsigned char)*(*at)++;
-    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-    int32_t cp = more ? c & (0x3F >> more) : c;
-    for (; more; more--)
-        cp = cp << 6 | (*(*at)++ & 0x3F);
-    return cp;
-}
-
 /* \d, \w, \s and what ends a line, as ranges. */
 static const uint16_t tcall_re_sets_[] = {
     '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
@@ -7335,105 +7336,122 @@ const char *const tcall_synonyms[] = {
 /* Latin letters from U+00C0 on without their accents, small after capital. */
 static const char tcall_latin_[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
 
+/* What a character is. A digit counts as a letter. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LOWER_, /* also of scripts without case */
-    TCALL_CHAR_UPPER_,
-    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
     TCALL_CHAR_WIDE_, /* scripts without spaces: words are pairs of these */
     TCALL_CHAR_MARK_  /* accent of the letter before: left out */
 };
 
-/* What the characters are from here on, beyond Latin. */
-static const struct {
-    uint16_t from;
-    uint8_t kind;
-} tcall_scripts_[] = {{0x0100, TCALL_CHAR_LOWER_}, {0x0300, TCALL_CHAR_MARK_},
-                      {0x0370, TCALL_CHAR_LOWER_}, {0x0E00, TCALL_CHAR_WIDE_},
-                      {0x0F00, TCALL_CHAR_LOWER_}, {0x1000, TCALL_CHAR_WIDE_},
-                      {0x10A0, TCALL_CHAR_LOWER_}, {0x1780, TCALL_CHAR_WIDE_},
-                      {0x1800, TCALL_CHAR_LOWER_}, {0x2000, TCALL_CHAR_SIGN_},
-                      {0x2C00, TCALL_CHAR_LOWER_}, {0x2E00, TCALL_CHAR_SIGN_},
-                      {0x2E80, TCALL_CHAR_WIDE_},  {0x3000, TCALL_CHAR_SIGN_},
-                      {0x3005, TCALL_CHAR_WIDE_},  {0x3008, TCALL_CHAR_SIGN_},
-                      {0x3040, TCALL_CHAR_WIDE_},  {0xD7B0, TCALL_CHAR_LOWER_},
-                      {0xF900, TCALL_CHAR_WIDE_},  {0xFB00, TCALL_CHAR_LOWER_},
-                      {0xFE00, TCALL_CHAR_SIGN_},  {0xFE70, TCALL_CHAR_LOWER_},
-                      {0xFF00, TCALL_CHAR_SIGN_},  {0xFF66, TCALL_CHAR_WIDE_},
-                      {0xFFF0, TCALL_CHAR_SIGN_}};
-
-/* One character: its bytes, its kind, and c without case, accent and width.
- * A byte that is no UTF-8 is a sign. */
-static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
-                          int *kind)
-{
-    uint32_t cp = (unsigned char)*p;
-    size_t n = cp < 0xC2 ? 1 : cp < 0xE0 ? 2 : cp < 0xF0 ? 3 : 4, i;
-    *kind = TCALL_CHAR_SIGN_;
-    *c = 0;
-    if (cp >= 0x80) {
-        if (n == 1 || cp > 0xF4 || (size_t)(end - p) < n)
-            return 1;
-        cp &= 0x7Fu >> n;
-        for (i = 1; i < n; i++) {
-            if (((unsigned char)p[i] & 0xC0) != 0x80)
-                return 1;
-            cp = cp << 6 | ((unsigned char)p[i] & 0x3F);
-        }
-        if (cp >= 0xC0 && cp < 0x100)
-            cp = (unsigned char)tcall_latin_[cp & 0x1F];
-        else if (cp > 0xFF00 && cp < 0xFF5F)
-            cp -= 0xFEE0;
-    }
-    *c = cp;
-    if ((cp | 0x20) - 'a' < 26u) {
-        *kind = cp & 0x20 ? TCALL_CHAR_LOWER_ : TCALL_CHAR_UPPER_;
-        *c = cp | 0x20;
-    } else if (cp < 0x80) {
-        if (cp - '0' < 10u)
-            *kind = TCALL_CHAR_DIGIT_;
-    } else if (cp >= 0x10000) {
-        *kind = cp >= 0x20000   ? TCALL_CHAR_WIDE_
-                : cp >= 0x1F000 ? TCALL_CHAR_SIGN_
-                                : TCALL_CHAR_LOWER_;
-    } else {
-        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
-            if (cp >= tcall_scripts_[i].from)
-                *kind = tcall_scripts_[i].kind;
-        if ((cp >= 0x391 && cp <= 0x3A9) || (cp >= 0x410 && cp <= 0x42F))
-            *c += 0x20; /* Greek, Cyrillic */
-        else if (cp >= 0x400 && cp <= 0x40F)
-            *c += 0x50;
-        else if (cp < 0x180) /* capitals are even, but in two ranges */
-            *c = cp - 0x139 < 16 || cp - 0x179 < 6 ? (cp + 1) & ~1u : cp | 1;
-    }
-    return n;
-}
+/* The same of all from a multiple of four on, beyond Latin. */
+static const uint16_t tcall_scripts_[] = {
+    0x0100 | TCALL_CHAR_LETTER_, 0x0300 | TCALL_CHAR_MARK_,
+    0x0370 | TCALL_CHAR_LETTER_, 0x0E00 | TCALL_CHAR_WIDE_,
+    0x0F00 | TCALL_CHAR_LETTER_, 0x1000 | TCALL_CHAR_WIDE_,
+    0x10A0 | TCALL_CHAR_LETTER_, 0x1780 | TCALL_CHAR_WIDE_,
+    0x1800 | TCALL_CHAR_LETTER_, 0x2000 | TCALL_CHAR_SIGN_,
+    0x2C00 | TCALL_CHAR_LETTER_, 0x2E00 | TCALL_CHAR_SIGN_,
+    0x2E80 | TCALL_CHAR_WIDE_,   0x3000 | TCALL_CHAR_SIGN_,
+    0x3004 | TCALL_CHAR_WIDE_,   0x3008 | TCALL_CHAR_SIGN_,
+    0x3040 | TCALL_CHAR_WIDE_,   0xD7B0 | TCALL_CHAR_LETTER_,
+    0xD800 | TCALL_CHAR_SIGN_,   0xF900 | TCALL_CHAR_WIDE_,
+    0xFB00 | TCALL_CHAR_LETTER_, 0xFE00 | TCALL_CHAR_SIGN_,
+    0xFE70 | TCALL_CHAR_LETTER_, 0xFF00 | TCALL_CHAR_SIGN_,
+    0xFF68 | TCALL_CHAR_WIDE_,   0xFFF0 | TCALL_CHAR_SIGN_};
 
 /* The words of a text, one after the other. */
 typedef struct tcall_split_ {
     const char *p, *end;
     bool input; /* clauses, and keys if it is JSON, are told apart */
-    bool json;
+    bool json;  /* escapes are read */
     bool key;    /* the word stands in one */
     bool stop;   /* a clause ended before the word */
     bool paired; /* the wide character at p was in the word before */
     uint8_t n;
     const char *at; /* the word: in the text, or where it had to be folded */
+    const uint32_t *begin; /* letters of wanted words, NULL: all */
+    unsigned words, longer; /* of the text so far; those of three bytes */
     char word[TCALL_PICK_WORD_];
 } tcall_split_;
 
 static void tcall_split_init_(tcall_split_ *t, const char *text, size_t len)
 {
+    memset(t, 0, offsetof(tcall_split_, word));
     t->p = text;
     t->end = len ? text + len : text;
-    t->input = t->json = t->key = t->stop = t->paired = false;
+}
+
+static inline bool tcall_is_letter_(char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
+typedef struct tcall_char_ {
+    uint32_t c; /* without case, accent and width; 0 for most signs */
+    size_t len;
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+/* The character at p. A byte that is no UTF-8, and the end, are signs. */
+static tcall_char_ tcall_split_char_(const tcall_split_ *t)
+{
+    tcall_char_ r = {0, 0, TCALL_CHAR_SIGN_, false};
+    const char *p = t->p;
+    size_t left = (size_t)(t->end - p);
+    uint32_t c;
+    unsigned i;
+    if (left == 0)
+        return r;
+    r.len = 1;
+    c = (unsigned char)*p;
+    if (c == '\\' && t->json && left > 1) {
+        r.len = 2;
+        c = p[1] == 'n' ? '\n' : 0;
+        if (p[1] == 'u' && left > 5)
+            for (; r.len < 6; r.len++)
+                c = c << 4 | (tcall_hex_(p[r.len]) & 15);
+    } else if (c >= 0x80) {
+        r.len = tcall_utf8_len_(p, t->end);
+        c = r.len ? (uint32_t)tcall_utf8_next_(&p) : 0;
+        r.len += !r.len;
+    }
+    if (c - 0xC0 < 0x40) {
+        r.capital = c < 0xDF;
+        c = (unsigned char)tcall_latin_[c & 31];
+    } else if (c - 0xFF01 < 0x5E)
+        c -= 0xFEE0;
+    r.c = c;
+    if (c < 0x80) {
+        if (!tcall_is_letter_((char)c)) {
+            r.kind = tcall_is_digit_((char)c);
+            return r;
+        }
+        r.c = c | 0x20;
+        r.kind = TCALL_CHAR_LETTER_;
+    } else if (c >= 0x10000) {
+        r.kind = c >= 0x20000   ? TCALL_CHAR_WIDE_
+                 : c >= 0x1F000 ? TCALL_CHAR_SIGN_
+                                : TCALL_CHAR_LETTER_;
+    } else {
+        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+            if (tcall_scripts_[i] <= (c | 3))
+                r.kind = tcall_scripts_[i] & 3;
+        if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
+            r.c += 0x20; /* Greek, Cyrillic */
+        else if (c - 0x400 < 0x10)
+            r.c += 0x50;
+        else if (c - 0x100 < 0x80) /* capitals are even, but in two ranges */
+            r.c = c - 0x139 < 16 || c - 0x179 < 6 ? (c + 1) & ~1u : c | 1;
+    }
+    r.capital |= r.c != c;
+    return r;
 }
 
 static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
 {
     const char *p = t->p + 1;
-    t->paired = false;
     if (c == '.') /* but not in 1.5 or example.com */
         t->stop |= p >= t->end || tcall_is_space_(*p) || *p == '"';
     else if (c == ';' || c == '!' || c == '?' || c == '\n' || c == 0x3002)
@@ -7444,130 +7462,185 @@ static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
         for (p++; p < t->end && tcall_is_space_(*p); p++)
             ;
         t->key = p < t->end && *p == ':';
-        if (t->key)
-            t->stop = true;
+        t->stop |= t->key;
     }
 }
 
 static void tcall_split_put_(tcall_split_ *t, uint32_t c)
 {
-    if (t->n + 4 > TCALL_PICK_WORD_)
-        return;
-    if (c < 0x80)
-        t->word[t->n++] = (char)c;
-    else
+    if (t->n + 4 <= TCALL_PICK_WORD_)
         t->n = (uint8_t)(t->n + tcall_utf8_(t->word + t->n, c));
 }
 
-/* Whether an upper-case letter at p begins a word: lampOn, HTTPServer, but
- * not the plural in PDFs. */
-static bool tcall_split_hump_(const tcall_split_ *t, int last)
+/* The long way, where something is not ASCII or escaped: a word, or false
+ * behind one sign. */
+static bool tcall_split_long_(tcall_split_ *t)
 {
-    const char *p = t->p;
-    size_t left = (size_t)(t->end - p);
-    if (last != TCALL_CHAR_UPPER_)
-        return true;
-    return left > 1 && p[1] >= 'a' && p[1] <= 'z' &&
-           !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
+    bool small = false;
+    t->at = t->word;
+    t->n = 0;
+    for (;;) {
+        tcall_char_ c = tcall_split_char_(t);
+        if (t->n && c.kind != TCALL_CHAR_MARK_ &&
+            (c.kind != TCALL_CHAR_LETTER_ || (c.capital && small)))
+            return true;
+        if (c.kind == TCALL_CHAR_SIGN_ && c.c != '"')
+            tcall_split_sign_(t, c.c);
+        t->p += c.len;
+        if (c.kind == TCALL_CHAR_SIGN_)
+            return false;
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(t, c.c);
+        small = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_) {
+            c = tcall_split_char_(t);
+            if (c.kind == TCALL_CHAR_WIDE_)
+                tcall_split_put_(t, c.c);
+            else if (t->paired)
+                t->n = 0; /* it ended the word before */
+            t->paired = c.kind == TCALL_CHAR_WIDE_;
+            return t->n > 0;
+        }
+    }
 }
 
-/* The short way, for most of all text: a word of small letters, or after one
- * capital, between signs of ASCII. */
-static bool tcall_split_plain_(tcall_split_ *t)
+/* A number from the first three letters, which stems keep; of the third four
+ * bits, in which y is as i. */
+static unsigned tcall_pick_letters_(const char *w, size_t n)
 {
-    const char *p = t->p, *end = t->end, *from;
-    bool capital;
-    if (!t->input)
-        for (; p < end; p++) {
-            unsigned c = (unsigned char)*p;
-            if (c >= '0' && ((c | 0x20) - 'a' < 26 || c <= '9' || c >= 0x80))
-                break;
-        }
-    t->p = from = p;
-    capital = p < end && *p >= 'A' && *p <= 'Z';
-    if (capital)
-        p++;
+    unsigned letters;
+    w += (unsigned char)*w >= 0x80;
+    letters = w[0] & 31u;
+    if (n > 1)
+        letters |= (w[1] & 31u) << 5;
+    if (n > 2)
+        letters ^= (w[2] & 15u) << 3;
+    return letters;
+}
+
+/* Counts a word of n bytes; whether it is wanted. */
+static inline bool tcall_split_wanted_(tcall_split_ *t, const char *w, size_t n)
+{
+    unsigned letters;
+    t->words++;
+    t->longer += n > 2;
+    if (!t->begin)
+        return true;
+    letters = tcall_pick_letters_(w, n);
+    return t->begin[letters / 32] >> letters % 32 & 1;
+}
+
+/* Whether an ASCII word goes on behind it with letters that are not, or that
+ * are escaped. */
+static bool tcall_split_goes_on_(const tcall_split_ *t, const char *p)
+{
+    return p < t->end &&
+           ((unsigned char)*p >= 0x80 ||
+            (*p == '\\' && t->json && t->end - p > 1 && p[1] == 'u'));
+}
+
+/* Where small letters end; where registers are wide, eight at a time. */
+static inline const char *tcall_small_(const char *p, const char *end)
+{
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const size_t ones = (size_t)-1 / 255;
+    for (; end - p >= 8; p += 8) {
+        size_t w, low;
+        memcpy(&w, p, sizeof w);
+        low = w & ones * 0x7F;
+        w |= ~(low + ones * (0x80 - 'a')) | (low + ones * (0x7F - 'z'));
+        w &= ones * 0x80;
+        if (w)
+            return p + (__builtin_ctzl(w) >> 3);
+    }
+#endif
     while (p < end && (unsigned char)(*p - 'a') < 26)
         p++;
-    if (p - from == capital || (p < end && (unsigned char)*p >= 0x80))
-        return false;
-    t->p = p;
-    t->at = from;
-    t->n = TCALL_PICK_WORD_;
-    if (p - from < TCALL_PICK_WORD_)
-        t->n = (uint8_t)(p - from);
-    if (capital) {
-        t->at = (char *)memcpy(t->word, from, t->n);
-        t->word[0] |= 0x20;
-    }
-    return true;
+    return p;
 }
 
+/* What is a letter, a digit, a backslash, or no ASCII. */
+static const uint32_t tcall_split_no_sign_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
+
+/* Moves to the next word: letters, which become small, or digits. lampOn and
+ * HTTPServer are two words, PDFs is one. */
 static bool tcall_split_next_(tcall_split_ *t)
 {
-    int last = 0, kind = 0;
+    const char *p, *end = t->end;
     t->stop = false;
-    if (tcall_split_plain_(t))
-        return true;
-    t->n = 0;
-    t->at = t->word;
-    for (; t->p < t->end; last = kind) {
-        uint32_t c, next;
-        size_t len = tcall_char_(t->p, t->end, &c, &kind);
-        if (kind == TCALL_CHAR_MARK_)
-            kind = last;
-        else if (t->n) {
-            if (kind == TCALL_CHAR_SIGN_ || kind == TCALL_CHAR_WIDE_ ||
-                (kind == TCALL_CHAR_DIGIT_) != (last == TCALL_CHAR_DIGIT_) ||
-                (kind == TCALL_CHAR_UPPER_ && tcall_split_hump_(t, last)))
-                break;
-            tcall_split_put_(t, c);
-        } else if (kind == TCALL_CHAR_SIGN_)
-            tcall_split_sign_(t, c);
-        else
-            tcall_split_put_(t, c);
-        t->p += len;
-        if (kind != TCALL_CHAR_WIDE_)
+    for (p = t->p; p < end; p++) {
+        const char *from = p;
+        unsigned c = (unsigned char)*p;
+        size_t n, capitals;
+        if (!(tcall_split_no_sign_[c / 32] >> c % 32 & 1)) {
+            if (t->input) {
+                t->p = p;
+                tcall_split_sign_(t, c);
+            }
             continue;
-        if (t->p < t->end)
-            tcall_char_(t->p, t->end, &next, &kind);
-        else
-            kind = TCALL_CHAR_SIGN_;
-        if (kind == TCALL_CHAR_WIDE_)
-            tcall_split_put_(t, next);
-        if (kind == TCALL_CHAR_WIDE_ || !t->paired) {
-            t->paired = kind == TCALL_CHAR_WIDE_;
-            break;
         }
-        t->paired = false;
-        t->n = 0;
+        while (p < end && (unsigned char)(*p - 'A') < 26)
+            p++;
+        capitals = (size_t)(p - from);
+        p = tcall_small_(p, end);
+        n = (size_t)(p - from);
+        if (capitals > 1 && n > capitals &&
+            (n > capitals + 1 || p[-1] != 's'))
+            p = from + capitals - 1;
+        if (n == 0)
+            while (p < end && tcall_is_digit_(*p))
+                p++;
+        n = (size_t)(p - from);
+        if (n == 0 || tcall_split_goes_on_(t, p)) {
+            t->p = from;
+            if (tcall_split_long_(t) && tcall_split_wanted_(t, t->at, t->n))
+                return true;
+            p = t->p - 1;
+        } else if (tcall_split_wanted_(t, from, n)) {
+            t->p = p;
+            t->at = from;
+            n = n < TCALL_PICK_WORD_ ? n : TCALL_PICK_WORD_;
+            t->n = (uint8_t)n;
+            if (capitals)
+                for (t->at = t->word; n-- > 0;)
+                    t->word[n] = (char)(from[n] | 0x20);
+            return true;
+        } else
+            p--;
     }
-    return t->n > 0;
+    t->p = p;
+    return false;
 }
 
 /* Cuts English endings off, so that forms of a word are alike: light, lights,
  * lighting. What remains need not be a word, and has three letters or more with
  * a vowel among them; its y counts as i. */
+static bool tcall_is_vowel_(char c)
+{
+    return 0x2208222 >> (c & 31) & 1; /* a e i o u y */
+}
+
 static size_t tcall_stem_(const char *w, size_t n)
 {
-    static const char ends[] = "ing\0ion\0ed";
-    const char *end = ends;
-    if (n > 3 && w[n - 1] == 's' && !memchr("sui", w[n - 2], 3))
-        n--;
-    for (; end < ends + sizeof ends; end += 4) {
-        size_t len = strlen(end), rest = n - len, i = 0;
-        if (n < len + 3 || memcmp(w + rest, end, len) != 0)
-            continue;
-        while (i < rest && !memchr("aeiouy", w[i], 6))
-            i++;
-        if (i < rest)
+    size_t rest = n, i;
+    if (n > 3 && w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
+        w[n - 2] != 'i')
+        rest = --n;
+    if (n > 5 && (memcmp(w + n - 3, "ing", 3) == 0 ||
+                  memcmp(w + n - 3, "ion", 3) == 0))
+        rest = n - 3;
+    else if (n > 4 && w[n - 2] == 'e' && w[n - 1] == 'd')
+        rest = n - 2;
+    for (i = 0; i < rest; i++)
+        if (tcall_is_vowel_(w[i])) {
             n = rest;
-        break;
-    }
-    if (n > 3 && w[n - 1] == 'e')
-        n--;
-    if (n > 3 && w[n - 1] == w[n - 2] && !memchr("aeiouy", w[n - 1], 6))
-        n--;
+            break;
+        }
+    n -= n > 3 && w[n - 1] == 'e';
+    n -= n > 3 && w[n - 1] == w[n - 2] && !tcall_is_vowel_(w[n - 1]);
     return n;
 }
 
@@ -7599,19 +7672,6 @@ typedef struct tcall_key_ {
     uint32_t stem;   /* hash of it */
     uint32_t prefix; /* of the first letters of a longer word, else 0 */
 } tcall_key_;
-
-/* A number from the first three letters, which stems keep, but for y and i. */
-static unsigned tcall_split_letters_(const tcall_split_ *t)
-{
-    const unsigned char *w =
-        (const unsigned char *)t->at + ((unsigned char)*t->at >= 0x80);
-    unsigned n = w[0] & 31u;
-    if (t->n > 1)
-        n |= (w[1] & 31u) << 5;
-    if (t->n > 2)
-        n ^= ((w[2] == 'y' ? 'i' : w[2]) & 31u) << 3;
-    return n;
-}
 
 /* Only stems of letters are cut; the word itself stays. */
 static tcall_key_ tcall_split_key_(const tcall_split_ *t)
@@ -7654,7 +7714,7 @@ typedef struct tcall_query_ {
     uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
     uint32_t lengths;     /* of the tools, in quarters of a word */
     uint32_t level;       /* of the best score of all, in thousandths */
-    uint8_t letters[128]; /* which keys begin so */
+    uint32_t letters[32]; /* which keys begin so */
     uint16_t keys;
     uint8_t terms, clauses;
     uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
@@ -7705,12 +7765,12 @@ static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
         return;
     q->keys++;
     q->slot[at % TCALL_PICK_SLOTS_] = (hash & TCALL_SLOT_HASH_) | what;
-    q->letters[letters / 8] |= (uint8_t)(1u << letters % 8);
+    q->letters[letters / 32] |= (uint32_t)1 << letters % 32;
 }
 
 static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
 {
-    return q->letters[letters / 8] >> letters % 8 & 1;
+    return q->letters[letters / 32] >> letters % 32 & 1;
 }
 
 /* Told of each term when its word is at hand; NULL but for reports. */
@@ -7747,7 +7807,7 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
         if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
             continue;
         words++;
-        letters = tcall_split_letters_(t);
+        letters = tcall_pick_letters_(t->at, t->n);
         key = tcall_split_key_(t);
         term = tcall_query_term_(q, key.stem);
         if (term < 0) {
@@ -7781,13 +7841,13 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
         t->at = from;
         t->n = (uint8_t)(p - from);
         if (p > from && p - from < TCALL_PICK_WORD_ &&
-            (again || tcall_query_begins_(q, tcall_split_letters_(t)))) {
+            (again || tcall_query_begins_(q, tcall_pick_letters_(t->at, t->n)))) {
             uint32_t stem = tcall_split_key_(t).stem;
             int term = tcall_query_term_(q, stem);
             unsigned i;
             for (i = 0; i < again; i++)
                 if (terms[i] != term)
-                    tcall_query_add_(q, tcall_split_letters_(t), stem,
+                    tcall_query_add_(q, tcall_pick_letters_(t->at, t->n), stem,
                                      terms[i] | TCALL_SLOT_WEAK_);
             if (term >= 0 && !again && found < TCALL_COUNT(terms))
                 terms[found++] = (uint8_t)term;
@@ -7850,6 +7910,7 @@ static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
     const char *p;
     memcpy(&p, (const char *)tool + tcall_pick_texts_[text].at, sizeof p);
     tcall_split_init_(t, p, p ? strlen(p) : 0);
+    t->json = tcall_pick_texts_[text].where == TCALL_IN_PARAMETERS_;
     return tcall_pick_texts_[text].where;
 }
 
@@ -7861,10 +7922,12 @@ typedef struct tcall_counts_ {
 } tcall_counts_;
 
 /* Words that are too short to tell anything make no text longer. */
-static void tcall_counts_add_(tcall_counts_ *n, unsigned bytes, unsigned where)
+static void tcall_counts_add_(tcall_counts_ *n, const tcall_split_ *t,
+                              unsigned where)
 {
-    n->length += bytes > 2 ? tcall_pick_weights_[where][2] : 0;
-    n->name += where == TCALL_IN_NAME_;
+    n->length += tcall_pick_weights_[where][2] * t->longer;
+    if (where == TCALL_IN_NAME_)
+        n->name = t->words;
 }
 
 /* Reads a tool: what it says is in own and like afterwards. */
@@ -7875,12 +7938,11 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
     unsigned text;
     for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
         unsigned where = tcall_pick_text_(t, tool, text);
-        while (tcall_split_next_(t)) {
-            tcall_counts_add_(n, t->n, where);
-            if (tcall_query_begins_(q, tcall_split_letters_(t)) &&
-                tcall_query_word_(q, tcall_split_key_(t), where))
+        t->begin = q->letters;
+        while (tcall_split_next_(t))
+            if (tcall_query_word_(q, tcall_split_key_(t), where))
                 n->hits += where == TCALL_IN_NAME_;
-        }
+        tcall_counts_add_(n, t, where);
     }
 }
 
@@ -7929,15 +7991,15 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
              text++) {
             unsigned where = tcall_pick_text_(&t, tool, text);
             for (; tcall_split_next_(&t); used += 2) {
-                uint32_t letters = tcall_split_letters_(&t);
+                uint32_t letters = tcall_pick_letters_(t.at, t.n);
                 tcall_key_ key = tcall_split_key_(&t);
-                tcall_counts_add_(&n, t.n, where);
                 if (used + 2 > room)
                     continue;
                 words[used] =
                     (key.stem & TCALL_SLOT_HASH_) | letters << 2 | where;
                 words[used + 1] = key.prefix;
             }
+            tcall_counts_add_(&n, &t, where);
         }
         if (head < room)
             words[head] = n.length << 8 | (n.name & 0xFF);
