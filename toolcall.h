@@ -7022,7 +7022,7 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_PICK_TERMS_ = 48,  /* words of the input that count */
+    TCALL_PICK_TERMS_ = 45,  /* words of the input that count */
     TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
     TCALL_PICK_KEYS_ = 224,  /* of them used at most */
     TCALL_PICK_CLAUSES_ = 8, /* of the input; the last takes the rest */
@@ -7625,38 +7625,24 @@ static bool tcall_is_vowel_(char c)
 
 static size_t tcall_stem_(const char *w, size_t n)
 {
-    size_t rest = n, i;
-    if (n > 3 && w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
-        w[n - 2] != 'i')
-        rest = --n;
-    if (n > 5 && (memcmp(w + n - 3, "ing", 3) == 0 ||
-                  memcmp(w + n - 3, "ion", 3) == 0))
-        rest = n - 3;
-    else if (n > 4 && w[n - 2] == 'e' && w[n - 1] == 'd')
-        rest = n - 2;
-    for (i = 0; i < rest; i++)
-        if (tcall_is_vowel_(w[i])) {
-            n = rest;
-            break;
-        }
+    size_t end, i;
+    n -= w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
+         w[n - 2] != 'i';
+    end = w[n - 2] == 'e' && w[n - 1] == 'd'                     ? n - 2
+          : memcmp(w + n - 3, "ing", 3) * memcmp(w + n - 3, "ion", 3) == 0 ? n - 3
+                                                                 : 0;
+    for (i = 0; end > 2 && i < end; i++)
+        if (tcall_is_vowel_(w[i]))
+            n = end;
     n -= n > 3 && w[n - 1] == 'e';
     n -= n > 3 && w[n - 1] == w[n - 2] && !tcall_is_vowel_(w[n - 1]);
     return n;
 }
 
-/* FNV-1a. Its low bits find the slot, its high bits tell it from others. */
-#define TCALL_PICK_HASH_ 2166136261u
-static uint32_t tcall_pick_hash_(uint32_t h, const char *p, size_t n)
-{
-    while (n-- > 0)
-        h = (h ^ (unsigned char)*p++) * 16777619u;
-    return h;
-}
-
 static bool tcall_pick_stops_(const tcall_split_ *t)
 {
     const uint16_t *p = tcall_pick_stop_;
-    uint32_t hash = tcall_pick_hash_(TCALL_PICK_HASH_, t->at, t->n) >> 16;
+    uint32_t hash = tcall_hash_(tcall_slice_(t->at, t->n)) >> 16;
     unsigned n;
     if (t->n > TCALL_PICK_STOPS_)
         return false;
@@ -7667,37 +7653,35 @@ static bool tcall_pick_stops_(const tcall_split_ *t)
     return *p != 0;
 }
 
-/* What words are known by. */
+/* What words are known by: hashes, FNV-1a, of which the high bits count. */
 typedef struct tcall_key_ {
-    uint32_t stem;   /* hash of it */
-    uint32_t prefix; /* of the first letters of a longer word, else 0 */
+    uint32_t stem;
+    uint32_t prefix; /* of the first letters of a longer stem, else 0 */
 } tcall_key_;
 
-/* Only stems of letters are cut; the word itself stays. */
+/* Only words of letters are cut. */
 static tcall_key_ tcall_split_key_(const tcall_split_ *t)
 {
-    const char *w = t->at;
-    size_t n = t->n;
-    bool letters = *w >= 'a' && *w <= 'z';
-    tcall_key_ k;
-    char last;
-    k.prefix = 0;
-    if (n >= TCALL_PICK_PREFIX_ && letters)
-        k.prefix = tcall_pick_hash_(0x50BA1, w, TCALL_PICK_PREFIX_) | 1;
-    if (n > 3 && letters)
-        n = tcall_stem_(w, n);
-    last = w[n - 1];
-    if (t->n > 3 && n > 2 && last == 'y')
-        last = 'i';
-    k.stem = tcall_pick_hash_(TCALL_PICK_HASH_, w, n - 1);
-    k.stem = tcall_pick_hash_(k.stem, &last, 1);
+    tcall_key_ k = {2166136261u, 0};
+    size_t n = t->n, i;
+    bool cut = n > 3 && tcall_is_letter_(*t->at);
+    if (cut)
+        n = tcall_stem_(t->at, n);
+    for (i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)t->at[i];
+        if (cut && c == 'y' && i == n - 1)
+            c = 'i';
+        k.stem = (k.stem ^ c) * 16777619u;
+        if (cut && i == TCALL_PICK_PREFIX_ - 1)
+            k.prefix = ~k.stem;
+    }
     return k;
 }
 
 /* What one tool says of the words of the input: three bits each, a level; its
  * length and how much of its name was asked for. */
 typedef struct tcall_record_ {
-    uint8_t levels[TCALL_PICK_TERMS_ / 8][3];
+    uint16_t levels[TCALL_PICK_TERMS_ / 5];
     uint8_t length; /* in quarters of a word, coarser from 128 on */
     uint8_t name;   /* 16: all its words */
 } tcall_record_;
@@ -7826,43 +7810,26 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
         q->clauses--;
 }
 
-/* Synonyms of the terms become keys too. Text: words that mean the same stand
- * in one line, separated by spaces. */
+/* Synonyms of the terms become keys too: all words of the lines they are in. */
 static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
 {
-    const char *line = text, *p = text;
-    tcall_split_ *t = &q->words;
-    uint8_t terms[4];
-    unsigned found = 0, again = 0;
-    while (*p) {
-        const char *from = p;
-        while ((unsigned char)*p > ' ')
-            p++;
-        t->at = from;
-        t->n = (uint8_t)(p - from);
-        if (p > from && p - from < TCALL_PICK_WORD_ &&
-            (again || tcall_query_begins_(q, tcall_pick_letters_(t->at, t->n)))) {
-            uint32_t stem = tcall_split_key_(t).stem;
-            int term = tcall_query_term_(q, stem);
-            unsigned i;
-            for (i = 0; i < again; i++)
-                if (terms[i] != term)
-                    tcall_query_add_(q, tcall_pick_letters_(t->at, t->n), stem,
-                                     terms[i] | TCALL_SLOT_WEAK_);
-            if (term >= 0 && !again && found < TCALL_COUNT(terms))
-                terms[found++] = (uint8_t)term;
-        }
-        while (*p == ' ')
-            p++;
-        if (*p && *p != '\n')
+    tcall_split_ *t = &q->words, line;
+    tcall_split_init_(t, text, strlen(text));
+    t->begin = q->letters;
+    while (tcall_split_next_(t)) {
+        int term = tcall_query_term_(q, tcall_split_key_(t).stem);
+        const char *from = t->p;
+        if (term < 0)
             continue;
-        again = again ? 0 : found; /* the line once more, to add its words */
-        found = 0;
-        if (again)
-            p = line;
-        else
-            p += *p == '\n';
-        line = again ? line : p;
+        while (from > text && from[-1] != '\n')
+            from--;
+        tcall_split_init_(&line, from, strcspn(from, "\n"));
+        while (tcall_split_next_(&line)) {
+            uint32_t stem = tcall_split_key_(&line).stem;
+            if (tcall_query_term_(q, stem) != term)
+                tcall_query_add_(q, tcall_pick_letters_(line.at, line.n), stem,
+                                 (uint32_t)term | TCALL_SLOT_WEAK_);
+        }
     }
 }
 
@@ -8026,27 +7993,32 @@ typedef struct tcall_ranking_ {
     bool late;
 } tcall_ranking_;
 
-/* Why a tool may not be picked, NULL: it may. */
-static const char *tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
-                                      const tcall_tool *tool)
+/* Why a tool may not be picked. */
+enum {
+    TCALL_PICK_FREE_,
+    TCALL_PICK_PERMISSIONS_,
+    TCALL_PICK_UNSAFE_,
+    TCALL_PICK_STREAMING_,
+    TCALL_PICK_ROLES_,
+    TCALL_PICK_COST_,
+    TCALL_PICK_GROUPS_
+};
+
+static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
+                              const tcall_tool *tool)
 {
-    unsigned allow = o->allow ? o->allow : tc->desc.allow;
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_needs(tool) == TCALL_READ
                     : tool->safe == TCALL_SAFE;
-    if (!tcall_enabled(tool, allow))
-        return "permissions";
-    if (!safe && !o->allow_unsafe)
-        return "unsafe";
-    if (o->streaming && !tool->streaming)
-        return "streaming";
-    if (tool->roles && !(tool->roles & o->roles))
-        return "roles";
-    if (o->max_cost && tool->cost > o->max_cost)
-        return "cost";
-    if (o->groups && tool->groups && !(tool->groups & o->groups))
-        return "groups";
-    return NULL;
+    return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
+               ? TCALL_PICK_PERMISSIONS_
+           : !safe && !o->allow_unsafe              ? TCALL_PICK_UNSAFE_
+           : o->streaming && !tool->streaming       ? TCALL_PICK_STREAMING_
+           : tool->roles && !(tool->roles & o->roles) ? TCALL_PICK_ROLES_
+           : o->max_cost && tool->cost > o->max_cost ? TCALL_PICK_COST_
+           : o->groups && tool->groups && !(tool->groups & o->groups)
+               ? TCALL_PICK_GROUPS_
+               : TCALL_PICK_FREE_;
 }
 
 /* The next tool at or behind *i that may be picked. Stops when time is up. */
@@ -8068,7 +8040,6 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
     tcall_query_ *q = k->q;
     const tcall_index *index = k->opts->index;
     tcall_counts_ n;
-    unsigned i;
     memset(r, 0, sizeof *r);
     memset(&n, 0, sizeof n);
     if (index)
@@ -8077,13 +8048,10 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
         tcall_query_tool_(q, &k->tc->desc.tools[tool], &n);
     while (q->hits > 0) {
         unsigned t = q->hit[--q->hits], level = 7;
-        uint32_t bits;
         unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
         while (tcall_pick_levels_[level] > sum)
             level--;
-        bits = (uint32_t)level << t % 8 * 3;
-        for (i = 0; i < 3; i++, bits >>= 8)
-            r->levels[t / 8][i] |= (uint8_t)bits;
+        r->levels[t / 5] |= (uint16_t)(level << t % 5 * 3);
         if (count) {
             q->any[t]++;
             q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
@@ -8094,13 +8062,6 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
         n.length = 128 + (n.length - 128) / 16;
     r->length = (uint8_t)(n.length < 255 ? n.length : 255);
     r->name = (uint8_t)(n.name ? n.hits * 16 / n.name : 0);
-}
-
-/* The levels of eight terms from t on. */
-static uint32_t tcall_record_levels_(const tcall_record_ *r, unsigned t)
-{
-    const uint8_t *p = r->levels[t / 8];
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
 }
 
 static unsigned tcall_record_length_(const tcall_record_ *r)
@@ -8132,8 +8093,8 @@ static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
         tcall_ranking_record_(k, tool, r, false);
     dull = 64 + 1024 * tcall_record_length_(r) / average;
     memset(part, 0, sizeof q->best);
-    for (first = 0; first < q->terms; first += 8) {
-        uint32_t levels = tcall_record_levels_(r, first);
+    for (first = 0; first < q->terms; first += 5) {
+        unsigned levels = r->levels[first / 5];
         for (t = first; levels; levels >>= 3, t++) {
             uint32_t value = tcall_pick_levels_[levels & 7];
             unsigned clauses = q->clause[t];
@@ -8265,24 +8226,23 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
 }
 
 /* The mean of the score so far and of a further scorer. */
-static uint32_t tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
-                                 tcall_picked *p, const tcall_scorer *s,
-                                 unsigned *weights)
+static void tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
+                             tcall_picked *p, const tcall_scorer *s)
 {
-    unsigned own = s->weight ? s->weight : 1;
-    unsigned all = *weights + own < 255 ? *weights + own : 255;
-    uint32_t score;
+    uint32_t own = s->weight ? s->weight : 1, score;
     if (s->score) {
         int r = s->score(s->user, input, p->tool, p->index);
         if (r < 0)
-            return p->rank; /* it cannot tell: the others do */
+            return; /* it cannot tell: the others do */
         score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
     } else
         score = tcall_ranking_score_(k, p->index);
-    *weights = all;
-    if (own == all)
-        return score;
-    return ((p->rank >> 8) * (all - own) + (score >> 8) * own) / all << 8;
+    if (p->weights)
+        score = ((p->rank >> 12) * p->weights + (score >> 12) * own) /
+                    (p->weights + own)
+                << 12;
+    p->rank = score;
+    p->weights = (uint16_t)(p->weights + own);
 }
 
 static const tcall_scorer tcall_scorer_words_ = {"words", NULL, NULL, 0, 0};
@@ -8301,12 +8261,9 @@ static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_str input,
 {
     const tcall_scorer *s;
     size_t n = tcall_pick_scorers_(k->opts, &s);
-    unsigned weights = 0;
-    p->rank = 0;
     for (; n > 0; n--, s++)
         if (!s->top)
-            p->rank = tcall_score_mix_(k, input, p, s, &weights);
-    p->weights = (uint16_t)weights;
+            tcall_score_mix_(k, input, p, s);
 }
 
 /* Scorers that see the best tools only, in turn. */
@@ -8322,12 +8279,10 @@ static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
         count = count < s->top ? count : s->top;
         for (i = 0; i < count; i++) {
             tcall_picked p = picks[i];
-            unsigned weights = p.weights;
             size_t index = p.index;
             if (!tcall_ranking_next_(k, &index))
                 return count;
-            p.rank = tcall_score_mix_(k, input, &p, s, &weights);
-            p.weights = (uint16_t)weights;
+            tcall_score_mix_(k, input, &p, s);
             sorted = tcall_picks_insert_(picks, sorted, count, p);
         }
     }
@@ -8357,35 +8312,20 @@ static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
     memset(&p, 0, sizeof p);
     p.tool = &k->tc->desc.tools[i];
     p.index = (uint16_t)i;
-    p.late = k->late;
     p.pinned = p.tool->pinned;
+    p.late = k->late && !p.pinned;
     return p;
 }
 
-/* Time is up: candidates in the order of registration. */
-static int tcall_ranking_late_(tcall_ranking_ *k, tcall_picked *picks, int max)
-{
-    int count = 0;
-    size_t i;
-    k->late = false;
-    for (i = 0; count < max && i < k->tc->desc.tool_count; i++) {
-        const tcall_tool *tool = &k->tc->desc.tools[i];
-        if (tool->pinned || tcall_pick_barred_(k->tc, k->opts, tool))
-            continue;
-        picks[count] = tcall_pick_of_(k, i);
-        picks[count++].late = true;
-    }
-    return count;
-}
-
-/* All tools that may be picked and are pinned come behind the others. */
-static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks, int count,
-                              int max)
+/* Adds all tools that may be picked and are pinned, or are not, in the order of
+ * registration. */
+static int tcall_ranking_add_(const tcall_ranking_ *k, tcall_picked *picks,
+                              int count, int max, bool pinned)
 {
     const tcall_desc *d = &k->tc->desc;
     size_t i;
     for (i = 0; i < d->tool_count && count < max; i++)
-        if (d->tools[i].pinned &&
+        if (d->tools[i].pinned == pinned &&
             !tcall_pick_barred_(k->tc, k->opts, &d->tools[i]))
             picks[count++] = tcall_pick_of_(k, i);
     return count;
@@ -8393,12 +8333,10 @@ static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks, int count,
 
 static void tcall_picks_sort_(tcall_picked *picks, int count)
 {
-    int i, at;
-    for (i = 1; i < count; i++) {
-        tcall_picked p = picks[i];
-        for (at = i; at > 0 && picks[at - 1].index > p.index; at--)
-            picks[at] = picks[at - 1];
-        picks[at] = p;
+    int i;
+    for (i = 0; i < count; i++) {
+        picks[i].rank = 0xFFFFu - picks[i].index;
+        tcall_picks_insert_(picks, i, count, picks[i]);
     }
 }
 
@@ -8466,12 +8404,13 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
         count = tcall_picks_insert_(picks, count, room, p);
     }
     count = tcall_ranking_cascade_(&k, input, picks, count);
-    if (k.late) {
-        most = opts->max ? opts->max : 3;
-        count = tcall_ranking_late_(&k, picks, room < most ? room : most);
-    } else
+    most = opts->max ? opts->max : 3;
+    if (k.late)
+        count = tcall_ranking_add_(&k, picks, 0, room < most ? room : most,
+                                   false);
+    else
         count = tcall_ranking_cut_(&k, picks, count);
-    count = tcall_ranking_pin_(&k, picks, count, max);
+    count = tcall_ranking_add_(&k, picks, count, max, true);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
     tcall_tell_picks_(tc, picks, count);
@@ -8483,7 +8422,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_tell_word_(const tcall_teller_ *to, const tcall_split_ *t,
                              unsigned term)
 {
-    if (!(tcall_record_levels_(to->only, term) >> term % 8 * 3 & 7))
+    if (!(to->only->levels[term / 5] >> term % 5 * 3 & 7))
         return;
     tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
     tcall_write_bytes(to->w, t->at, t->n);
@@ -8531,16 +8470,19 @@ int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
 static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
                                 const tcall_pick_opts *opts)
 {
+    static const char *const whys[] = {"",          "permissions", "unsafe",
+                                       "streaming", "roles",       "cost",
+                                       "groups"};
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
-        const char *why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
+        int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
         if (!why)
             continue;
         tcall_write_open(w, '{');
         tcall_write_key(w, "tool");
         tcall_write_string(w, tc->desc.tools[i].name);
         tcall_write_key(w, "why");
-        tcall_write_string(w, why);
+        tcall_write_string(w, whys[why]);
         tcall_write_close(w, '}');
     }
 }
