@@ -7443,7 +7443,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
         else if (c - 0x400 < 0x10)
             r.c += 0x50;
         else if (c - 0x100 < 0x80) /* capitals are even, but in two ranges */
-            r.c = c - 0x139 < 16 || c - 0x179 < 6 ? (c + 1) & ~1u : c | 1;
+            r.c = (c + (c - 0x139 < 16 || c - 0x179 < 6)) | 1;
     }
     r.capital |= r.c != c;
     return r;
@@ -7694,13 +7694,13 @@ typedef struct tcall_record_ {
 #define TCALL_SLOT_HASH_ 0xFFFFF000u
 
 typedef struct tcall_query_ {
-    uint32_t slot[TCALL_PICK_SLOTS_];
+    uint8_t terms, clauses, hits;
+    uint16_t keys;
     uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
     uint32_t lengths;     /* of the tools, in quarters of a word */
     uint32_t level;       /* of the best score of all, in thousandths */
+    tcall_split_ words;
     uint32_t letters[32]; /* which keys begin so */
-    uint16_t keys;
-    uint8_t terms, clauses;
     uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
     uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
     uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
@@ -7708,8 +7708,7 @@ typedef struct tcall_query_ {
     uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
     uint8_t like[TCALL_PICK_TERMS_];
     uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
-    uint8_t hits;
-    tcall_split_ words;
+    uint32_t slot[TCALL_PICK_SLOTS_];
 } tcall_query_;
 
 /* The slot of a key from *at on, which moves past it; 0: no further one. */
@@ -7991,6 +7990,9 @@ typedef struct tcall_ranking_ {
     uint32_t started;
     size_t tools; /* that may be picked */
     bool late;
+    const tcall_scorer *scorers;
+    size_t scorer_count;
+    tcall_scorer words; /* the built-in one */
 } tcall_ranking_;
 
 /* Why a tool may not be picked. */
@@ -8185,6 +8187,8 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     memset(k, 0, sizeof *k);
     k->tc = tc;
     k->opts = opts;
+    k->scorers = opts->scorer_count ? opts->scorers : &k->words;
+    k->scorer_count = opts->scorer_count ? opts->scorer_count : 1;
     all = size + tc->desc.tool_count * sizeof(tcall_record_);
     if (opts->index && (opts->index->tools != tc->desc.tool_count))
         return TCALL_E_USAGE;
@@ -8211,8 +8215,9 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
 /* Puts a candidate where it belongs among the count best, of which there are
  * at most room. Of equals the one that came first stays first. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
-                               tcall_picked p)
+                               const tcall_picked *pick)
 {
+    const tcall_picked p = *pick;
     int at = count;
     while (at > 0 && picks[at - 1].rank < p.rank)
         at--;
@@ -8245,34 +8250,23 @@ static void tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
     p->weights = (uint16_t)(p->weights + own);
 }
 
-static const tcall_scorer tcall_scorer_words_ = {"words", NULL, NULL, 0, 0};
-
-/* The first, or all, scorers of the options that see every tool; the cascade
- * of those that see the best only comes after. */
-static size_t tcall_pick_scorers_(const tcall_pick_opts *o,
-                                  const tcall_scorer **s)
-{
-    *s = o->scorer_count ? o->scorers : &tcall_scorer_words_;
-    return o->scorer_count ? o->scorer_count : 1;
-}
-
+/* All scorers that see every tool. */
 static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_str input,
                                 tcall_picked *p)
 {
-    const tcall_scorer *s;
-    size_t n = tcall_pick_scorers_(k->opts, &s);
-    for (; n > 0; n--, s++)
-        if (!s->top)
-            tcall_score_mix_(k, input, p, s);
+    size_t i;
+    for (i = 0; i < k->scorer_count; i++)
+        if (!k->scorers[i].top)
+            tcall_score_mix_(k, input, p, &k->scorers[i]);
 }
 
 /* Scorers that see the best tools only, in turn. */
 static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
                                   tcall_picked *picks, int count)
 {
-    const tcall_scorer *s;
-    size_t n = tcall_pick_scorers_(k->opts, &s);
-    for (; n > 0; n--, s++) {
+    size_t n;
+    for (n = 0; n < k->scorer_count; n++) {
+        const tcall_scorer *s = &k->scorers[n];
         int i, sorted = 0;
         if (!s->top)
             continue;
@@ -8283,7 +8277,7 @@ static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
             if (!tcall_ranking_next_(k, &index))
                 return count;
             tcall_score_mix_(k, input, &p, s);
-            sorted = tcall_picks_insert_(picks, sorted, count, p);
+            sorted = tcall_picks_insert_(picks, sorted, count, &p);
         }
     }
     return count;
@@ -8336,7 +8330,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     int i;
     for (i = 0; i < count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
-        tcall_picks_insert_(picks, i, count, picks[i]);
+        tcall_picks_insert_(picks, i, count, &picks[i]);
     }
 }
 
@@ -8376,8 +8370,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
     tcall_ranking_ k;
-    const tcall_scorer *s;
-    size_t i, n;
+    size_t i;
     int r, room = max, count = 0, most;
     if (!opts)
         opts = &tcall_pick_default_;
@@ -8388,11 +8381,10 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
         return r;
     for (i = 0; i < tc->desc.tool_count; i++)
         room -= tc->desc.tools[i].pinned;
-    n = tcall_pick_scorers_(opts, &s);
     most = opts->max ? opts->max : 3;
-    for (i = 0; i < n; i++) {
-        most = s[i].top > most ? s[i].top : most;
-        if (!s[i].score && k.q->terms && !k.tools)
+    for (i = 0; i < k.scorer_count; i++) {
+        most = k.scorers[i].top > most ? k.scorers[i].top : most;
+        if (!k.scorers[i].score && k.q->terms && !k.tools)
             tcall_ranking_prepare_(&k);
     }
     room = room < most ? room : most;
@@ -8401,7 +8393,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
         if (p.pinned)
             continue;
         tcall_ranking_rate_(&k, input, &p);
-        count = tcall_picks_insert_(picks, count, room, p);
+        count = tcall_picks_insert_(picks, count, room, &p);
     }
     count = tcall_ranking_cascade_(&k, input, picks, count);
     most = opts->max ? opts->max : 3;
@@ -8491,7 +8483,6 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       const tcall_pick_opts *opts, const tcall_picked *picks,
                       int count)
 {
-    const tcall_scorer *s;
     tcall_ranking_ k;
     tcall_teller_ to;
     size_t n;
@@ -8503,8 +8494,8 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (n = tcall_pick_scorers_(opts, &s); n > 0; n--, s++)
-        tcall_write_string(w, s->name ? s->name : "words");
+    for (n = 0; n < k.scorer_count; n++)
+        tcall_write_string(w, k.scorers[n].name ? k.scorers[n].name : "words");
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_open(w, '[');
