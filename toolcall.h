@@ -1190,12 +1190,12 @@ typedef struct tcall_scorer {
 /* Made by tcall_pick_index. */
 typedef struct tcall_index tcall_index;
 struct tcall_query_;
-struct tcall_counts_;
-struct tcall_index {
+struct tcall_record_;
+struct tcall_index { /* private */
     const uint32_t *words;
     size_t tools;
-    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t i,
-                 struct tcall_counts_ *n); /* private */
+    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t tool,
+                 struct tcall_record_ *r);
 };
 
 /* Zero is the default of each. */
@@ -7519,16 +7519,18 @@ static unsigned tcall_pick_letters_(const char *w, size_t n)
     return letters;
 }
 
+/* Whether the bit of such a number is set. */
+static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
+{
+    return bits[n / 32] >> n % 32 & 1;
+}
+
 /* Counts a word of n bytes; whether it is wanted. */
 static inline bool tcall_split_wanted_(tcall_split_ *t, const char *w, size_t n)
 {
-    unsigned letters;
     t->words++;
     t->longer += n > 2;
-    if (!t->begin)
-        return true;
-    letters = tcall_pick_letters_(w, n);
-    return t->begin[letters / 32] >> letters % 32 & 1;
+    return !t->begin || tcall_pick_bit_(t->begin, tcall_pick_letters_(w, n));
 }
 
 /* Whether an ASCII word goes on behind it with letters that are not, or that
@@ -7575,7 +7577,7 @@ static bool tcall_split_next_(tcall_split_ *t)
         const char *from = p;
         unsigned c = (unsigned char)*p;
         size_t n, capitals;
-        if (!(tcall_split_no_sign_[c / 32] >> c % 32 & 1)) {
+        if (!tcall_pick_bit_(tcall_split_no_sign_, c)) {
             if (t->input) {
                 t->p = p;
                 tcall_split_sign_(t, c);
@@ -7751,11 +7753,6 @@ static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
     q->letters[letters / 32] |= (uint32_t)1 << letters % 32;
 }
 
-static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
-{
-    return q->letters[letters / 32] >> letters % 32 & 1;
-}
-
 /* Told of each term when its word is at hand; NULL but for reports. */
 typedef struct tcall_teller_ tcall_teller_;
 struct tcall_teller_ {
@@ -7832,10 +7829,10 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
     }
 }
 
-/* Counts one word of a tool; true when it is a key. */
-static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
+/* Counts a word that a tool has so many times; true when it is a key. */
+static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
+                             unsigned times)
 {
-    const uint8_t *weights = tcall_pick_weights_[text];
     unsigned at = hash >> 12;
     uint32_t slot;
     bool hit = false;
@@ -7846,16 +7843,17 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
         if (q->own[term] + q->like[term] == 0)
             q->hit[q->hits++] = (uint8_t)term;
         if (*sum < 100)
-            *sum = (uint8_t)(*sum + weights[weak]);
+            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak] * times);
         hit = true;
     }
     return hit;
 }
 
-static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned text)
+static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned where,
+                              unsigned times)
 {
-    return tcall_query_hit_(q, key.stem, text) ||
-           (key.prefix && tcall_query_hit_(q, key.prefix, text));
+    return tcall_query_hit_(q, key.stem, where, times) ||
+           (key.prefix && tcall_query_hit_(q, key.prefix, where, times));
 }
 
 /* The texts of a tool. */
@@ -7880,58 +7878,81 @@ static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
     return tcall_pick_texts_[text].where;
 }
 
-/* What is counted while a tool is read. */
-typedef struct tcall_counts_ {
-    unsigned length; /* in quarters of a word */
-    unsigned name;   /* its words */
-    unsigned hits;   /* those of them that were asked for */
-} tcall_counts_;
-
-/* Words that are too short to tell anything make no text longer. */
-static void tcall_counts_add_(tcall_counts_ *n, const tcall_split_ *t,
-                              unsigned where)
+/* Length in quarters of a word, and the share of the name that was asked for. */
+static void tcall_record_close_(tcall_record_ *r, unsigned length,
+                                unsigned name, unsigned asked)
 {
-    n->length += tcall_pick_weights_[where][2] * t->longer;
-    if (where == TCALL_IN_NAME_)
-        n->name = t->words;
+    length = length < 128 ? length : 128 + (length - 128) / 16;
+    r->length = (uint8_t)(length < 255 ? length : 255);
+    r->name = (uint8_t)(name ? asked * 16 / name : 0);
 }
 
-/* Reads a tool: what it says is in own and like afterwards. */
+/* Reads a tool: what it says is in own and like afterwards. Words that are too
+ * short to tell anything make no text longer. */
 static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
-                              tcall_counts_ *n)
+                              tcall_record_ *r)
 {
     tcall_split_ *t = &q->words;
-    unsigned text;
+    unsigned length = 0, name = 0, asked = 0, text;
     for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
         unsigned where = tcall_pick_text_(t, tool, text);
         t->begin = q->letters;
         while (tcall_split_next_(t))
-            if (tcall_query_word_(q, tcall_split_key_(t), where))
-                n->hits += where == TCALL_IN_NAME_;
-        tcall_counts_add_(n, t, where);
+            if (tcall_query_word_(q, tcall_split_key_(t), where, 1))
+                asked += where == TCALL_IN_NAME_;
+        length += tcall_pick_weights_[where][2] * t->longer;
+        if (where == TCALL_IN_NAME_)
+            name = t->words;
     }
+    tcall_record_close_(r, length, name, asked);
 }
 
-/* The same from an index. Of each tool it has a head, its length and the words
- * of its name, and two numbers for each word: 20 bits of the hash of the stem,
- * the letters, where it stands; and the prefix. */
+/* The same from an index. Of each tool it has its length, the words of its name
+ * and two numbers for each other word: 20 bits of the hash of the stem, the
+ * letters, where it stands; 20 bits of the prefix, how many times it stands
+ * there. */
 static void tcall_query_index_(tcall_query_ *q, const tcall_index *index,
-                               size_t i, tcall_counts_ *n)
+                               size_t tool, tcall_record_ *r)
 {
-    const uint32_t *p = index->words + index->words[i];
-    const uint32_t *end = index->words + index->words[i + 1];
-    n->length = *p >> 8;
-    n->name = *p & 0xFF;
+    const uint32_t *p = index->words + index->words[tool];
+    const uint32_t *end = index->words + index->words[tool + 1];
+    unsigned head = *p, asked = 0;
     for (p++; p < end; p += 2) {
-        unsigned letters = *p >> 2 & 0x3FF;
+        unsigned letters = *p >> 2 & 0x3FF, where = *p & 3;
         tcall_key_ key;
-        if (!tcall_query_begins_(q, letters))
+        if (!tcall_pick_bit_(q->letters, letters))
             continue;
         key.stem = p[0];
-        key.prefix = p[1];
-        if (tcall_query_word_(q, key, *p & 3))
-            n->hits += (*p & 3) == TCALL_IN_NAME_;
+        key.prefix = p[1] & TCALL_SLOT_HASH_;
+        if (tcall_query_word_(q, key, where, p[1] & ~TCALL_SLOT_HASH_))
+            asked += where == TCALL_IN_NAME_;
     }
+    tcall_record_close_(r, head >> 8, head & 0xFF, asked);
+}
+
+/* Adds a word from first on to the words of a tool; returns their end. A word
+ * that stands among the last ones already is only counted, but for names; more
+ * than twelve times weigh the same. */
+static size_t tcall_index_add_(uint32_t *words, size_t room, size_t first,
+                               size_t end, const tcall_split_ *t,
+                               unsigned where)
+{
+    tcall_key_ key = tcall_split_key_(t);
+    uint32_t word = (key.stem & TCALL_SLOT_HASH_) |
+                    tcall_pick_letters_(t->at, t->n) << 2 | where;
+    size_t at = end;
+    if (end + 2 > room)
+        return end + 2; /* to say how many are needed */
+    while (where != TCALL_IN_NAME_ && at > first && end - at < 128) {
+        at -= 2;
+        if (words[at] == word) {
+            words[at + 1] += (words[at + 1] & ~TCALL_SLOT_HASH_) < 12;
+            return end;
+        }
+    }
+    words[end] = word;
+    words[end + 1] = (key.prefix & TCALL_SLOT_HASH_) | 1;
+    return end + 2;
 }
 
 int tcall_pick_index(tcall *tc, tcall_index *index)
@@ -7944,31 +7965,23 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     tcall_block_grow_(b, (0 - (uintptr_t)tcall_block_gap_(b)) & 3);
     words = (uint32_t *)(void *)tcall_block_gap_(b);
     room = tcall_block_free_(b) / 4;
-    for (i = 0; i <= count; i++) {
-        const tcall_tool *tool = &tc->desc.tools[i];
+    for (i = 0; i < count; i++) {
         size_t head = used++;
-        tcall_counts_ n;
+        unsigned length = 0, name = 0, text;
         tcall_split_ t;
-        unsigned text;
-        if (i < room)
-            words[i] = (uint32_t)head;
-        memset(&n, 0, sizeof n);
-        for (text = 0; i < count && text < TCALL_COUNT(tcall_pick_texts_);
-             text++) {
-            unsigned where = tcall_pick_text_(&t, tool, text);
-            for (; tcall_split_next_(&t); used += 2) {
-                uint32_t letters = tcall_pick_letters_(t.at, t.n);
-                tcall_key_ key = tcall_split_key_(&t);
-                if (used + 2 > room)
-                    continue;
-                words[used] =
-                    (key.stem & TCALL_SLOT_HASH_) | letters << 2 | where;
-                words[used + 1] = key.prefix;
-            }
-            tcall_counts_add_(&n, &t, where);
+        for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
+            unsigned where = tcall_pick_text_(&t, &tc->desc.tools[i], text);
+            while (tcall_split_next_(&t))
+                used = tcall_index_add_(words, room, head + 1, used, &t, where);
+            length += tcall_pick_weights_[where][2] * t.longer;
+            if (where == TCALL_IN_NAME_)
+                name = t.words;
         }
-        if (head < room)
-            words[head] = n.length << 8 | (n.name & 0xFF);
+        if (head < room) {
+            words[i] = (uint32_t)head;
+            words[i + 1] = (uint32_t)used;
+            words[head] = length << 8 | (name & 0xFF);
+        }
     }
     if (!tcall_block_grow_(b, (used * 4 + 7) & ~(size_t)7)) {
         b->low = low;
@@ -7990,6 +8003,8 @@ typedef struct tcall_ranking_ {
     uint32_t started;
     size_t tools; /* that may be picked */
     bool late;
+    tcall_str input;
+    int max;
     const tcall_scorer *scorers;
     size_t scorer_count;
     tcall_scorer words; /* the built-in one */
@@ -8035,19 +8050,17 @@ static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
     return NULL;
 }
 
-/* What tool i says of the terms, and in the first pass how many tools do. */
+/* What a tool says of the terms, and in the first pass how many tools do. */
 static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
                                   tcall_record_ *r, bool count)
 {
     tcall_query_ *q = k->q;
     const tcall_index *index = k->opts->index;
-    tcall_counts_ n;
     memset(r, 0, sizeof *r);
-    memset(&n, 0, sizeof n);
     if (index)
-        index->read(q, index, tool, &n);
+        index->read(q, index, tool, r);
     else
-        tcall_query_tool_(q, &k->tc->desc.tools[tool], &n);
+        tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
     while (q->hits > 0) {
         unsigned t = q->hit[--q->hits], level = 7;
         unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
@@ -8060,10 +8073,6 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
         }
         q->own[t] = q->like[t] = 0;
     }
-    if (n.length >= 128)
-        n.length = 128 + (n.length - 128) / 16;
-    r->length = (uint8_t)(n.length < 255 ? n.length : 255);
-    r->name = (uint8_t)(n.name ? n.hits * 16 / n.name : 0);
 }
 
 static unsigned tcall_record_length_(const tcall_record_ *r)
@@ -8113,26 +8122,6 @@ static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
     return cover;
 }
 
-/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
-{
-    const tcall_query_ *q = k->q;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
-    unsigned c;
-    if (q->level == 0)
-        return 0;
-    tcall_ranking_parts_(k, i, part);
-    if (part[0] == 0)
-        return 0;
-    for (c = 0; c < q->clauses; c++)
-        if (part[c + 1]) {
-            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
-            most = share > most ? share : most;
-        }
-    score = (part[0] << 12) / q->best[0];
-    return (614 * score + 410 * most) * q->level;
-}
-
 /* 16 * log2 of how rare a term is among the tools: of the word itself if there
  * is a tool that has it, else of what is like it. */
 static unsigned tcall_query_rare_(const tcall_query_ *q, unsigned term,
@@ -8174,6 +8163,28 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
     q->level = all ? most * 1000 / all : 0;
 }
 
+/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
+static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
+{
+    const tcall_query_ *q = k->q;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
+    unsigned c;
+    if (q->terms && !k->tools)
+        tcall_ranking_prepare_(k);
+    if (q->level == 0)
+        return 0;
+    tcall_ranking_parts_(k, i, part);
+    if (part[0] == 0)
+        return 0;
+    for (c = 0; c < q->clauses; c++)
+        if (part[c + 1]) {
+            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
+            most = share > most ? share : most;
+        }
+    score = (part[0] << 12) / q->best[0];
+    return (614 * score + 410 * most) * q->level;
+}
+
 /* The query, and records for all tools if there is room, in the free part of
  * the block: nothing of it is held. */
 static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
@@ -8187,6 +8198,8 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     memset(k, 0, sizeof *k);
     k->tc = tc;
     k->opts = opts;
+    k->input = input;
+    k->max = opts->max ? opts->max : 3;
     k->scorers = opts->scorer_count ? opts->scorers : &k->words;
     k->scorer_count = opts->scorer_count ? opts->scorer_count : 1;
     all = size + tc->desc.tool_count * sizeof(tcall_record_);
@@ -8219,24 +8232,22 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
 {
     const tcall_picked p = *pick;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < p.rank)
-        at--;
-    if (at >= room)
-        return count;
-    if (count < room)
-        count++;
-    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
-    picks[at] = p;
+    count += count < room;
+    for (; at > 0 && picks[at - 1].rank < p.rank; at--)
+        if (at < room)
+            picks[at] = picks[at - 1];
+    if (at < room)
+        picks[at] = p;
     return count;
 }
 
 /* The mean of the score so far and of a further scorer. */
-static void tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
-                             tcall_picked *p, const tcall_scorer *s)
+static void tcall_score_mix_(tcall_ranking_ *k, tcall_picked *p,
+                             const tcall_scorer *s)
 {
     uint32_t own = s->weight ? s->weight : 1, score;
     if (s->score) {
-        int r = s->score(s->user, input, p->tool, p->index);
+        int r = s->score(s->user, k->input, p->tool, p->index);
         if (r < 0)
             return; /* it cannot tell: the others do */
         score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
@@ -8251,18 +8262,17 @@ static void tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
 }
 
 /* All scorers that see every tool. */
-static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_str input,
-                                tcall_picked *p)
+static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_picked *p)
 {
     size_t i;
     for (i = 0; i < k->scorer_count; i++)
         if (!k->scorers[i].top)
-            tcall_score_mix_(k, input, p, &k->scorers[i]);
+            tcall_score_mix_(k, p, &k->scorers[i]);
 }
 
 /* Scorers that see the best tools only, in turn. */
-static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
-                                  tcall_picked *picks, int count)
+static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_picked *picks,
+                                  int count)
 {
     size_t n;
     for (n = 0; n < k->scorer_count; n++) {
@@ -8276,7 +8286,7 @@ static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
             size_t index = p.index;
             if (!tcall_ranking_next_(k, &index))
                 return count;
-            tcall_score_mix_(k, input, &p, s);
+            tcall_score_mix_(k, &p, s);
             sorted = tcall_picks_insert_(picks, sorted, count, &p);
         }
     }
@@ -8289,8 +8299,8 @@ static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
 {
     const tcall_pick_opts *o = k->opts;
     unsigned min = o->min_score ? o->min_score : 50;
-    int max = o->max ? o->max : 3, i;
-    for (i = 0; i < count && i < max; i++) {
+    int i;
+    for (i = 0; i < count && i < k->max; i++) {
         tcall_picked *p = &picks[i];
         p->score = (uint16_t)(p->rank / TCALL_PICK_ONE_);
         if (p->score < min ||
@@ -8302,12 +8312,11 @@ static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
 
 static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
 {
-    tcall_picked p;
-    memset(&p, 0, sizeof p);
-    p.tool = &k->tc->desc.tools[i];
+    const tcall_tool *tool = &k->tc->desc.tools[i];
+    tcall_picked p = {tool, 0, 0, false, false, 0, 0};
     p.index = (uint16_t)i;
-    p.pinned = p.tool->pinned;
-    p.late = k->late && !p.pinned;
+    p.pinned = tool->pinned;
+    p.late = k->late && !tool->pinned;
     return p;
 }
 
@@ -8381,25 +8390,21 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
         return r;
     for (i = 0; i < tc->desc.tool_count; i++)
         room -= tc->desc.tools[i].pinned;
-    most = opts->max ? opts->max : 3;
-    for (i = 0; i < k.scorer_count; i++) {
+    most = k.max;
+    for (i = 0; i < k.scorer_count; i++)
         most = k.scorers[i].top > most ? k.scorers[i].top : most;
-        if (!k.scorers[i].score && k.q->terms && !k.tools)
-            tcall_ranking_prepare_(&k);
-    }
+    k.max = room < k.max ? room : k.max;
     room = room < most ? room : most;
     for (i = 0; room > 0 && tcall_ranking_next_(&k, &i); i++) {
         tcall_picked p = tcall_pick_of_(&k, i);
         if (p.pinned)
             continue;
-        tcall_ranking_rate_(&k, input, &p);
+        tcall_ranking_rate_(&k, &p);
         count = tcall_picks_insert_(picks, count, room, &p);
     }
-    count = tcall_ranking_cascade_(&k, input, picks, count);
-    most = opts->max ? opts->max : 3;
+    count = tcall_ranking_cascade_(&k, picks, count);
     if (k.late)
-        count = tcall_ranking_add_(&k, picks, 0, room < most ? room : most,
-                                   false);
+        count = tcall_ranking_add_(&k, picks, 0, k.max, false);
     else
         count = tcall_ranking_cut_(&k, picks, count);
     count = tcall_ranking_add_(&k, picks, count, max, true);
