@@ -7025,7 +7025,7 @@ enum {
     TCALL_PICK_TERMS_ = 45,  /* words of the input that count */
     TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
     TCALL_PICK_KEYS_ = 224,  /* of them used at most */
-    TCALL_PICK_CLAUSES_ = 8, /* of the input; the last takes the rest */
+    TCALL_PICK_CLAUSES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_PREFIX_ = 6,  /* letters that make words alike */
     TCALL_PICK_WORD_ = 28    /* bytes of a word; more do not count */
 };
@@ -7370,16 +7370,18 @@ typedef struct tcall_split_ {
     bool paired; /* the wide character at p was in the word before */
     uint8_t n;
     const char *at; /* the word: in the text, or where it had to be folded */
+    unsigned letters;
+    uint32_t stem, prefix; /* hashes, of which the high bits count; or 0 */
     const uint32_t *begin; /* letters of wanted words, NULL: all */
     unsigned words, longer; /* of the text so far; those of three bytes */
     char word[TCALL_PICK_WORD_];
 } tcall_split_;
 
-static void tcall_split_init_(tcall_split_ *t, const char *text, size_t len)
+static void tcall_split_init_(tcall_split_ *t, tcall_str text)
 {
     memset(t, 0, offsetof(tcall_split_, word));
-    t->p = text;
-    t->end = len ? text + len : text;
+    t->p = text.ptr;
+    t->end = text.len ? text.ptr + text.len : text.ptr;
 }
 
 static inline bool tcall_is_letter_(char c)
@@ -7477,7 +7479,6 @@ static void tcall_split_put_(tcall_split_ *t, uint32_t c)
 static bool tcall_split_long_(tcall_split_ *t)
 {
     bool small = false;
-    t->at = t->word;
     t->n = 0;
     for (;;) {
         tcall_char_ c = tcall_split_char_(t);
@@ -7505,6 +7506,52 @@ static bool tcall_split_long_(tcall_split_ *t)
     }
 }
 
+/* Cuts English endings off, so that forms of a word are alike: light, lights,
+ * lighting. What remains need not be a word, and has three letters or more with
+ * a vowel among them; its y counts as i. */
+static bool tcall_is_vowel_(char c)
+{
+    return 0x2208222 >> (c & 31) & 1; /* a e i o u y */
+}
+
+static size_t tcall_stem_(const char *w, size_t n)
+{
+    size_t end, i;
+    n -= w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
+         w[n - 2] != 'i';
+    end = w[n - 2] == 'e' && w[n - 1] == 'd'                     ? n - 2
+          : memcmp(w + n - 3, "ing", 3) * memcmp(w + n - 3, "ion", 3) == 0 ? n - 3
+                                                                 : 0;
+    for (i = 0; end > 2 && i < end; i++)
+        if (tcall_is_vowel_(w[i]))
+            n = end;
+    n -= n > 3 && w[n - 1] == 'e';
+    n -= n > 3 && w[n - 1] == w[n - 2] && !tcall_is_vowel_(w[n - 1]);
+    return n;
+}
+
+/* What words are known by: the hash, FNV-1a, of the stem, and of the first
+ * letters of a longer one, of which y at the end counts as i. Only words of
+ * letters have endings. */
+static void tcall_split_key_(tcall_split_ *t)
+{
+    uint32_t hash = 2166136261u;
+    size_t n = t->n, i;
+    bool cut = n > 3 && tcall_is_letter_(*t->at);
+    if (cut)
+        n = tcall_stem_(t->at, n);
+    t->prefix = 0;
+    for (i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)t->at[i];
+        if (cut && c == 'y' && i == n - 1)
+            c = 'i';
+        hash = (hash ^ c) * 16777619u;
+        if (cut && i == TCALL_PICK_PREFIX_ - 1)
+            t->prefix = ~hash;
+    }
+    t->stem = hash;
+}
+
 /* A number from the first three letters, which stems keep; of the third four
  * bits, in which y is as i. */
 static unsigned tcall_pick_letters_(const char *w, size_t n)
@@ -7525,12 +7572,23 @@ static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
     return bits[n / 32] >> n % 32 & 1;
 }
 
-/* Counts a word of n bytes; whether it is wanted. */
-static inline bool tcall_split_wanted_(tcall_split_ *t, const char *w, size_t n)
+/* Counts a word of n bytes, and takes it if it is wanted. */
+static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
+                                     bool capitals)
 {
     t->words++;
     t->longer += n > 2;
-    return !t->begin || tcall_pick_bit_(t->begin, tcall_pick_letters_(w, n));
+    t->letters = tcall_pick_letters_(w, n);
+    if (t->begin && !tcall_pick_bit_(t->begin, t->letters))
+        return false;
+    n = n < TCALL_PICK_WORD_ ? n : TCALL_PICK_WORD_;
+    t->at = w;
+    t->n = (uint8_t)n;
+    if (capitals)
+        for (t->at = t->word; n-- > 0;)
+            t->word[n] = (char)(w[n] | 0x20);
+    tcall_split_key_(t);
+    return true;
 }
 
 /* Whether an ASCII word goes on behind it with letters that are not, or that
@@ -7596,49 +7654,20 @@ static bool tcall_split_next_(tcall_split_ *t)
             while (p < end && tcall_is_digit_(*p))
                 p++;
         n = (size_t)(p - from);
-        if (n == 0 || tcall_split_goes_on_(t, p)) {
+        if (n > 0 && !tcall_split_goes_on_(t, p)) {
+            t->p = p--;
+            if (tcall_split_take_(t, from, n, capitals > 0))
+                return true;
+        } else {
             t->p = from;
-            if (tcall_split_long_(t) && tcall_split_wanted_(t, t->at, t->n))
+            if (tcall_split_long_(t) &&
+                tcall_split_take_(t, t->word, t->n, false))
                 return true;
             p = t->p - 1;
-        } else if (tcall_split_wanted_(t, from, n)) {
-            t->p = p;
-            t->at = from;
-            n = n < TCALL_PICK_WORD_ ? n : TCALL_PICK_WORD_;
-            t->n = (uint8_t)n;
-            if (capitals)
-                for (t->at = t->word; n-- > 0;)
-                    t->word[n] = (char)(from[n] | 0x20);
-            return true;
-        } else
-            p--;
+        }
     }
     t->p = p;
     return false;
-}
-
-/* Cuts English endings off, so that forms of a word are alike: light, lights,
- * lighting. What remains need not be a word, and has three letters or more with
- * a vowel among them; its y counts as i. */
-static bool tcall_is_vowel_(char c)
-{
-    return 0x2208222 >> (c & 31) & 1; /* a e i o u y */
-}
-
-static size_t tcall_stem_(const char *w, size_t n)
-{
-    size_t end, i;
-    n -= w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
-         w[n - 2] != 'i';
-    end = w[n - 2] == 'e' && w[n - 1] == 'd'                     ? n - 2
-          : memcmp(w + n - 3, "ing", 3) * memcmp(w + n - 3, "ion", 3) == 0 ? n - 3
-                                                                 : 0;
-    for (i = 0; end > 2 && i < end; i++)
-        if (tcall_is_vowel_(w[i]))
-            n = end;
-    n -= n > 3 && w[n - 1] == 'e';
-    n -= n > 3 && w[n - 1] == w[n - 2] && !tcall_is_vowel_(w[n - 1]);
-    return n;
 }
 
 static bool tcall_pick_stops_(const tcall_split_ *t)
@@ -7653,31 +7682,6 @@ static bool tcall_pick_stops_(const tcall_split_ *t)
     while (*p && *p != hash)
         p++;
     return *p != 0;
-}
-
-/* What words are known by: hashes, FNV-1a, of which the high bits count. */
-typedef struct tcall_key_ {
-    uint32_t stem;
-    uint32_t prefix; /* of the first letters of a longer stem, else 0 */
-} tcall_key_;
-
-/* Only words of letters are cut. */
-static tcall_key_ tcall_split_key_(const tcall_split_ *t)
-{
-    tcall_key_ k = {2166136261u, 0};
-    size_t n = t->n, i;
-    bool cut = n > 3 && tcall_is_letter_(*t->at);
-    if (cut)
-        n = tcall_stem_(t->at, n);
-    for (i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)t->at[i];
-        if (cut && c == 'y' && i == n - 1)
-            c = 'i';
-        k.stem = (k.stem ^ c) * 16777619u;
-        if (cut && i == TCALL_PICK_PREFIX_ - 1)
-            k.prefix = ~k.stem;
-    }
-    return k;
 }
 
 /* What one tool says of the words of the input: three bits each, a level; its
@@ -7706,7 +7710,7 @@ typedef struct tcall_query_ {
     uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
     uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
     uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
-    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: clauses it stands in */
+    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: parts that it stands in */
     uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
     uint8_t like[TCALL_PICK_TERMS_];
     uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
@@ -7737,8 +7741,8 @@ static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
     return -1;
 }
 
-static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
-                             uint32_t what)
+/* A key of the word at hand. */
+static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -7750,7 +7754,7 @@ static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
         return;
     q->keys++;
     q->slot[at % TCALL_PICK_SLOTS_] = (hash & TCALL_SLOT_HASH_) | what;
-    q->letters[letters / 32] |= (uint32_t)1 << letters % 32;
+    q->letters[q->words.letters / 32] |= (uint32_t)1 << q->words.letters % 32;
 }
 
 /* Told of each term when its word is at hand; NULL but for reports. */
@@ -7769,15 +7773,13 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
 {
     tcall_split_ *t = &q->words;
     unsigned words = 0; /* of the clause */
-    tcall_split_init_(t, input.ptr, input.len);
+    tcall_split_init_(t, input);
     t->input = true;
     while (t->p < t->end && tcall_is_space_(*t->p))
         t->p++;
     t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
     q->clauses = 1;
     while (q->terms < TCALL_PICK_TERMS_ && tcall_split_next_(t)) {
-        unsigned letters;
-        tcall_key_ key;
         int term;
         if (t->stop && words >= 3 && q->clauses < TCALL_PICK_CLAUSES_) {
             q->clauses++;
@@ -7787,19 +7789,17 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
         if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
             continue;
         words++;
-        letters = tcall_pick_letters_(t->at, t->n);
-        key = tcall_split_key_(t);
-        term = tcall_query_term_(q, key.stem);
+        term = tcall_query_term_(q, t->stem);
         if (term < 0) {
             term = q->terms++;
-            tcall_query_add_(q, letters, key.stem, (uint32_t)term);
-            if (key.prefix)
-                tcall_query_add_(q, letters, key.prefix,
+            tcall_query_add_(q, t->stem, (uint32_t)term);
+            if (t->prefix)
+                tcall_query_add_(q, t->prefix,
                                  (uint32_t)term | TCALL_SLOT_WEAK_);
             if (teller)
                 teller->term(teller, t, (unsigned)term);
         }
-        q->clause[term] |= (uint8_t)(1u << (q->clauses - 1));
+        q->clause[term] |= (uint8_t)(1u | 1u << q->clauses);
         q->weight[term] |= t->key ? 1 : 2; /* keys count half */
     }
     if (words == 0 && q->clauses > 1)
@@ -7809,23 +7809,24 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
 /* Synonyms of the terms become keys too: all words of the lines they are in. */
 static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
 {
-    tcall_split_ *t = &q->words, line;
-    tcall_split_init_(t, text, strlen(text));
+    tcall_split_ *t = &q->words;
+    tcall_split_init_(t, tcall_str_of(text));
     t->begin = q->letters;
     while (tcall_split_next_(t)) {
-        int term = tcall_query_term_(q, tcall_split_key_(t).stem);
-        const char *from = t->p;
+        const char *at = t->p, *end = t->end;
+        int term = tcall_query_term_(q, t->stem);
         if (term < 0)
             continue;
-        while (from > text && from[-1] != '\n')
-            from--;
-        tcall_split_init_(&line, from, strcspn(from, "\n"));
-        while (tcall_split_next_(&line)) {
-            uint32_t stem = tcall_split_key_(&line).stem;
-            if (tcall_query_term_(q, stem) != term)
-                tcall_query_add_(q, tcall_pick_letters_(line.at, line.n), stem,
-                                 (uint32_t)term | TCALL_SLOT_WEAK_);
-        }
+        while (t->p > text && t->p[-1] != '\n')
+            t->p--;
+        t->end = t->p + strcspn(t->p, "\n");
+        t->begin = NULL;
+        while (tcall_split_next_(t))
+            if (tcall_query_term_(q, t->stem) != term)
+                tcall_query_add_(q, t->stem, (uint32_t)term | TCALL_SLOT_WEAK_);
+        t->p = at;
+        t->end = end;
+        t->begin = q->letters;
     }
 }
 
@@ -7849,11 +7850,11 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
     return hit;
 }
 
-static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned where,
-                              unsigned times)
+static bool tcall_query_word_(tcall_query_ *q, uint32_t stem, uint32_t prefix,
+                              unsigned where, unsigned times)
 {
-    return tcall_query_hit_(q, key.stem, where, times) ||
-           (key.prefix && tcall_query_hit_(q, key.prefix, where, times));
+    return tcall_query_hit_(q, stem, where, times) ||
+           (prefix && tcall_query_hit_(q, prefix, where, times));
 }
 
 /* The texts of a tool. */
@@ -7873,7 +7874,7 @@ static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
 {
     const char *p;
     memcpy(&p, (const char *)tool + tcall_pick_texts_[text].at, sizeof p);
-    tcall_split_init_(t, p, p ? strlen(p) : 0);
+    tcall_split_init_(t, tcall_str_of(p));
     t->json = tcall_pick_texts_[text].where == TCALL_IN_PARAMETERS_;
     return tcall_pick_texts_[text].where;
 }
@@ -7898,7 +7899,7 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
         unsigned where = tcall_pick_text_(t, tool, text);
         t->begin = q->letters;
         while (tcall_split_next_(t))
-            if (tcall_query_word_(q, tcall_split_key_(t), where, 1))
+            if (tcall_query_word_(q, t->stem, t->prefix, where, 1))
                 asked += where == TCALL_IN_NAME_;
         length += tcall_pick_weights_[where][2] * t->longer;
         if (where == TCALL_IN_NAME_)
@@ -7919,12 +7920,9 @@ static void tcall_query_index_(tcall_query_ *q, const tcall_index *index,
     unsigned head = *p, asked = 0;
     for (p++; p < end; p += 2) {
         unsigned letters = *p >> 2 & 0x3FF, where = *p & 3;
-        tcall_key_ key;
-        if (!tcall_pick_bit_(q->letters, letters))
-            continue;
-        key.stem = p[0];
-        key.prefix = p[1] & TCALL_SLOT_HASH_;
-        if (tcall_query_word_(q, key, where, p[1] & ~TCALL_SLOT_HASH_))
+        if (tcall_pick_bit_(q->letters, letters) &&
+            tcall_query_word_(q, p[0], p[1] & TCALL_SLOT_HASH_, where,
+                              p[1] & ~TCALL_SLOT_HASH_))
             asked += where == TCALL_IN_NAME_;
     }
     tcall_record_close_(r, head >> 8, head & 0xFF, asked);
@@ -7937,9 +7935,7 @@ static size_t tcall_index_add_(uint32_t *words, size_t room, size_t first,
                                size_t end, const tcall_split_ *t,
                                unsigned where)
 {
-    tcall_key_ key = tcall_split_key_(t);
-    uint32_t word = (key.stem & TCALL_SLOT_HASH_) |
-                    tcall_pick_letters_(t->at, t->n) << 2 | where;
+    uint32_t word = (t->stem & TCALL_SLOT_HASH_) | t->letters << 2 | where;
     size_t at = end;
     if (end + 2 > room)
         return end + 2; /* to say how many are needed */
@@ -7951,7 +7947,7 @@ static size_t tcall_index_add_(uint32_t *words, size_t room, size_t first,
         }
     }
     words[end] = word;
-    words[end + 1] = (key.prefix & TCALL_SLOT_HASH_) | 1;
+    words[end + 1] = (t->prefix & TCALL_SLOT_HASH_) | 1;
     return end + 2;
 }
 
@@ -8114,8 +8110,7 @@ static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
             cover += q->weight[t];
             value = q->weight[t] * 1024u * value / (16 * value + dull);
             value = value * (32u + r->name) / 32;
-            part[0] += value;
-            for (i = 1; clauses; clauses >>= 1, i++)
+            for (i = 0; clauses; clauses >>= 1, i++)
                 part[i] += clauses & 1 ? value : 0;
         }
     }
