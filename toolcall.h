@@ -1175,8 +1175,8 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * keep the order of registration. Other ways to score can take part.
  */
 
-/* Another way to score: 0 to 1000, or < 0 when it cannot tell. Name one whose
- * score is NULL for the built-in one. */
+/* One of several ways to score: 0 to 1000, or < 0 when it cannot tell. Name one
+ * whose score is NULL for the built-in one. All weights together: 4095. */
 typedef struct tcall_scorer {
     const char *name;
     int (*score)(void *user, tcall_str input, const tcall_tool *tool,
@@ -1186,6 +1186,9 @@ typedef struct tcall_scorer {
     uint8_t top;    /* sees only so many of the best so far, from which the
                        picks are then taken; default 0: it sees all tools */
 } tcall_scorer;
+
+struct tcall_picked;
+struct tcall_ranking_;
 
 /* Made by tcall_pick_index. */
 typedef struct tcall_index tcall_index;
@@ -1211,8 +1214,11 @@ typedef struct tcall_pick_opts {
     uint16_t roles;     /* of the user: tool->roles must have one of them */
     uint16_t max_cost;  /* no tool that costs more; default: any */
     uint16_t groups;    /* enabled, of tool->groups; default: all */
-    const tcall_scorer *scorers; /* default: the built-in one */
+    /* Default: the built-in scorer. To have others name tcall_mix too, which
+     * is linked only where it is named. */
+    const tcall_scorer *scorers;
     size_t scorer_count;
+    int (*mix)(struct tcall_ranking_ *k, struct tcall_picked *picks, int max);
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts, the last followed by NULL, of lines of words that mean much the
      * same, separated by spaces, in small letters. Default: tcall_synonyms. */
@@ -1229,6 +1235,10 @@ typedef struct tcall_picked {
     uint16_t weights; /* private */
     uint32_t rank;    /* private */
 } tcall_picked;
+
+/* The scorers of the options: the mean of those that see all tools, then in
+ * turn those that see the best only. */
+int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
 
 /* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
  * each, up to 4096; of all tools, in their order, and of the input. */
@@ -7757,27 +7767,21 @@ static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
     q->letters[q->words.letters / 32] |= (uint32_t)1 << q->words.letters % 32;
 }
 
-/* Told of each term when its word is at hand; NULL but for reports. */
-typedef struct tcall_teller_ tcall_teller_;
-struct tcall_teller_ {
-    void (*term)(const tcall_teller_ *to, const tcall_split_ *t, unsigned term);
-    tcall_writer *w;
-    const tcall_query_ *q;
-    const tcall_record_ *only; /* terms that this record has */
-    size_t tools;
-};
-
-/* Makes terms of the words of the input. */
-static void tcall_query_read_(tcall_query_ *q, tcall_str input,
-                              const tcall_teller_ *teller)
+static void tcall_split_input_(tcall_split_ *t, tcall_str input)
 {
-    tcall_split_ *t = &q->words;
-    unsigned words = 0; /* of the clause */
     tcall_split_init_(t, input);
     t->input = true;
     while (t->p < t->end && tcall_is_space_(*t->p))
         t->p++;
     t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
+}
+
+/* Makes terms of the words of the input. */
+static void tcall_query_read_(tcall_query_ *q, tcall_str input)
+{
+    tcall_split_ *t = &q->words;
+    unsigned words = 0; /* of the clause */
+    tcall_split_input_(t, input);
     q->clauses = 1;
     while (q->terms < TCALL_PICK_TERMS_ && tcall_split_next_(t)) {
         int term;
@@ -7796,8 +7800,6 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
             if (t->prefix)
                 tcall_query_add_(q, t->prefix,
                                  (uint32_t)term | TCALL_SLOT_WEAK_);
-            if (teller)
-                teller->term(teller, t, (unsigned)term);
         }
         q->clause[term] |= (uint8_t)(1u | 1u << q->clauses);
         q->weight[term] |= t->key ? 1 : 2; /* keys count half */
@@ -8000,10 +8002,8 @@ typedef struct tcall_ranking_ {
     size_t tools; /* that may be picked */
     bool late;
     tcall_str input;
-    int max;
-    const tcall_scorer *scorers;
-    size_t scorer_count;
-    tcall_scorer words; /* the built-in one */
+    int max; /* of the picks that are not pinned */
+    tcall_pick_opts none;
 } tcall_ranking_;
 
 /* Why a tool may not be picked. */
@@ -8034,13 +8034,17 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                : TCALL_PICK_FREE_;
 }
 
-/* The next tool at or behind *i that may be picked. Stops when time is up. */
+/* The next tool at or behind *i that may be picked. Stops once, when time is
+ * up. */
 static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
 {
     const tcall_desc *d = &k->tc->desc;
-    if (k->opts->timeout_ms && d->now_ms && !k->late)
+    if (k->opts->timeout_ms && d->now_ms && !k->late) {
         k->late = d->now_ms(d->user) - k->started >= k->opts->timeout_ms;
-    for (; *i < d->tool_count && !k->late; ++*i)
+        if (k->late)
+            return NULL;
+    }
+    for (; *i < d->tool_count; ++*i)
         if (!tcall_pick_barred_(k->tc, k->opts, &d->tools[*i]))
             return &d->tools[*i];
     return NULL;
@@ -8149,7 +8153,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
         q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
         all += q->weight[t];
     }
-    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+    for (i = 0; !k->late && tcall_ranking_next_(k, &i); i++) {
         uint32_t cover = tcall_ranking_parts_(k, i, part);
         most = cover > most ? cover : most;
         for (c = 0; c <= q->clauses; c++)
@@ -8166,7 +8170,7 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
     unsigned c;
     if (q->terms && !k->tools)
         tcall_ranking_prepare_(k);
-    if (q->level == 0)
+    if (q->level == 0 || k->late)
         return 0;
     tcall_ranking_parts_(k, i, part);
     if (part[0] == 0)
@@ -8183,22 +8187,22 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
 /* The query, and records for all tools if there is room, in the free part of
  * the block: nothing of it is held. */
 static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
-                               const tcall_pick_opts *opts,
-                               const tcall_teller_ *teller)
+                               const tcall_pick_opts *opts)
 {
     tcall_block *b = &tc->block;
     size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
     size_t size = (skip + sizeof(tcall_query_) + 7) & ~(size_t)7, all;
-    const char *const *synonyms = opts->synonyms;
+    const char *const *synonyms;
     memset(k, 0, sizeof *k);
+    opts = opts ? opts : &k->none;
+    synonyms = opts->synonyms;
     k->tc = tc;
     k->opts = opts;
     k->input = input;
     k->max = opts->max ? opts->max : 3;
-    k->scorers = opts->scorer_count ? opts->scorers : &k->words;
-    k->scorer_count = opts->scorer_count ? opts->scorer_count : 1;
     all = size + tc->desc.tool_count * sizeof(tcall_record_);
-    if (opts->index && (opts->index->tools != tc->desc.tool_count))
+    if ((opts->index && opts->index->tools != tc->desc.tool_count) ||
+        (opts->scorer_count && !opts->mix))
         return TCALL_E_USAGE;
     if (!tcall_block_room_(b, size))
         return TCALL_E_MEMORY;
@@ -8210,7 +8214,7 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     }
     if (opts->timeout_ms && tc->desc.now_ms)
         k->started = tc->desc.now_ms(tc->desc.user);
-    tcall_query_read_(k->q, input, teller);
+    tcall_query_read_(k->q, input);
 #ifndef TOOLCALL_NO_SYNONYMS
     if (!synonyms)
         synonyms = tcall_synonyms;
@@ -8227,63 +8231,38 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
 {
     const tcall_picked p = *pick;
     int at = count;
+    while (at > 0 && picks[at - 1].rank < p.rank)
+        at--;
+    if (at >= room)
+        return count;
     count += count < room;
-    for (; at > 0 && picks[at - 1].rank < p.rank; at--)
-        if (at < room)
-            picks[at] = picks[at - 1];
-    if (at < room)
-        picks[at] = p;
+    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
+    picks[at] = p;
     return count;
 }
 
-/* The mean of the score so far and of a further scorer. */
-static void tcall_score_mix_(tcall_ranking_ *k, tcall_picked *p,
-                             const tcall_scorer *s)
+static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
 {
-    uint32_t own = s->weight ? s->weight : 1, score;
-    if (s->score) {
-        int r = s->score(s->user, k->input, p->tool, p->index);
-        if (r < 0)
-            return; /* it cannot tell: the others do */
-        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
-    } else
-        score = tcall_ranking_score_(k, p->index);
-    if (p->weights)
-        score = ((p->rank >> 12) * p->weights + (score >> 12) * own) /
-                    (p->weights + own)
-                << 12;
-    p->rank = score;
-    p->weights = (uint16_t)(p->weights + own);
+    const tcall_tool *tool = &k->tc->desc.tools[i];
+    tcall_picked p = {tool, 0, 0, false, false, 0, 0};
+    p.index = (uint16_t)i;
+    p.pinned = tool->pinned;
+    p.late = k->late && !tool->pinned;
+    return p;
 }
 
-/* All scorers that see every tool. */
-static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_picked *p)
+/* Adds the tools that may be picked, by the built-in score; or those that are
+ * pinned, or all when time is up, in the order of registration. */
+static int tcall_ranking_fill_(tcall_ranking_ *k, tcall_picked *picks,
+                               int count, int room, bool pinned)
 {
     size_t i;
-    for (i = 0; i < k->scorer_count; i++)
-        if (!k->scorers[i].top)
-            tcall_score_mix_(k, p, &k->scorers[i]);
-}
-
-/* Scorers that see the best tools only, in turn. */
-static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_picked *picks,
-                                  int count)
-{
-    size_t n;
-    for (n = 0; n < k->scorer_count; n++) {
-        const tcall_scorer *s = &k->scorers[n];
-        int i, sorted = 0;
-        if (!s->top)
+    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+        tcall_picked p = tcall_pick_of_(k, i);
+        if (p.pinned != pinned)
             continue;
-        count = count < s->top ? count : s->top;
-        for (i = 0; i < count; i++) {
-            tcall_picked p = picks[i];
-            size_t index = p.index;
-            if (!tcall_ranking_next_(k, &index))
-                return count;
-            tcall_score_mix_(k, &p, s);
-            sorted = tcall_picks_insert_(picks, sorted, count, &p);
-        }
+        p.rank = pinned ? 0 : tcall_ranking_score_(k, i);
+        count = tcall_picks_insert_(picks, count, room, &p);
     }
     return count;
 }
@@ -8305,30 +8284,6 @@ static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
     return i;
 }
 
-static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
-{
-    const tcall_tool *tool = &k->tc->desc.tools[i];
-    tcall_picked p = {tool, 0, 0, false, false, 0, 0};
-    p.index = (uint16_t)i;
-    p.pinned = tool->pinned;
-    p.late = k->late && !tool->pinned;
-    return p;
-}
-
-/* Adds all tools that may be picked and are pinned, or are not, in the order of
- * registration. */
-static int tcall_ranking_add_(const tcall_ranking_ *k, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    const tcall_desc *d = &k->tc->desc;
-    size_t i;
-    for (i = 0; i < d->tool_count && count < max; i++)
-        if (d->tools[i].pinned == pinned &&
-            !tcall_pick_barred_(k->tc, k->opts, &d->tools[i]))
-            picks[count++] = tcall_pick_of_(k, i);
-    return count;
-}
-
 static void tcall_picks_sort_(tcall_picked *picks, int count)
 {
     int i;
@@ -8337,9 +8292,6 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
         tcall_picks_insert_(picks, i, count, &picks[i]);
     }
 }
-
-static const tcall_pick_opts tcall_pick_default_ = {
-    0, 0, 0, 0, false, false, false, 0, 0, 0, NULL, 0, 0, NULL, NULL};
 
 static size_t tcall_pick_bytes_(const tcall_tool *t)
 {
@@ -8375,64 +8327,89 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 {
     tcall_ranking_ k;
     size_t i;
-    int r, room = max, count = 0, most;
-    if (!opts)
-        opts = &tcall_pick_default_;
+    int count, room = max;
     if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
-    r = tcall_ranking_init_(&k, tc, input, opts, NULL);
-    if (r < 0)
-        return r;
+    count = tcall_ranking_init_(&k, tc, input, opts);
+    if (count < 0)
+        return count;
+    opts = k.opts;
     for (i = 0; i < tc->desc.tool_count; i++)
         room -= tc->desc.tools[i].pinned;
-    most = k.max;
-    for (i = 0; i < k.scorer_count; i++)
-        most = k.scorers[i].top > most ? k.scorers[i].top : most;
     k.max = room < k.max ? room : k.max;
-    room = room < most ? room : most;
-    for (i = 0; room > 0 && tcall_ranking_next_(&k, &i); i++) {
-        tcall_picked p = tcall_pick_of_(&k, i);
-        if (p.pinned)
-            continue;
-        tcall_ranking_rate_(&k, &p);
-        count = tcall_picks_insert_(picks, count, room, &p);
-    }
-    count = tcall_ranking_cascade_(&k, picks, count);
-    if (k.late)
-        count = tcall_ranking_add_(&k, picks, 0, k.max, false);
-    else
-        count = tcall_ranking_cut_(&k, picks, count);
-    count = tcall_ranking_add_(&k, picks, count, max, true);
+    count = opts->mix ? opts->mix(&k, picks, room)
+                      : tcall_ranking_fill_(&k, picks, 0, k.max, false);
+    count = k.late ? tcall_ranking_fill_(&k, picks, 0, k.max, false)
+                   : tcall_ranking_cut_(&k, picks, count);
+    count = tcall_ranking_fill_(&k, picks, count, max, true);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
     tcall_tell_picks_(tc, picks, count);
     return count;
 }
 
-/* ---- reports, linked only where they are called */
-
-static void tcall_tell_word_(const tcall_teller_ *to, const tcall_split_ *t,
-                             unsigned term)
+/* The mean of the score so far and of a further scorer. */
+static void tcall_score_mix_(tcall_ranking_ *k, tcall_picked *p,
+                             const tcall_scorer *s)
 {
-    if (!(to->only->levels[term / 5] >> term % 5 * 3 & 7))
-        return;
-    tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
-    tcall_write_bytes(to->w, t->at, t->n);
+    uint32_t own = s->weight ? s->weight : 1, score;
+    if (s->score) {
+        int r = s->score(s->user, k->input, p->tool, p->index);
+        if (r < 0)
+            return; /* it cannot tell: the others do */
+        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
+    } else
+        score = tcall_ranking_score_(k, p->index);
+    if (p->weights)
+        score = ((p->rank >> 12) * p->weights + (score >> 12) * own) /
+                    (p->weights + own)
+                << 12;
+    p->rank = score;
+    p->weights = (uint16_t)(p->weights + own);
 }
 
-static void tcall_tell_term_(const tcall_teller_ *to, const tcall_split_ *t,
-                             unsigned term)
+int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
 {
-    const tcall_query_ *q = to->q;
-    tcall_write_open(to->w, '{');
-    tcall_write_key(to->w, "word");
-    tcall_write_str(to->w, tcall_slice_(t->at, t->n));
-    tcall_write_key(to->w, "tools");
-    tcall_write_int(to->w, q->exact[term] ? q->exact[term] : q->any[term]);
-    tcall_write_key(to->w, "weight");
-    tcall_write_fixed(
-        to->w, (long)tcall_query_rare_(q, term, to->tools) * 100 / 16, 2);
-    tcall_write_close(to->w, '}');
+    const tcall_scorer *s, *end = k->opts->scorers + k->opts->scorer_count;
+    int room = k->max, count = 0, n;
+    size_t i;
+    for (s = k->opts->scorers; s < end; s++)
+        room = s->top > room ? s->top : room;
+    room = room < max ? room : max;
+    for (i = 0; room > 0 && tcall_ranking_next_(k, &i); i++) {
+        tcall_picked p = tcall_pick_of_(k, i);
+        for (s = k->opts->scorers; s < end && !p.pinned; s++)
+            if (!s->top)
+                tcall_score_mix_(k, &p, s);
+        if (!p.pinned)
+            count = tcall_picks_insert_(picks, count, room, &p);
+    }
+    for (s = k->opts->scorers; s < end; s++) {
+        if (!s->top)
+            continue;
+        count = count < s->top ? count : s->top;
+        for (n = 0; n < count; n++) {
+            i = picks[n].index;
+            if (k->late || !tcall_ranking_next_(k, &i))
+                return count;
+            tcall_score_mix_(k, &picks[n], s);
+            tcall_picks_insert_(picks, n, count, &picks[n]);
+        }
+    }
+    return count;
+}
+
+/* ---- reports, linked only where they are called */
+
+/* Moves to the next word that is the first of its term; false: no further. */
+static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t,
+                              int *term)
+{
+    ++*term;
+    while (tcall_split_next_(t))
+        if (tcall_query_term_(q, t->stem) == *term)
+            return true;
+    return false;
 }
 
 int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
@@ -8440,22 +8417,41 @@ int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
 {
     tcall_ranking_ k;
     tcall_record_ r;
-    tcall_teller_ to;
-    int error;
+    tcall_split_ t;
+    size_t from = w->len;
+    int term = -1, error;
     if (pick->late || pick->pinned)
         return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
-    opts = opts ? opts : &tcall_pick_default_;
-    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    error = tcall_ranking_init_(&k, tc, input, opts);
     if (error < 0)
         return error;
     tcall_ranking_record_(&k, pick->index, &r, false);
-    memset(&to, 0, sizeof to);
-    to.term = tcall_tell_word_;
-    to.w = w;
-    to.only = &r;
-    to.tools = w->len;
-    tcall_ranking_init_(&k, tc, input, opts, &to);
-    return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
+    tcall_split_input_(&t, input);
+    while (tcall_query_tell_(k.q, &t, &term))
+        if (r.levels[term / 5] >> term % 5 * 3 & 7) {
+            tcall_write_text(w, w->len > from ? ", " : "matched ");
+            tcall_write_bytes(w, t.at, t.n);
+        }
+    return w->len > from ? w->error : tcall_write_text(w, "no word of it");
+}
+
+static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
+{
+    const tcall_query_ *q = k->q;
+    tcall_split_ t;
+    int term = -1;
+    tcall_split_input_(&t, k->input);
+    while (tcall_query_tell_(q, &t, &term)) {
+        unsigned rare = tcall_query_rare_(q, (unsigned)term, k->tools);
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "word");
+        tcall_write_str(w, tcall_slice_(t.at, t.n));
+        tcall_write_key(w, "tools");
+        tcall_write_int(w, q->exact[term] ? q->exact[term] : q->any[term]);
+        tcall_write_key(w, "weight");
+        tcall_write_fixed(w, (long)rare * 100 / 16, 2);
+        tcall_write_close(w, '}');
+    }
 }
 
 /* The tools that were barred and why. */
@@ -8484,32 +8480,24 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       int count)
 {
     tcall_ranking_ k;
-    tcall_teller_ to;
-    size_t n;
-    int i, error;
-    opts = opts ? opts : &tcall_pick_default_;
-    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    size_t n = 0;
+    int i, error = tcall_ranking_init_(&k, tc, input, opts);
     if (error < 0)
         return error;
+    opts = k.opts;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (n = 0; n < k.scorer_count; n++)
-        tcall_write_string(w, k.scorers[n].name ? k.scorers[n].name : "words");
+    do {
+        const char *name = opts->scorer_count ? opts->scorers[n].name : NULL;
+        tcall_write_string(w, name ? name : "words");
+    } while (++n < opts->scorer_count);
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_open(w, '[');
     if (k.q->terms)
         tcall_ranking_prepare_(&k);
-    memset(&to, 0, sizeof to);
-    to.term = tcall_tell_term_;
-    to.w = w;
-    to.q = k.q;
-    to.tools = k.tools;
-    memset(k.q->slot, 0, sizeof k.q->slot);
-    k.q->terms = 0;
-    k.q->keys = 0;
-    tcall_query_read_(k.q, input, &to);
+    tcall_write_terms_(&k, w);
     tcall_write_close(w, ']');
     tcall_write_key(w, "picks");
     tcall_write_open(w, '[');
@@ -13830,7 +13818,8 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
 static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
 {
     static const tcall_pick_opts standard = {
-        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+        8,    0, 50,   0, true, false, true, 0,
+        0,    0, NULL, 0, NULL, 0,     NULL, NULL};
     tcall_picked picks[TCALL_AGENT_PICKS];
     const tcall_agent_desc *d = &a->desc;
     int n, i;

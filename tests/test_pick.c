@@ -327,6 +327,8 @@ static void test_scorers(void)
     s[0].user = &calls;
     o.scorers = s;
     o.scorer_count = 1; /* another one alone */
+    CHECK(is(pick("mail", &o), tcall_error_code(TCALL_E_USAGE)));
+    o.mix = tcall_mix;
     CHECK(is(pick("mail", &o), "readTemperature get_weather help"));
     CHECK(calls == 5);
     o.scorer_count = 2; /* both */
@@ -350,6 +352,7 @@ static void test_scorers(void)
           picks[1].score <= 1000);
 
     o.scorer_count = 0; /* time runs out */
+    o.mix = NULL;
     o.timeout_ms = 25;
     tc.desc.now_ms = now_ms;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);
