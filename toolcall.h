@@ -7527,11 +7527,16 @@ static bool tcall_is_vowel_(char c)
 static size_t tcall_stem_(const char *w, size_t n)
 {
     size_t end, i;
+    char a, b, c;
     n -= w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
          w[n - 2] != 'i';
-    end = w[n - 2] == 'e' && w[n - 1] == 'd'                     ? n - 2
-          : memcmp(w + n - 3, "ing", 3) * memcmp(w + n - 3, "ion", 3) == 0 ? n - 3
-                                                                 : 0;
+    a = w[n - 3];
+    b = w[n - 2];
+    c = w[n - 1];
+    end = b == 'e' && c == 'd' ? n - 2
+          : a == 'i' && ((b == 'n' && c == 'g') || (b == 'o' && c == 'n'))
+              ? n - 3
+              : 0;
     for (i = 0; end > 2 && i < end; i++)
         if (tcall_is_vowel_(w[i]))
             n = end;
@@ -7541,22 +7546,22 @@ static size_t tcall_stem_(const char *w, size_t n)
 }
 
 /* What words are known by: the hash, FNV-1a, of the stem, and of the first
- * letters of a longer one, of which y at the end counts as i. Only words of
- * letters have endings. */
+ * letters of a longer one. Only longer words of letters have endings; in them
+ * y counts as i: city, cities. */
 static void tcall_split_key_(tcall_split_ *t)
 {
     uint32_t hash = 2166136261u;
     size_t n = t->n, i;
-    bool cut = n > 3 && tcall_is_letter_(*t->at);
-    if (cut)
+    bool letters = n > 3 && tcall_is_letter_(*t->at);
+    if (letters)
         n = tcall_stem_(t->at, n);
     t->prefix = 0;
     for (i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)t->at[i];
-        if (cut && c == 'y' && i == n - 1)
+        unsigned c = (unsigned char)t->at[i];
+        if (letters && c == 'y')
             c = 'i';
         hash = (hash ^ c) * 16777619u;
-        if (cut && i == TCALL_PICK_PREFIX_ - 1)
+        if (letters && i == TCALL_PICK_PREFIX_ - 1)
             t->prefix = ~hash;
     }
     t->stem = hash;
@@ -7859,26 +7864,21 @@ static bool tcall_query_word_(tcall_query_ *q, uint32_t stem, uint32_t prefix,
            (prefix && tcall_query_hit_(q, prefix, where, times));
 }
 
-/* The texts of a tool. */
-static const struct {
-    uint16_t at;
-    uint8_t where;
-} tcall_pick_texts_[] = {
-    {offsetof(tcall_tool, name), TCALL_IN_NAME_},
-    {offsetof(tcall_tool, title), TCALL_IN_TEXT_},
-    {offsetof(tcall_tool, description), TCALL_IN_TEXT_},
-    {offsetof(tcall_tool, tags), TCALL_IN_TEXT_},
-    {offsetof(tcall_tool, parameters), TCALL_IN_PARAMETERS_}};
+enum { TCALL_PICK_TEXTS_ = 5 };
 
 /* Begins a text of a tool; returns where it stands. */
 static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
                                  unsigned text)
 {
-    const char *p;
-    memcpy(&p, (const char *)tool + tcall_pick_texts_[text].at, sizeof p);
-    tcall_split_init_(t, tcall_str_of(p));
-    t->json = tcall_pick_texts_[text].where == TCALL_IN_PARAMETERS_;
-    return tcall_pick_texts_[text].where;
+    const char *const texts[TCALL_PICK_TEXTS_] = {
+        tool->name, tool->title, tool->description, tool->tags,
+        tool->parameters};
+    const char *p = texts[text];
+    tcall_split_init_(t, tcall_slice_(p, p ? strlen(p) : 0));
+    t->json = text == TCALL_PICK_TEXTS_ - 1;
+    return t->json ? TCALL_IN_PARAMETERS_
+           : text  ? TCALL_IN_TEXT_
+                   : TCALL_IN_NAME_;
 }
 
 /* Length in quarters of a word, and the share of the name that was asked for. */
@@ -7897,7 +7897,7 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
 {
     tcall_split_ *t = &q->words;
     unsigned length = 0, name = 0, asked = 0, text;
-    for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
+    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
         unsigned where = tcall_pick_text_(t, tool, text);
         t->begin = q->letters;
         while (tcall_split_next_(t))
@@ -7967,7 +7967,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
         size_t head = used++;
         unsigned length = 0, name = 0, text;
         tcall_split_ t;
-        for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
+        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
             unsigned where = tcall_pick_text_(&t, &tc->desc.tools[i], text);
             while (tcall_split_next_(&t))
                 used = tcall_index_add_(words, room, head + 1, used, &t, where);
