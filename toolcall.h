@@ -1262,7 +1262,7 @@ extern const char *const tcall_synonyms[];
  * it faster); TCALL_E_USAGE.
  *
  * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
- * neither separate words. At most 48 different words of it count.
+ * neither separate words. At most 45 different words of it count.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all words that tell something (rare ones weigh most), the part that
@@ -1285,8 +1285,9 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
 int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       const tcall_pick_opts *opts, const tcall_picked *picks,
                       int count);
-/* Builds an index of all tools in the block, for good: 8 bytes a word. Picks
- * are the same with it, only faster. Call it before the agent is set up. */
+/* Builds an index of all tools in the block, for good: 8 bytes for each
+ * different word of a tool. Picks are the same with it, only faster. Call it
+ * before the agent is set up. */
 int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
@@ -7373,16 +7374,16 @@ static const uint16_t tcall_scripts_[] = {
 /* The words of a text, one after the other. */
 typedef struct tcall_split_ {
     const char *p, *end;
-    bool input; /* clauses, and keys if it is JSON, are told apart */
-    bool json;  /* escapes are read */
+    bool input;  /* clauses, and keys if it is JSON, are told apart */
+    bool json;   /* escapes are read */
     bool key;    /* the word stands in one */
     bool stop;   /* a clause ended before the word */
     bool paired; /* the wide character at p was in the word before */
     uint8_t n;
     const char *at; /* the word: in the text, or where it had to be folded */
     unsigned letters;
-    uint32_t stem, prefix; /* hashes, of which the high bits count; or 0 */
-    const uint32_t *begin; /* letters of wanted words, NULL: all */
+    uint32_t stem, prefix;  /* hashes, of which the high bits count; or 0 */
+    const uint32_t *begin;  /* letters of wanted words, NULL: all */
     unsigned words, longer; /* of the text so far; those of three bytes */
     char word[TCALL_PICK_WORD_];
 } tcall_split_;
@@ -7461,17 +7462,28 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
     return r;
 }
 
+/* Whether bit n is set. */
+static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
+{
+    return bits[n / 32] >> n % 32 & 1;
+}
+
+/* What is a letter, a digit, a backslash, or no ASCII. */
+static const uint32_t tcall_split_no_sign_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
+
 static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
 {
     const char *p = t->p + 1;
     if (c == '.') /* but not in 1.5 or example.com */
-        t->stop |= p >= t->end || tcall_is_space_(*p) || *p == '"';
+        t->stop |= p >= t->end ||
+                   !tcall_pick_bit_(tcall_split_no_sign_, (unsigned char)*p);
     else if (c == ';' || c == '!' || c == '?' || c == '\n' || c == 0x3002)
         t->stop = true;
     else if (c == '"' && t->json) {
         while (p < t->end && *p != '"')
             p += 1 + (*p == '\\');
-        for (p++; p < t->end && tcall_is_space_(*p); p++)
+        for (p++; p < t->end && (unsigned char)*p <= ' '; p++)
             ;
         t->key = p < t->end && *p == ':';
         t->stop |= t->key;
@@ -7581,12 +7593,6 @@ static unsigned tcall_pick_letters_(const char *w, size_t n)
     return letters;
 }
 
-/* Whether the bit of such a number is set. */
-static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
-{
-    return bits[n / 32] >> n % 32 & 1;
-}
-
 /* Counts a word of n bytes, and takes it if it is wanted. */
 static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
                                      bool capitals)
@@ -7610,9 +7616,9 @@ static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
  * are escaped. */
 static bool tcall_split_goes_on_(const tcall_split_ *t, const char *p)
 {
-    return p < t->end &&
-           ((unsigned char)*p >= 0x80 ||
-            (*p == '\\' && t->json && t->end - p > 1 && p[1] == 'u'));
+    size_t left = (size_t)(t->end - p);
+    return left > 0 && ((unsigned char)*p >= 0x80 ||
+                        (*p == '\\' && t->json && left > 1 && p[1] == 'u'));
 }
 
 /* Where small letters end; where registers are wide, eight at a time. */
@@ -7636,10 +7642,6 @@ static inline const char *tcall_small_(const char *p, const char *end)
     return p;
 }
 
-/* What is a letter, a digit, a backslash, or no ASCII. */
-static const uint32_t tcall_split_no_sign_[8] = {
-    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
-
 /* Moves to the next word: letters, which become small, or digits. lampOn and
  * HTTPServer are two words, PDFs is one. */
 static bool tcall_split_next_(tcall_split_ *t)
@@ -7657,17 +7659,17 @@ static bool tcall_split_next_(tcall_split_ *t)
             }
             continue;
         }
-        while (p < end && (unsigned char)(*p - 'A') < 26)
-            p++;
+        while (c - 'A' < 26)
+            c = ++p < end ? (unsigned char)*p : 0;
         capitals = (size_t)(p - from);
         p = tcall_small_(p, end);
         n = (size_t)(p - from);
-        if (capitals > 1 && n > capitals &&
-            (n > capitals + 1 || p[-1] != 's'))
-            p = from + capitals - 1;
         if (n == 0)
             while (p < end && tcall_is_digit_(*p))
                 p++;
+        else if (capitals > 1 && n > capitals &&
+                 (n > capitals + 1 || p[-1] != 's'))
+            p = from + capitals - 1;
         n = (size_t)(p - from);
         if (n > 0 && !tcall_split_goes_on_(t, p)) {
             t->p = p--;
@@ -7718,10 +7720,10 @@ typedef struct tcall_query_ {
     uint8_t terms, clauses, hits;
     uint16_t keys;
     uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
-    uint32_t lengths;     /* of the tools, in quarters of a word */
-    uint32_t level;       /* of the best score of all, in thousandths */
+    uint32_t lengths; /* of the tools, in quarters of a word */
+    uint32_t level;   /* of the best score of all, in thousandths */
     tcall_split_ words;
-    uint32_t letters[32]; /* which keys begin so */
+    uint32_t letters[32];              /* which keys begin so */
     uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
     uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
     uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
@@ -7776,7 +7778,7 @@ static void tcall_split_input_(tcall_split_ *t, tcall_str input)
 {
     tcall_split_init_(t, input);
     t->input = true;
-    while (t->p < t->end && tcall_is_space_(*t->p))
+    while (t->p < t->end && (unsigned char)*t->p <= ' ')
         t->p++;
     t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
 }
@@ -7809,8 +7811,6 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input)
         q->clause[term] |= (uint8_t)(1u | 1u << q->clauses);
         q->weight[term] |= t->key ? 1 : 2; /* keys count half */
     }
-    if (words == 0 && q->clauses > 1)
-        q->clauses--;
 }
 
 /* Synonyms of the terms become keys too: all words of the lines they are in. */
@@ -7870,18 +7870,18 @@ enum { TCALL_PICK_TEXTS_ = 5 };
 static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
                                  unsigned text)
 {
-    const char *const texts[TCALL_PICK_TEXTS_] = {
-        tool->name, tool->title, tool->description, tool->tags,
-        tool->parameters};
-    const char *p = texts[text];
+    const char *p = text == 0   ? tool->name
+                    : text == 1 ? tool->title
+                    : text == 2 ? tool->description
+                    : text == 3 ? tool->tags
+                                : tool->parameters;
     tcall_split_init_(t, tcall_slice_(p, p ? strlen(p) : 0));
     t->json = text == TCALL_PICK_TEXTS_ - 1;
-    return t->json ? TCALL_IN_PARAMETERS_
-           : text  ? TCALL_IN_TEXT_
-                   : TCALL_IN_NAME_;
+    return (text > 0 ? TCALL_IN_TEXT_ : TCALL_IN_NAME_) + t->json;
 }
 
-/* Length in quarters of a word, and the share of the name that was asked for. */
+/* Length in quarters of a word, and the share of the name that was asked for.
+ */
 static void tcall_record_close_(tcall_record_ *r, unsigned length,
                                 unsigned name, unsigned asked)
 {
@@ -8025,10 +8025,10 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                     : tool->safe == TCALL_SAFE;
     return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
                ? TCALL_PICK_PERMISSIONS_
-           : !safe && !o->allow_unsafe              ? TCALL_PICK_UNSAFE_
-           : o->streaming && !tool->streaming       ? TCALL_PICK_STREAMING_
+           : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_
+           : o->streaming && !tool->streaming         ? TCALL_PICK_STREAMING_
            : tool->roles && !(tool->roles & o->roles) ? TCALL_PICK_ROLES_
-           : o->max_cost && tool->cost > o->max_cost ? TCALL_PICK_COST_
+           : o->max_cost && tool->cost > o->max_cost  ? TCALL_PICK_COST_
            : o->groups && tool->groups && !(tool->groups & o->groups)
                ? TCALL_PICK_GROUPS_
                : TCALL_PICK_FREE_;
@@ -8191,7 +8191,7 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
 {
     tcall_block *b = &tc->block;
     size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
-    size_t size = (skip + sizeof(tcall_query_) + 7) & ~(size_t)7, all;
+    size_t size = skip + sizeof(tcall_query_), all;
     const char *const *synonyms;
     memset(k, 0, sizeof *k);
     opts = opts ? opts : &k->none;
@@ -8402,8 +8402,7 @@ int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
 /* ---- reports, linked only where they are called */
 
 /* Moves to the next word that is the first of its term; false: no further. */
-static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t,
-                              int *term)
+static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t, int *term)
 {
     ++*term;
     while (tcall_split_next_(t))
@@ -8458,9 +8457,8 @@ static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
 static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
                                 const tcall_pick_opts *opts)
 {
-    static const char *const whys[] = {"",          "permissions", "unsafe",
-                                       "streaming", "roles",       "cost",
-                                       "groups"};
+    static const char *const whys[] = {
+        "", "permissions", "unsafe", "streaming", "roles", "cost", "groups"};
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
@@ -13818,8 +13816,7 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
 static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
 {
     static const tcall_pick_opts standard = {
-        8,    0, 50,   0, true, false, true, 0,
-        0,    0, NULL, 0, NULL, 0,     NULL, NULL};
+        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, NULL, 0, NULL, NULL};
     tcall_picked picks[TCALL_AGENT_PICKS];
     const tcall_agent_desc *d = &a->desc;
     int n, i;
