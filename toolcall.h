@@ -7877,7 +7877,7 @@ static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
                                 : tool->parameters;
     tcall_split_init_(t, tcall_slice_(p, p ? strlen(p) : 0));
     t->json = text == TCALL_PICK_TEXTS_ - 1;
-    return (text > 0 ? TCALL_IN_TEXT_ : TCALL_IN_NAME_) + t->json;
+    return (unsigned)(text > 0) + t->json; /* name, text, parameters */
 }
 
 /* Length in quarters of a word, and the share of the name that was asked for.
