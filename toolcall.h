@@ -7620,10 +7620,11 @@ static void tcall_split_key_(tcall_split_ *t)
 
 /* A number from the first three letters, which stems keep; of the third four
  * bits, in which y is as i. */
-static unsigned tcall_pick_letters_(const char *w, size_t n)
+static unsigned tcall_pick_letters_(const char *word, size_t n)
 {
+    const unsigned char *w = (const unsigned char *)word;
     unsigned letters;
-    w += (unsigned char)*w >= 0x80;
+    w += *w >= 0x80;
     letters = w[0] & 31u;
     if (n > 1)
         letters |= (w[1] & 31u) << 5;
@@ -7636,12 +7637,15 @@ static unsigned tcall_pick_letters_(const char *w, size_t n)
 static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
                                      bool capitals)
 {
+    unsigned letters;
     t->words++;
     t->longer += n > 2;
-    t->letters = tcall_pick_letters_(w, n);
-    if (t->begin && !tcall_pick_bit_(t->begin, t->letters))
+    letters = tcall_pick_letters_(w, n);
+    if (t->begin && !tcall_pick_bit_(t->begin, letters))
         return false;
-    n = n < TCALL_PICK_WORD_ ? n : TCALL_PICK_WORD_;
+    t->letters = letters;
+    if (n > TCALL_PICK_WORD_)
+        n = TCALL_PICK_WORD_;
     t->at = w;
     t->n = (uint8_t)n;
     if (capitals)
@@ -7686,13 +7690,14 @@ static inline const char *tcall_small_(const char *p, const char *end)
 static bool tcall_split_next_(tcall_split_ *t)
 {
     const char *p, *end = t->end;
+    const bool input = t->input;
     t->stop = false;
     for (p = t->p; p < end; p++) {
         const char *from = p;
         unsigned c = (unsigned char)*p;
         size_t n, capitals;
         if (!tcall_pick_bit_(tcall_split_no_sign_, c)) {
-            if (t->input) {
+            if (input) {
                 t->p = p;
                 tcall_split_sign_(t, c);
             }

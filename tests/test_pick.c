@@ -99,6 +99,13 @@ static void test_ranking(void)
              "get_weather help")); /* keys weigh less than values */
     CHECK(is(pick("{\"mail\" : \"weather\"}", &all), "get_weather help"));
     CHECK(is(pick("[{\"mail\"\n:\"weather\"}]", &all), "get_weather help"));
+    /* Escapes of JSON are what they mean, also within a word. */
+    CHECK(is(pick("[\"some\\nweather\\tnow\"]", &all), "get_weather help"));
+    CHECK(is(pick("[\"zl\\u00f3ty\"]", &all), "convert help"));
+    CHECK(is(pick("[\"\\u0057EATHER\"]", &all), "get_weather help"));
+    CHECK(is(pick("{\"a\": \"\\\"mail\\\": weather\"}", &all),
+             "send_mail help")); /* such quotes make no key */
+    CHECK(is(pick("[\"\\u00", &all), "help"));
     CHECK(is(pick("qwxz", &all), "help"));
     CHECK(is(pick("", &all), "help"));
     CHECK(is(pick("the of and", &all), "help"));
