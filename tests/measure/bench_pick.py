@@ -100,8 +100,8 @@ def user_time(tools, queries, args):
 
 
 def cost(sets):
-    print("\nmicroseconds for a tool and query (user time, the least of five; busy "
-          "machines show more)")
+    print("\nmicroseconds for a tool and query (user time, the least of "
+          "five; busy machines show more)")
     print(f"  {'':24}{'bytes':>7}{'records':>9}{'index':>9}{'2 KB':>9}")
     for name, (tools, queries) in sets.items():
         size = sum(len(t["name"]) + len(t.get("description") or "") +
