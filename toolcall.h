@@ -9109,8 +9109,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *c;
-    if (!call->tool || cx->state != TCALL_GOING_ ||
-        cx->phase > TCALL_RUN_CONSENT_ || cx->ran != TCALL_E_USAGE)
+    if (!call->tool || cx->state != TCALL_GOING_ || cx->begun)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
     if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
@@ -11872,8 +11871,8 @@ int tcall_reader_end(tcall_reader *r)
     if (!a->error)
         a->message[0] = 0;
     need = b->low + b->high + r->lost + a->unkept + TCALL_RESERVE_;
-    if (a->unkept && need <= b->size) /* it was fuller for a while */
-        need = b->size + a->unkept;
+    if (a->unkept) /* there was more than is left in the end */
+        need = (need <= b->size ? b->size + a->unkept : need) + TCALL_RESERVE_;
     if (r->lost + a->unkept && need > b->need)
         b->need = need;
     if (a->error)

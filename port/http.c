@@ -898,8 +898,6 @@ int tport_http_read(tport_http *h, char *bytes, size_t cap)
     if (h->phase < BODY || h->sent < h->req->body_len || cap == 0)
         return settle(
             h, fail(h, TCALL_E_USAGE, "read before the request was complete"));
-    if (h->phase == BODY)
-        h->phase = FLUSH;
     return settle(h, read_some(h, bytes, cap));
 }
 
@@ -907,14 +905,13 @@ int tport_http_read(tport_http *h, char *bytes, size_t cap)
 
 void tport_http_close(tport_http *h)
 {
-    bool clean = h->keep && !h->error && h->at == DONE && h->phase == SENT &&
-                 !h->deaf && h->pos == h->len;
+    bool clean =
+        h->keep && !h->error && h->at == DONE && !h->deaf && h->pos == h->len;
 
     if (!clean)
         hang_up(h);
     h->phase = IDLE;
     h->error = 0;
-    h->pos = h->len = 0;
     memset(h->buf, 0, sizeof h->buf); /* there was a key in it */
 }
 

@@ -7,7 +7,8 @@
  *
  * Nothing here waits but wait. Addresses written as numbers, and localhost,
  * are known at once; other names are looked up by getaddrinfo in a thread of
- * its own, which is left to itself when it takes too long. The addresses of a
+ * its own, which is left to itself when it takes too long; on ESP-IDF and
+ * Zephyr it waits in connect, however long that takes. The addresses of a
  * name are tried as in RFC 8305: IPv6 and IPv4 in turn, the next one as soon
  * as one fails, or is slow; the first that answers is taken.
  */

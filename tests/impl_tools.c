@@ -5,4 +5,6 @@
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/shell.h"
+#include "tools/task.h"
 #include "tools/todo.h"
+#include "tools/web.h"

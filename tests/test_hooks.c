@@ -268,7 +268,9 @@ static void test_cache(void)
     CHECK(ask("3", "other", "{\"n\":1}") == TCALL_OK && runs == 2);
     CHECK(ask("4", "work", "{\"n\":2}") == TCALL_OK && runs == 3);
     CHECK(ask("5", "work", "{\"n\":1}") == TCALL_OK && runs == 3);
-    now_ms += 101;
+    now_ms += 100;
+    CHECK(ask("5", "work", "{\"n\":1}") == TCALL_OK && runs == 3);
+    now_ms += 1;
     CHECK(ask("6", "work", "{\"n\":1}") == TCALL_OK && runs == 4);
     memset(&session, 0, sizeof session);
     session.user = tcall_str_of("somebody else");
@@ -426,6 +428,46 @@ static void test_ledger(void)
     CHECK(ask("v", "other", "{}") == TCALL_OK && runs == 7);
     CHECK(ask("q", "work", "{}") == TCALL_E_APPROVAL); /* asked anew */
     CHECK(rows[4].state == 0);
+}
+
+static tcall_verdict verdict;
+static int questions;
+
+static tcall_verdict answer(void *user, const tcall_call *c)
+{
+    (void)user;
+    (void)c;
+    questions++;
+    return verdict;
+}
+
+/* desc.approve is asked first, and once; the ledger has what it leaves open. */
+static void test_ledger_asks(void)
+{
+    static tcall_ticket rows[4];
+    tcall_ledger ledger = {rows, 4};
+    const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
+    start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
+    tools[0].confirm = true;
+    tc.desc.on_event = on_event;
+    tc.desc.approve = answer;
+    asked = given = questions = 0;
+    verdict = TCALL_ALLOW;
+    CHECK(ask("a", "work", "{}") == TCALL_OK && runs == 1);
+    CHECK(questions == 1 && asked == 1 && given == 1);
+    CHECK(ask("a", "work", "{}") == TCALL_E_TWICE && questions == 1);
+    verdict = TCALL_DENY;
+    CHECK(ask("b", "work", "{}") == TCALL_E_DENIED && runs == 1);
+    CHECK(questions == 2 && asked == 2 && given == 2);
+    verdict = TCALL_LATER;
+    CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL && questions == 3);
+    verdict = TCALL_ALLOW; /* too late: it is the ledger's now */
+    CHECK(again() == TCALL_E_APPROVAL && questions == 3);
+    CHECK(asked == 3 && given == 2 && runs == 1);
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("c"), TCALL_ALLOW) ==
+          TCALL_OK);
+    CHECK(again() == TCALL_OK && runs == 2 && questions == 3);
+    CHECK(asked == 3 && given == 3);
 }
 
 /* ---- loops ---- */
@@ -755,6 +797,7 @@ int main(void)
     test_cache_loops();
     test_audit();
     test_ledger();
+    test_ledger_asks();
     test_loops();
     test_files();
     test_events();

@@ -278,6 +278,7 @@ static void ask(const tcall_request *q, const peer *p, script *s, result *x)
     tport_http_init(&h, script_stream(s), "host", "");
     exchange(tport_http_transport(&h), q, "body", 1000, x);
     tport_http_drop(&h);
+    CHECK(!s->up);
     CHECK_INT(s->misuses, 0);
 }
 
@@ -569,6 +570,7 @@ static void test_limits(void)
     CHECK_INT(ask_long(OK1 "X: ", "y", TPORT_HTTP_MAX_LINE - 4, end),
               TCALL_E_LIMIT);
     CHECK_INT(ask_long(CHUNKED, "1\r\na\r\n", 4000, "0\r\n\r\n"), 0);
+    CHECK_INT(ask_long(CHUNKED, "01;e\r\na\r\n", 4000, "0\r\n\r\n"), 0);
     for (most = 0; most < 2; most++) { /* a head as long as it may be */
         char rest[800], line[4001];
         sprintf(rest, OK1 "X: %0*d\r\n",
@@ -872,6 +874,41 @@ static peer peer_of(const char *a, const char *b, int end)
     return p;
 }
 
+/* What is given up before its end, or went wrong, is never used again. */
+static void test_given_up(void)
+{
+    static script s;
+    static const peer p = {
+        {OK1 "Content-Length: 5\r\n\r\nhello"}, 0, TCALL_E_AGAIN, 0, false};
+    static const peer wrong = {{"HTTP/9.9 200 OK\r\n\r\n"}, 0, 0, 0, false};
+    tcall_response res;
+    tport_http h;
+    char b[10];
+    size_t n;
+
+    about = "given up";
+    for (n = 1; n <= 6; n++) {
+        memset(&s, 0, sizeof s);
+        s.peers = &p;
+        tport_http_init(&h, script_stream(&s), "host", "");
+        CHECK_INT(tport_http_open(&h, &get, &res), 0);
+        CHECK_INT(tport_http_read(&h, b, n < 5 ? n : 5), n < 5 ? (int)n : 5);
+        if (n > 5) /* all of it was read, but then: no buffer */
+            CHECK_INT(tport_http_read(&h, b, 0), TCALL_E_USAGE);
+        tport_http_close(&h);
+        CHECK(s.up == (n == 5));
+        tport_http_drop(&h);
+        CHECK(!s.up);
+    }
+    memset(&s, 0, sizeof s);
+    s.peers = &wrong;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    CHECK_INT(tport_http_open(&h, &get, &res), 0);
+    CHECK_INT(tport_http_read(&h, b, 5), TCALL_E_PROTOCOL);
+    CHECK_INT(tport_http_read(&h, b, 5), TCALL_E_PROTOCOL);
+    tport_http_drop(&h);
+}
+
 static void test_keep_alive(void)
 {
     static const char *const not_kept[] = {
@@ -1004,17 +1041,20 @@ static void test_no_retry_when_fresh(void)
     about = "what does not listen is not talked to again";
     for (q.body_len = 600; q.body_len <= 1200; q.body_len += 600) {
         tport_http h;
-        size_t n, piece = q.body_len / 2;
+        tcall_transport t;
         memset(&s, 0, sizeof s);
         memset(&x, 0, sizeof x);
         s.peers = deaf;
         tport_http_init(&h, script_stream(&s), "host", "");
-        CHECK_INT(tport_http_open(&h, &q, &x.res), 0);
-        for (n = 0; n < q.body_len; n += piece)
-            CHECK_INT(tport_http_write(&h, body, piece), (long)piece);
-        CHECK(tport_http_read(&h, x.body, 10) > 0);
+        t = tport_http_transport(&h);
+        CHECK_INT(open_all(&t, &q, &x.res), 0);
+        CHECK_INT(write_all(&t, body, q.body_len / 2), 0);
+        CHECK_INT(write_all(&t, body, q.body_len / 2), 0);
+        CHECK_INT(read_all(&t, &x, 10), 0);
         CHECK_INT(x.res.status, 413);
         CHECK_INT(s.misuses, 0);
+        tport_http_close(&h);
+        CHECK(!s.up);
         tport_http_drop(&h);
     }
     about = "it was reset: nobody knows whether the end is the body's";
@@ -1065,6 +1105,11 @@ static void test_retry_after(void)
          "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
          -1},
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: 7\r\n", 7000},
+        /* of an interim answer nothing counts */
+        {"retry-after-ms: 5\r\n\r\nHTTP/1.1 429 S\r\nRetry-After: 7\r\n", 7000},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n\r\nHTTP/1.1 429 S\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         -1},
         {"Date: Sat, 31 Dec 2016 23:59:59 GMT\r\n"
          "Retry-After: Sun, 01 Jan 2017 00:00:01 GMT\r\n",
          2000},
@@ -1087,12 +1132,12 @@ static void test_retry_after(void)
          -1},
     };
     static result x;
-    char text[200];
+    char text[300];
     size_t i;
 
     for (i = 0; i < COUNT_OF(t); i++) {
-        sprintf(text, "HTTP/1.1 429 Slow\r\n%sContent-Length: 0\r\n\r\n",
-                t[i].lines);
+        sprintf(text, "HTTP/1.1 %s Slow\r\n%sContent-Length: 0\r\n\r\n",
+                strstr(t[i].lines, "HTTP") ? "103" : "429", t[i].lines);
         about = t[i].lines;
         ask_text(text, 0, 0, &x);
         CHECK_INT(x.res.retry_after_ms, t[i].ms);
@@ -1330,6 +1375,7 @@ static void test_http(void)
     test_request_bytes();
     test_request_refusals();
     test_misuse();
+    test_given_up();
     test_keep_alive();
     test_stale();
     test_no_retry_when_fresh();
@@ -1454,6 +1500,7 @@ typedef struct wire {
     bool plain;  /* the server does not speak TLS */
     bool full;   /* writes are AGAIN */
     bool dead;   /* writes are CLOSED */
+    int lost;    /* so many were */
     unsigned calls;
     char got[256]; /* what the server has read */
     size_t got_len;
@@ -1558,7 +1605,7 @@ static int wire_write(void *user, const char *bytes, size_t len)
     wire *w = user;
 
     if (w->dead)
-        return TCALL_E_CLOSED;
+        return w->lost++, TCALL_E_CLOSED;
     if (w->full || wire_stutters(w))
         return TCALL_E_AGAIN;
     if (w->stutter && len > 5)
@@ -1756,6 +1803,7 @@ static void say(const char *text)
 
 static void test_tls_bytes(void)
 {
+    static char big[20000];
     int stutter;
     tport_stream s;
     char b[64];
@@ -1810,7 +1858,24 @@ static void test_tls_bytes(void)
         w.dead = true;
         CHECK_INT(stream_write(&s, "lost"), TCALL_E_CLOSED);
         CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
-        w.dead = false;
+        s.close(s.user);
+        CHECK_INT(w.lost, 1);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.full = true;
+        memset(big, 'x', sizeof big);
+        CHECK(s.write(s.user, big, sizeof big) <= 16384); /* one record */
+        w.full = false;
+        w.dead = true; /* what was said before can still be read */
+        say("bye");
+        CHECK_INT(stream_read(&s, b, sizeof b), 3);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+        s.close(s.user);
+        CHECK_INT(mbedtls_ssl_read(&w.srv.ssl, (unsigned char *)b, sizeof b),
+                  MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY);
         end_tls();
 
         CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
@@ -2764,6 +2829,15 @@ static bool are_signals_blocked(void)
            sigismember(&now, SIGTERM) == 1;
 }
 
+static bool is_allowed(void *user, const struct sockaddr *address)
+{
+    struct sockaddr_in a;
+
+    (void)user;
+    memcpy(&a, address, sizeof a);
+    return a.sin_addr.s_addr != htonl(INADDR_LOOPBACK);
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -2817,6 +2891,17 @@ static void test_names(void)
         tport_free(&port);
         CHECK_INT(open_sockets(), sockets);
         CHECK(!are_signals_blocked());
+    }
+    about = "no address of a name is taken where one may not be";
+    {
+        tport_desc d = {0};
+        int sockets = open_sockets();
+        d.insecure_plain_http = true;
+        d.allow = is_allowed;
+        CHECK_INT(init_port("http", "refuses.test", number, &d), 0);
+        CHECK_INT(go(&port, &x), TCALL_E_DENIED);
+        CHECK_INT(open_sockets(), sockets);
+        tport_free(&port);
     }
     about = "given up before the resolver has answered";
     {

@@ -242,6 +242,8 @@ static int run(bool tls)
         if (r == 0 && !is_right(&x))
             r = 1;
     }
+    if (r < 0 && !tport_error(&port)[0]) /* every error has its words */
+        r = 1;
     tport_free(&port);
     return r;
 }

@@ -868,9 +868,35 @@ static bool is_patient(void)
     return ok;
 }
 
+/* A server that never reads: writing has the same limit. */
+static bool is_deaf(void)
+{
+    static const tcall_request q = {"POST", "/", NULL, 0, 1 << 28};
+    static char bytes[1 << 15];
+    peer p = {0, 0};
+    int fd = peer_listen(&p.port), r;
+    uint32_t began = tport_posix_now_ms(), took;
+    tport_desc d;
+    tcall_transport t;
+
+    memset(&d, 0, sizeof d);
+    d.total_ms = 300;
+    r = peer_port(&port, p, false, d);
+    t = tport_transport(&port);
+    if (r == 0)
+        r = t.open(t.user, &q, &y.res);
+    while (r >= 0)
+        r = t.write(t.user, bytes, sizeof bytes);
+    t.close(t.user);
+    took = tport_posix_now_ms() - began;
+    tport_free(&port);
+    close(fd);
+    return r == TCALL_E_TIMEOUT && took >= 290 && took < 3000;
+}
+
 static bool n_slow(void)
 {
-    return is_late(slowly) && is_late(nothing) && is_patient();
+    return is_late(slowly) && is_late(nothing) && is_patient() && is_deaf();
 }
 
 static bool p08(void)

@@ -1363,6 +1363,10 @@ static void returns(const tcall_provider *p, const char *body,
         const char *got = returned(p, p, body, i & 8 ? 1 : 0, i);
         CHECK(last.unkept ? needed > i && last.calls == 1
                           : strstr(got, opaque) != NULL);
+        if (last.unkept && needed <= 2048) { /* that would have done */
+            got = returned(p, p, body, 1, (needed + 7) / 8 * 8);
+            CHECK(!last.unkept && has(got, opaque));
+        }
     }
 }
 

@@ -864,6 +864,31 @@ static void test_changes(void)
     }
 }
 
+/* When the tool has run, or will not, there is no input to change. */
+static int too_late(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    see(letter(cx->hook->stage));
+    CHECK(tcall_set_input(cx, tcall_str_of("{\"n\":7}")) == TCALL_E_USAGE);
+    return TCALL_OK;
+}
+
+static void test_too_late(void)
+{
+    int stage, way;
+    for (stage = TCALL_DID_EXECUTE; stage < TCALL_STAGE_COUNT; stage++)
+        for (way = 0; way < 3; way++) {
+            prepare();
+            hooks[stage].run = too_late;
+            world.act = way == 0 ? NOTHING : way == 1 ? RESPOND : FAIL;
+            world.stage = TCALL_WILL_AUTHORIZE;
+            CHECK(once("{}") == (way == 2 ? TCALL_E_CLOSED : TCALL_OK));
+            CHECK(!call.cx.history);
+            CHECK(count(letter(stage)) == 1 || stage < TCALL_WILL_AUDIT ||
+                  stage == TCALL_ON_ERROR);
+        }
+}
+
 /* What a tool replaces itself is told as its work, whatever is around it. */
 static int hesitates(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
@@ -1086,6 +1111,7 @@ int main(void)
     test_scratch();
     test_times();
     test_changes();
+    test_too_late();
     test_by();
     test_words();
     test_result();

@@ -265,6 +265,7 @@ static void depth(void)
 
 static void budgets(void)
 {
+    unsigned n;
     static const char *const endless[] = {TASK("x"),
                                           CALL("look", "{}"),
                                           CALL("look", "{}"),
@@ -314,10 +315,14 @@ static void budgets(void)
     PART(turn(simple) < 0 && looks == 0 && !strstr(sent[0], "deep"));
     row("T3", all, "rounds, calls and time are those of the caller");
     all = true;
-    start(with(0), TCALL_EVERYTHING, 20, 0, 0);
-    PART(turn(both) == TCALL_OK && answered("end") && at == 5);
-    PART(strstr(sent[4], "the first") && strstr(sent[4], "the other"));
-    PART(strstr(sent[1], "one") && strstr(sent[3], "two"));
+    for (n = 1; n < 5; n++) { /* each has its turn while the other waits */
+        start(with(0), TCALL_EVERYTHING, 20, 0, 0);
+        again = n;
+        PART(turn(both) == TCALL_OK && answered("end") && at == 5);
+        PART(strstr(sent[4], "the first") && strstr(sent[4], "the other"));
+        PART(strstr(sent[4], "the first") < strstr(sent[4], "the other"));
+        PART(strstr(sent[1], "one") && strstr(sent[3], "two"));
+    }
     row("T4+", all, "of two tasks in one answer the second waits");
     all = true;
     start(with(0), TCALL_EVERYTHING, 20, 0, 0);
