@@ -1177,8 +1177,8 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * keep the order of registration. Other ways to score can take part.
  */
 
-/* Another way to score: 0 to 1000, or < 0 when it cannot tell. Name one whose
- * score is NULL for the built-in one. */
+/* One of several ways to score: 0 to 1000, or < 0 when it cannot tell. Name one
+ * whose score is NULL for the built-in one. All weights together: 4095. */
 typedef struct tcall_scorer {
     const char *name;
     int (*score)(void *user, tcall_str input, const tcall_tool *tool,
@@ -1189,15 +1189,18 @@ typedef struct tcall_scorer {
                        picks are then taken; default 0: it sees all tools */
 } tcall_scorer;
 
+struct tcall_picked;
+struct tcall_ranking_;
+
 /* Made by tcall_pick_index. */
 typedef struct tcall_index tcall_index;
 struct tcall_query_;
-struct tcall_counts_;
-struct tcall_index {
+struct tcall_record_;
+struct tcall_index { /* private */
     const uint32_t *words;
     size_t tools;
-    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t i,
-                 struct tcall_counts_ *n); /* private */
+    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t tool,
+                 struct tcall_record_ *r);
 };
 
 /* Zero is the default of each. */
@@ -1213,8 +1216,11 @@ typedef struct tcall_pick_opts {
     uint16_t roles;     /* of the user: tool->roles must have one of them */
     uint16_t max_cost;  /* no tool that costs more; default: any */
     uint16_t groups;    /* enabled, of tool->groups; default: all */
-    const tcall_scorer *scorers; /* default: the built-in one */
+    /* Default: the built-in scorer. To have others name tcall_mix too, which
+     * is linked only where it is named. */
+    const tcall_scorer *scorers;
     size_t scorer_count;
+    int (*mix)(struct tcall_ranking_ *k, struct tcall_picked *picks, int max);
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts, the last followed by NULL, of lines of words that mean much the
      * same, separated by spaces, in small letters. Default: tcall_synonyms. */
@@ -1231,6 +1237,10 @@ typedef struct tcall_picked {
     uint16_t weights; /* private */
     uint32_t rank;    /* private */
 } tcall_picked;
+
+/* The scorers of the options: the mean of those that see all tools, then in
+ * turn those that see the best only. */
+int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
 
 /* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
  * each, up to 4096; of all tools, in their order, and of the input. */
@@ -1254,7 +1264,7 @@ extern const char *const tcall_synonyms[];
  * it faster); TCALL_E_USAGE.
  *
  * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
- * neither separate words. At most 48 different words of it count.
+ * neither separate words. At most 45 different words of it count.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all words that tell something (rare ones weigh most), the part that
@@ -1277,8 +1287,9 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
 int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       const tcall_pick_opts *opts, const tcall_picked *picks,
                       int count);
-/* Builds an index of all tools in the block, for good: 8 bytes a word. Picks
- * are the same with it, only faster. Call it before the agent is set up. */
+/* Builds an index of all tools in the block, for good: 8 bytes for each
+ * different word of a tool. Picks are the same with it, only faster. Call it
+ * before the agent is set up. */
 int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
@@ -2367,6 +2378,17 @@ static size_t tcall_utf8_(char *out, uint32_t cp)
         out[i] = (char)(0x80 | (cp & 0x3F));
     out[0] = (char)((0xF00 >> n & 0xF0) | cp);
     return n;
+}
+
+/* The code point at *at, which moves behind it. */
+static int32_t tcall_utf8_next_(const char **at)
+{
+    unsigned char c = (unsigned char)*(*at)++;
+    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
+    int32_t cp = more ? c & (0x3F >> more) : c;
+    for (; more; more--)
+        cp = cp << 6 | (*(*at)++ & 0x3F);
+    return cp;
 }
 
 /* n or a little less: so that p is not cut inside a character. p[n] is there.
@@ -4998,16 +5020,6 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 /* What an escape was, when it was not one character. */
 enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
 
-static int32_t tcall_utf8_next_(const char **at)
-{
-    unsigned char c = (unsigned char)*(*at)++;
-    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-    int32_t cp = more ? c & (0x3F >> more) : c;
-    for (; more; more--)
-        cp = cp << 6 | (*(*at)++ & 0x3F);
-    return cp;
-}
-
 /* \d, \w, \s and what ends a line, as ranges. */
 static const uint16_t tcall_re_sets_[] = {
     '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
@@ -7060,10 +7072,10 @@ static void tcall_tell_call_(tcall *tc, const tcall_call *call,
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_PICK_TERMS_ = 48,  /* words of the input that count */
+    TCALL_PICK_TERMS_ = 45,  /* words of the input that count */
     TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
     TCALL_PICK_KEYS_ = 224,  /* of them used at most */
-    TCALL_PICK_CLAUSES_ = 8, /* of the input; the last takes the rest */
+    TCALL_PICK_CLAUSES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_PREFIX_ = 6,  /* letters that make words alike */
     TCALL_PICK_WORD_ = 28    /* bytes of a word; more do not count */
 };
@@ -7374,255 +7386,355 @@ const char *const tcall_synonyms[] = {
 /* Latin letters from U+00C0 on without their accents, small after capital. */
 static const char tcall_latin_[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
 
+/* What a character is. A digit counts as a letter. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LOWER_, /* also of scripts without case */
-    TCALL_CHAR_UPPER_,
-    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
     TCALL_CHAR_WIDE_, /* scripts without spaces: words are pairs of these */
     TCALL_CHAR_MARK_  /* accent of the letter before: left out */
 };
 
-/* What the characters are from here on, beyond Latin. */
-static const struct {
-    uint16_t from;
-    uint8_t kind;
-} tcall_scripts_[] = {{0x0100, TCALL_CHAR_LOWER_}, {0x0300, TCALL_CHAR_MARK_},
-                      {0x0370, TCALL_CHAR_LOWER_}, {0x0E00, TCALL_CHAR_WIDE_},
-                      {0x0F00, TCALL_CHAR_LOWER_}, {0x1000, TCALL_CHAR_WIDE_},
-                      {0x10A0, TCALL_CHAR_LOWER_}, {0x1780, TCALL_CHAR_WIDE_},
-                      {0x1800, TCALL_CHAR_LOWER_}, {0x2000, TCALL_CHAR_SIGN_},
-                      {0x2C00, TCALL_CHAR_LOWER_}, {0x2E00, TCALL_CHAR_SIGN_},
-                      {0x2E80, TCALL_CHAR_WIDE_},  {0x3000, TCALL_CHAR_SIGN_},
-                      {0x3005, TCALL_CHAR_WIDE_},  {0x3008, TCALL_CHAR_SIGN_},
-                      {0x3040, TCALL_CHAR_WIDE_},  {0xD7B0, TCALL_CHAR_LOWER_},
-                      {0xF900, TCALL_CHAR_WIDE_},  {0xFB00, TCALL_CHAR_LOWER_},
-                      {0xFE00, TCALL_CHAR_SIGN_},  {0xFE70, TCALL_CHAR_LOWER_},
-                      {0xFF00, TCALL_CHAR_SIGN_},  {0xFF66, TCALL_CHAR_WIDE_},
-                      {0xFFF0, TCALL_CHAR_SIGN_}};
-
-/* One character: its bytes, its kind, and c without case, accent and width.
- * A byte that is no UTF-8 is a sign. */
-static size_t tcall_char_(const char *p, const char *end, uint32_t *c,
-                          int *kind)
-{
-    uint32_t cp = (unsigned char)*p;
-    size_t n = cp < 0xC2 ? 1 : cp < 0xE0 ? 2 : cp < 0xF0 ? 3 : 4, i;
-    *kind = TCALL_CHAR_SIGN_;
-    *c = 0;
-    if (cp >= 0x80) {
-        if (n == 1 || cp > 0xF4 || (size_t)(end - p) < n)
-            return 1;
-        cp &= 0x7Fu >> n;
-        for (i = 1; i < n; i++) {
-            if (((unsigned char)p[i] & 0xC0) != 0x80)
-                return 1;
-            cp = cp << 6 | ((unsigned char)p[i] & 0x3F);
-        }
-        if (cp >= 0xC0 && cp < 0x100)
-            cp = (unsigned char)tcall_latin_[cp & 0x1F];
-        else if (cp > 0xFF00 && cp < 0xFF5F)
-            cp -= 0xFEE0;
-    }
-    *c = cp;
-    if ((cp | 0x20) - 'a' < 26u) {
-        *kind = cp & 0x20 ? TCALL_CHAR_LOWER_ : TCALL_CHAR_UPPER_;
-        *c = cp | 0x20;
-    } else if (cp < 0x80) {
-        if (cp - '0' < 10u)
-            *kind = TCALL_CHAR_DIGIT_;
-    } else if (cp >= 0x10000) {
-        *kind = cp >= 0x20000   ? TCALL_CHAR_WIDE_
-                : cp >= 0x1F000 ? TCALL_CHAR_SIGN_
-                                : TCALL_CHAR_LOWER_;
-    } else {
-        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
-            if (cp >= tcall_scripts_[i].from)
-                *kind = tcall_scripts_[i].kind;
-        if ((cp >= 0x391 && cp <= 0x3A9) || (cp >= 0x410 && cp <= 0x42F))
-            *c += 0x20; /* Greek, Cyrillic */
-        else if (cp >= 0x400 && cp <= 0x40F)
-            *c += 0x50;
-        else if (cp < 0x180) /* capitals are even, but in two ranges */
-            *c = cp - 0x139 < 16 || cp - 0x179 < 6 ? (cp + 1) & ~1u : cp | 1;
-    }
-    return n;
-}
+/* The same of all from a multiple of four on, beyond Latin. */
+static const uint16_t tcall_scripts_[] = {
+    0x0100 | TCALL_CHAR_LETTER_, 0x0300 | TCALL_CHAR_MARK_,
+    0x0370 | TCALL_CHAR_LETTER_, 0x0E00 | TCALL_CHAR_WIDE_,
+    0x0F00 | TCALL_CHAR_LETTER_, 0x1000 | TCALL_CHAR_WIDE_,
+    0x10A0 | TCALL_CHAR_LETTER_, 0x1780 | TCALL_CHAR_WIDE_,
+    0x1800 | TCALL_CHAR_LETTER_, 0x2000 | TCALL_CHAR_SIGN_,
+    0x2C00 | TCALL_CHAR_LETTER_, 0x2E00 | TCALL_CHAR_SIGN_,
+    0x2E80 | TCALL_CHAR_WIDE_,   0x3000 | TCALL_CHAR_SIGN_,
+    0x3004 | TCALL_CHAR_WIDE_,   0x3008 | TCALL_CHAR_SIGN_,
+    0x3040 | TCALL_CHAR_WIDE_,   0xD7B0 | TCALL_CHAR_LETTER_,
+    0xD800 | TCALL_CHAR_SIGN_,   0xF900 | TCALL_CHAR_WIDE_,
+    0xFB00 | TCALL_CHAR_LETTER_, 0xFE00 | TCALL_CHAR_SIGN_,
+    0xFE70 | TCALL_CHAR_LETTER_, 0xFF00 | TCALL_CHAR_SIGN_,
+    0xFF68 | TCALL_CHAR_WIDE_,   0xFFF0 | TCALL_CHAR_SIGN_};
 
 /* The words of a text, one after the other. */
 typedef struct tcall_split_ {
     const char *p, *end;
-    bool input; /* clauses, and keys if it is JSON, are told apart */
-    bool json;
+    bool input;  /* clauses, and keys if it is JSON, are told apart */
+    bool json;   /* escapes are read */
     bool key;    /* the word stands in one */
     bool stop;   /* a clause ended before the word */
     bool paired; /* the wide character at p was in the word before */
     uint8_t n;
     const char *at; /* the word: in the text, or where it had to be folded */
+    unsigned letters;
+    uint32_t stem, prefix;  /* hashes, of which the high bits count; or 0 */
+    const uint32_t *begin;  /* letters of wanted words, NULL: all */
+    unsigned words, longer; /* of the text so far; those of three bytes */
     char word[TCALL_PICK_WORD_];
 } tcall_split_;
 
-static void tcall_split_init_(tcall_split_ *t, const char *text, size_t len)
+static void tcall_split_init_(tcall_split_ *t, tcall_str text)
 {
-    t->p = text;
-    t->end = len ? text + len : text;
-    t->input = t->json = t->key = t->stop = t->paired = false;
+    memset(t, 0, offsetof(tcall_split_, word));
+    t->p = text.ptr;
+    t->end = text.len ? text.ptr + text.len : text.ptr;
 }
+
+static inline bool tcall_is_letter_(char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
+typedef struct tcall_char_ {
+    uint32_t c; /* without case, accent and width; 0 for most signs */
+    size_t len;
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+/* The character at p. A byte that is no UTF-8, and the end, are signs. */
+static tcall_char_ tcall_split_char_(const tcall_split_ *t)
+{
+    tcall_char_ r = {0, 0, TCALL_CHAR_SIGN_, false};
+    const char *p = t->p;
+    size_t left = (size_t)(t->end - p);
+    uint32_t c;
+    unsigned i;
+    if (left == 0)
+        return r;
+    r.len = 1;
+    c = (unsigned char)*p;
+    if (c == '\\' && t->json && left > 1) {
+        r.len = 2;
+        c = p[1] == 'n' ? '\n' : 0;
+        if (p[1] == 'u' && left > 5)
+            for (; r.len < 6; r.len++)
+                c = c << 4 | (tcall_hex_(p[r.len]) & 15);
+    } else if (c >= 0x80) {
+        r.len = tcall_utf8_len_(p, t->end);
+        c = r.len ? (uint32_t)tcall_utf8_next_(&p) : 0;
+        r.len += !r.len;
+    }
+    if (c - 0xC0 < 0x40) {
+        r.capital = c < 0xDF;
+        c = (unsigned char)tcall_latin_[c & 31];
+    } else if (c - 0xFF01 < 0x5E)
+        c -= 0xFEE0;
+    r.c = c;
+    if (c < 0x80) {
+        if (!tcall_is_letter_((char)c)) {
+            r.kind = tcall_is_digit_((char)c);
+            return r;
+        }
+        r.c = c | 0x20;
+        r.kind = TCALL_CHAR_LETTER_;
+    } else if (c >= 0x10000) {
+        r.kind = c >= 0x20000   ? TCALL_CHAR_WIDE_
+                 : c >= 0x1F000 ? TCALL_CHAR_SIGN_
+                                : TCALL_CHAR_LETTER_;
+    } else {
+        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+            if (tcall_scripts_[i] <= (c | 3))
+                r.kind = tcall_scripts_[i] & 3;
+        if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
+            r.c += 0x20; /* Greek, Cyrillic */
+        else if (c - 0x400 < 0x10)
+            r.c += 0x50;
+        else if (c - 0x100 < 0x80) /* capitals are even, but in two ranges */
+            r.c = (c + (c - 0x139 < 16 || c - 0x179 < 6)) | 1;
+    }
+    r.capital |= r.c != c;
+    return r;
+}
+
+/* Whether bit n is set. */
+static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
+{
+    return bits[n / 32] >> n % 32 & 1;
+}
+
+/* What is a letter, a digit, a backslash, or no ASCII. */
+static const uint32_t tcall_split_no_sign_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
 
 static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
 {
     const char *p = t->p + 1;
-    t->paired = false;
     if (c == '.') /* but not in 1.5 or example.com */
-        t->stop |= p >= t->end || tcall_is_space_(*p) || *p == '"';
+        t->stop |= p >= t->end ||
+                   !tcall_pick_bit_(tcall_split_no_sign_, (unsigned char)*p);
     else if (c == ';' || c == '!' || c == '?' || c == '\n' || c == 0x3002)
         t->stop = true;
     else if (c == '"' && t->json) {
         while (p < t->end && *p != '"')
             p += 1 + (*p == '\\');
-        for (p++; p < t->end && tcall_is_space_(*p); p++)
+        for (p++; p < t->end && (unsigned char)*p <= ' '; p++)
             ;
         t->key = p < t->end && *p == ':';
-        if (t->key)
-            t->stop = true;
+        t->stop |= t->key;
     }
 }
 
 static void tcall_split_put_(tcall_split_ *t, uint32_t c)
 {
-    if (t->n + 4 > TCALL_PICK_WORD_)
-        return;
-    if (c < 0x80)
-        t->word[t->n++] = (char)c;
-    else
+    if (t->n + 4 <= TCALL_PICK_WORD_)
         t->n = (uint8_t)(t->n + tcall_utf8_(t->word + t->n, c));
 }
 
-/* Whether an upper-case letter at p begins a word: lampOn, HTTPServer, but
- * not the plural in PDFs. */
-static bool tcall_split_hump_(const tcall_split_ *t, int last)
+/* The long way, where something is not ASCII or escaped: a word, or false
+ * behind one sign. */
+static bool tcall_split_long_(tcall_split_ *t)
 {
-    const char *p = t->p;
-    size_t left = (size_t)(t->end - p);
-    if (last != TCALL_CHAR_UPPER_)
-        return true;
-    return left > 1 && p[1] >= 'a' && p[1] <= 'z' &&
-           !(p[1] == 's' && (left == 2 || p[2] < 'a' || p[2] > 'z'));
-}
-
-/* The short way, for most of all text: a word of small letters, or after one
- * capital, between signs of ASCII. */
-static bool tcall_split_plain_(tcall_split_ *t)
-{
-    const char *p = t->p, *end = t->end, *from;
-    bool capital;
-    if (!t->input)
-        for (; p < end; p++) {
-            unsigned c = (unsigned char)*p;
-            if (c >= '0' && ((c | 0x20) - 'a' < 26 || c <= '9' || c >= 0x80))
-                break;
-        }
-    t->p = from = p;
-    capital = p < end && *p >= 'A' && *p <= 'Z';
-    if (capital)
-        p++;
-    while (p < end && (unsigned char)(*p - 'a') < 26)
-        p++;
-    if (p - from == capital || (p < end && (unsigned char)*p >= 0x80))
-        return false;
-    t->p = p;
-    t->at = from;
-    t->n = TCALL_PICK_WORD_;
-    if (p - from < TCALL_PICK_WORD_)
-        t->n = (uint8_t)(p - from);
-    if (capital) {
-        t->at = (char *)memcpy(t->word, from, t->n);
-        t->word[0] |= 0x20;
-    }
-    return true;
-}
-
-static bool tcall_split_next_(tcall_split_ *t)
-{
-    int last = 0, kind = 0;
-    t->stop = false;
-    if (tcall_split_plain_(t))
-        return true;
+    bool small = false;
     t->n = 0;
-    t->at = t->word;
-    for (; t->p < t->end; last = kind) {
-        uint32_t c, next;
-        size_t len = tcall_char_(t->p, t->end, &c, &kind);
-        if (kind == TCALL_CHAR_MARK_)
-            kind = last;
-        else if (t->n) {
-            if (kind == TCALL_CHAR_SIGN_ || kind == TCALL_CHAR_WIDE_ ||
-                (kind == TCALL_CHAR_DIGIT_) != (last == TCALL_CHAR_DIGIT_) ||
-                (kind == TCALL_CHAR_UPPER_ && tcall_split_hump_(t, last)))
-                break;
-            tcall_split_put_(t, c);
-        } else if (kind == TCALL_CHAR_SIGN_)
-            tcall_split_sign_(t, c);
-        else
-            tcall_split_put_(t, c);
-        t->p += len;
-        if (kind != TCALL_CHAR_WIDE_)
+    for (;;) {
+        tcall_char_ c = tcall_split_char_(t);
+        if (t->n && c.kind != TCALL_CHAR_MARK_ &&
+            (c.kind != TCALL_CHAR_LETTER_ || (c.capital && small)))
+            return true;
+        if (c.kind == TCALL_CHAR_SIGN_ && c.c != '"')
+            tcall_split_sign_(t, c.c);
+        t->p += c.len;
+        if (c.kind == TCALL_CHAR_SIGN_)
+            return false;
+        if (c.kind == TCALL_CHAR_MARK_)
             continue;
-        if (t->p < t->end)
-            tcall_char_(t->p, t->end, &next, &kind);
-        else
-            kind = TCALL_CHAR_SIGN_;
-        if (kind == TCALL_CHAR_WIDE_)
-            tcall_split_put_(t, next);
-        if (kind == TCALL_CHAR_WIDE_ || !t->paired) {
-            t->paired = kind == TCALL_CHAR_WIDE_;
-            break;
+        tcall_split_put_(t, c.c);
+        small = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_) {
+            c = tcall_split_char_(t);
+            if (c.kind == TCALL_CHAR_WIDE_)
+                tcall_split_put_(t, c.c);
+            else if (t->paired)
+                t->n = 0; /* it ended the word before */
+            t->paired = c.kind == TCALL_CHAR_WIDE_;
+            return t->n > 0;
         }
-        t->paired = false;
-        t->n = 0;
     }
-    return t->n > 0;
 }
 
 /* Cuts English endings off, so that forms of a word are alike: light, lights,
  * lighting. What remains need not be a word, and has three letters or more with
  * a vowel among them; its y counts as i. */
+static bool tcall_is_vowel_(char c)
+{
+    return 0x2208222 >> (c & 31) & 1; /* a e i o u y */
+}
+
 static size_t tcall_stem_(const char *w, size_t n)
 {
-    static const char ends[] = "ing\0ion\0ed";
-    const char *end = ends;
-    if (n > 3 && w[n - 1] == 's' && !memchr("sui", w[n - 2], 3))
-        n--;
-    for (; end < ends + sizeof ends; end += 4) {
-        size_t len = strlen(end), rest = n - len, i = 0;
-        if (n < len + 3 || memcmp(w + rest, end, len) != 0)
-            continue;
-        while (i < rest && !memchr("aeiouy", w[i], 6))
-            i++;
-        if (i < rest)
-            n = rest;
-        break;
-    }
-    if (n > 3 && w[n - 1] == 'e')
-        n--;
-    if (n > 3 && w[n - 1] == w[n - 2] && !memchr("aeiouy", w[n - 1], 6))
-        n--;
+    size_t end, i;
+    char a, b, c;
+    n -= w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
+         w[n - 2] != 'i';
+    a = w[n - 3];
+    b = w[n - 2];
+    c = w[n - 1];
+    end = b == 'e' && c == 'd' ? n - 2
+          : a == 'i' && ((b == 'n' && c == 'g') || (b == 'o' && c == 'n'))
+              ? n - 3
+              : 0;
+    for (i = 0; end > 2 && i < end; i++)
+        if (tcall_is_vowel_(w[i]))
+            n = end;
+    n -= n > 3 && w[n - 1] == 'e';
+    n -= n > 3 && w[n - 1] == w[n - 2] && !tcall_is_vowel_(w[n - 1]);
     return n;
 }
 
-/* FNV-1a. Its low bits find the slot, its high bits tell it from others. */
-#define TCALL_PICK_HASH_ 2166136261u
-static uint32_t tcall_pick_hash_(uint32_t h, const char *p, size_t n)
+/* What words are known by: the hash, FNV-1a, of the stem, and of the first
+ * letters of a longer one. Only longer words of letters have endings; in them
+ * y counts as i: city, cities. */
+static void tcall_split_key_(tcall_split_ *t)
 {
-    while (n-- > 0)
-        h = (h ^ (unsigned char)*p++) * 16777619u;
-    return h;
+    uint32_t hash = 2166136261u;
+    size_t n = t->n, i;
+    bool letters = n > 3 && tcall_is_letter_(*t->at);
+    if (letters)
+        n = tcall_stem_(t->at, n);
+    t->prefix = 0;
+    for (i = 0; i < n; i++) {
+        unsigned c = (unsigned char)t->at[i];
+        if (letters && c == 'y')
+            c = 'i';
+        hash = (hash ^ c) * 16777619u;
+        if (letters && i == TCALL_PICK_PREFIX_ - 1)
+            t->prefix = ~hash;
+    }
+    t->stem = hash;
+}
+
+/* A number from the first three letters, which stems keep; of the third four
+ * bits, in which y is as i. */
+static unsigned tcall_pick_letters_(const char *word, size_t n)
+{
+    const unsigned char *w = (const unsigned char *)word;
+    unsigned letters;
+    w += *w >= 0x80;
+    letters = w[0] & 31u;
+    if (n > 1)
+        letters |= (w[1] & 31u) << 5;
+    if (n > 2)
+        letters ^= (w[2] & 15u) << 3;
+    return letters;
+}
+
+/* Counts a word of n bytes, and takes it if it is wanted. */
+static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
+                                     bool capitals)
+{
+    unsigned letters;
+    t->words++;
+    t->longer += n > 2;
+    letters = tcall_pick_letters_(w, n);
+    if (t->begin && !tcall_pick_bit_(t->begin, letters))
+        return false;
+    t->letters = letters;
+    if (n > TCALL_PICK_WORD_)
+        n = TCALL_PICK_WORD_;
+    t->at = w;
+    t->n = (uint8_t)n;
+    if (capitals)
+        for (t->at = t->word; n-- > 0;)
+            t->word[n] = (char)(w[n] | 0x20);
+    tcall_split_key_(t);
+    return true;
+}
+
+/* Whether an ASCII word goes on behind it with letters that are not, or that
+ * are escaped. */
+static bool tcall_split_goes_on_(const tcall_split_ *t, const char *p)
+{
+    size_t left = (size_t)(t->end - p);
+    return left > 0 && ((unsigned char)*p >= 0x80 ||
+                        (*p == '\\' && t->json && left > 1 && p[1] == 'u'));
+}
+
+/* Where small letters end; where registers are wide, eight at a time. */
+static inline const char *tcall_small_(const char *p, const char *end)
+{
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const size_t ones = (size_t)-1 / 255;
+    for (; end - p >= 8; p += 8) {
+        size_t w, low;
+        memcpy(&w, p, sizeof w);
+        low = w & ones * 0x7F;
+        w |= ~(low + ones * (0x80 - 'a')) | (low + ones * (0x7F - 'z'));
+        w &= ones * 0x80;
+        if (w)
+            return p + (__builtin_ctzl(w) >> 3);
+    }
+#endif
+    while (p < end && (unsigned char)(*p - 'a') < 26)
+        p++;
+    return p;
+}
+
+/* Moves to the next word: letters, which become small, or digits. lampOn and
+ * HTTPServer are two words, PDFs is one. */
+static bool tcall_split_next_(tcall_split_ *t)
+{
+    const char *p, *end = t->end;
+    const bool input = t->input;
+    t->stop = false;
+    for (p = t->p; p < end; p++) {
+        const char *from = p;
+        unsigned c = (unsigned char)*p;
+        size_t n, capitals;
+        if (!tcall_pick_bit_(tcall_split_no_sign_, c)) {
+            if (input) {
+                t->p = p;
+                tcall_split_sign_(t, c);
+            }
+            continue;
+        }
+        while (c - 'A' < 26)
+            c = ++p < end ? (unsigned char)*p : 0;
+        capitals = (size_t)(p - from);
+        p = tcall_small_(p, end);
+        n = (size_t)(p - from);
+        if (n == 0)
+            while (p < end && tcall_is_digit_(*p))
+                p++;
+        else if (capitals > 1 && n > capitals &&
+                 (n > capitals + 1 || p[-1] != 's'))
+            p = from + capitals - 1;
+        n = (size_t)(p - from);
+        if (n > 0 && !tcall_split_goes_on_(t, p)) {
+            t->p = p--;
+            if (tcall_split_take_(t, from, n, capitals > 0))
+                return true;
+        } else {
+            t->p = from;
+            if (tcall_split_long_(t) &&
+                tcall_split_take_(t, t->word, t->n, false))
+                return true;
+            p = t->p - 1;
+        }
+    }
+    t->p = p;
+    return false;
 }
 
 static bool tcall_pick_stops_(const tcall_split_ *t)
 {
     const uint16_t *p = tcall_pick_stop_;
-    uint32_t hash = tcall_pick_hash_(TCALL_PICK_HASH_, t->at, t->n) >> 16;
+    uint32_t hash = tcall_hash_(tcall_slice_(t->at, t->n)) >> 16;
     unsigned n;
     if (t->n > TCALL_PICK_STOPS_)
         return false;
@@ -7633,50 +7745,10 @@ static bool tcall_pick_stops_(const tcall_split_ *t)
     return *p != 0;
 }
 
-/* What words are known by. */
-typedef struct tcall_key_ {
-    uint32_t stem;   /* hash of it */
-    uint32_t prefix; /* of the first letters of a longer word, else 0 */
-} tcall_key_;
-
-/* A number from the first three letters, which stems keep, but for y and i. */
-static unsigned tcall_split_letters_(const tcall_split_ *t)
-{
-    const unsigned char *w =
-        (const unsigned char *)t->at + ((unsigned char)*t->at >= 0x80);
-    unsigned n = w[0] & 31u;
-    if (t->n > 1)
-        n |= (w[1] & 31u) << 5;
-    if (t->n > 2)
-        n ^= ((w[2] == 'y' ? 'i' : w[2]) & 31u) << 3;
-    return n;
-}
-
-/* Only stems of letters are cut; the word itself stays. */
-static tcall_key_ tcall_split_key_(const tcall_split_ *t)
-{
-    const char *w = t->at;
-    size_t n = t->n;
-    bool letters = *w >= 'a' && *w <= 'z';
-    tcall_key_ k;
-    char last;
-    k.prefix = 0;
-    if (n >= TCALL_PICK_PREFIX_ && letters)
-        k.prefix = tcall_pick_hash_(0x50BA1, w, TCALL_PICK_PREFIX_) | 1;
-    if (n > 3 && letters)
-        n = tcall_stem_(w, n);
-    last = w[n - 1];
-    if (t->n > 3 && n > 2 && last == 'y')
-        last = 'i';
-    k.stem = tcall_pick_hash_(TCALL_PICK_HASH_, w, n - 1);
-    k.stem = tcall_pick_hash_(k.stem, &last, 1);
-    return k;
-}
-
 /* What one tool says of the words of the input: three bits each, a level; its
  * length and how much of its name was asked for. */
 typedef struct tcall_record_ {
-    uint8_t levels[TCALL_PICK_TERMS_ / 8][3];
+    uint16_t levels[TCALL_PICK_TERMS_ / 5];
     uint8_t length; /* in quarters of a word, coarser from 128 on */
     uint8_t name;   /* 16: all its words */
 } tcall_record_;
@@ -7689,22 +7761,21 @@ typedef struct tcall_record_ {
 #define TCALL_SLOT_HASH_ 0xFFFFF000u
 
 typedef struct tcall_query_ {
-    uint32_t slot[TCALL_PICK_SLOTS_];
-    uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
-    uint32_t lengths;     /* of the tools, in quarters of a word */
-    uint32_t level;       /* of the best score of all, in thousandths */
-    uint8_t letters[128]; /* which keys begin so */
+    uint8_t terms, clauses, hits;
     uint16_t keys;
-    uint8_t terms, clauses;
+    uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
+    uint32_t lengths; /* of the tools, in quarters of a word */
+    uint32_t level;   /* of the best score of all, in thousandths */
+    tcall_split_ words;
+    uint32_t letters[32];              /* which keys begin so */
     uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
     uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
     uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
-    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: clauses it stands in */
+    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: parts that it stands in */
     uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
     uint8_t like[TCALL_PICK_TERMS_];
     uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
-    uint8_t hits;
-    tcall_split_ words;
+    uint32_t slot[TCALL_PICK_SLOTS_];
 } tcall_query_;
 
 /* The slot of a key from *at on, which moves past it; 0: no further one. */
@@ -7731,8 +7802,8 @@ static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
     return -1;
 }
 
-static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
-                             uint32_t what)
+/* A key of the word at hand. */
+static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -7744,39 +7815,26 @@ static void tcall_query_add_(tcall_query_ *q, unsigned letters, uint32_t hash,
         return;
     q->keys++;
     q->slot[at % TCALL_PICK_SLOTS_] = (hash & TCALL_SLOT_HASH_) | what;
-    q->letters[letters / 8] |= (uint8_t)(1u << letters % 8);
+    q->letters[q->words.letters / 32] |= (uint32_t)1 << q->words.letters % 32;
 }
 
-static bool tcall_query_begins_(const tcall_query_ *q, unsigned letters)
+static void tcall_split_input_(tcall_split_ *t, tcall_str input)
 {
-    return q->letters[letters / 8] >> letters % 8 & 1;
+    tcall_split_init_(t, input);
+    t->input = true;
+    while (t->p < t->end && (unsigned char)*t->p <= ' ')
+        t->p++;
+    t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
 }
-
-/* Told of each term when its word is at hand; NULL but for reports. */
-typedef struct tcall_teller_ tcall_teller_;
-struct tcall_teller_ {
-    void (*term)(const tcall_teller_ *to, const tcall_split_ *t, unsigned term);
-    tcall_writer *w;
-    const tcall_query_ *q;
-    const tcall_record_ *only; /* terms that this record has */
-    size_t tools;
-};
 
 /* Makes terms of the words of the input. */
-static void tcall_query_read_(tcall_query_ *q, tcall_str input,
-                              const tcall_teller_ *teller)
+static void tcall_query_read_(tcall_query_ *q, tcall_str input)
 {
     tcall_split_ *t = &q->words;
     unsigned words = 0; /* of the clause */
-    tcall_split_init_(t, input.ptr, input.len);
-    t->input = true;
-    while (t->p < t->end && tcall_is_space_(*t->p))
-        t->p++;
-    t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
+    tcall_split_input_(t, input);
     q->clauses = 1;
     while (q->terms < TCALL_PICK_TERMS_ && tcall_split_next_(t)) {
-        unsigned letters;
-        tcall_key_ key;
         int term;
         if (t->stop && words >= 3 && q->clauses < TCALL_PICK_CLAUSES_) {
             q->clauses++;
@@ -7786,69 +7844,47 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input,
         if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
             continue;
         words++;
-        letters = tcall_split_letters_(t);
-        key = tcall_split_key_(t);
-        term = tcall_query_term_(q, key.stem);
+        term = tcall_query_term_(q, t->stem);
         if (term < 0) {
             term = q->terms++;
-            tcall_query_add_(q, letters, key.stem, (uint32_t)term);
-            if (key.prefix)
-                tcall_query_add_(q, letters, key.prefix,
+            tcall_query_add_(q, t->stem, (uint32_t)term);
+            if (t->prefix)
+                tcall_query_add_(q, t->prefix,
                                  (uint32_t)term | TCALL_SLOT_WEAK_);
-            if (teller)
-                teller->term(teller, t, (unsigned)term);
         }
-        q->clause[term] |= (uint8_t)(1u << (q->clauses - 1));
+        q->clause[term] |= (uint8_t)(1u | 1u << q->clauses);
         q->weight[term] |= t->key ? 1 : 2; /* keys count half */
     }
-    if (words == 0 && q->clauses > 1)
-        q->clauses--;
 }
 
-/* Synonyms of the terms become keys too. Text: words that mean the same stand
- * in one line, separated by spaces. */
+/* Synonyms of the terms become keys too: all words of the lines they are in. */
 static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
 {
-    const char *line = text, *p = text;
     tcall_split_ *t = &q->words;
-    uint8_t terms[4];
-    unsigned found = 0, again = 0;
-    while (*p) {
-        const char *from = p;
-        while ((unsigned char)*p > ' ')
-            p++;
-        t->at = from;
-        t->n = (uint8_t)(p - from);
-        if (p > from && p - from < TCALL_PICK_WORD_ &&
-            (again || tcall_query_begins_(q, tcall_split_letters_(t)))) {
-            uint32_t stem = tcall_split_key_(t).stem;
-            int term = tcall_query_term_(q, stem);
-            unsigned i;
-            for (i = 0; i < again; i++)
-                if (terms[i] != term)
-                    tcall_query_add_(q, tcall_split_letters_(t), stem,
-                                     terms[i] | TCALL_SLOT_WEAK_);
-            if (term >= 0 && !again && found < TCALL_COUNT(terms))
-                terms[found++] = (uint8_t)term;
-        }
-        while (*p == ' ')
-            p++;
-        if (*p && *p != '\n')
+    tcall_split_init_(t, tcall_str_of(text));
+    t->begin = q->letters;
+    while (tcall_split_next_(t)) {
+        const char *at = t->p, *end = t->end;
+        int term = tcall_query_term_(q, t->stem);
+        if (term < 0)
             continue;
-        again = again ? 0 : found; /* the line once more, to add its words */
-        found = 0;
-        if (again)
-            p = line;
-        else
-            p += *p == '\n';
-        line = again ? line : p;
+        while (t->p > text && t->p[-1] != '\n')
+            t->p--;
+        t->end = t->p + strcspn(t->p, "\n");
+        t->begin = NULL;
+        while (tcall_split_next_(t))
+            if (tcall_query_term_(q, t->stem) != term)
+                tcall_query_add_(q, t->stem, (uint32_t)term | TCALL_SLOT_WEAK_);
+        t->p = at;
+        t->end = end;
+        t->begin = q->letters;
     }
 }
 
-/* Counts one word of a tool; true when it is a key. */
-static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
+/* Counts a word that a tool has so many times; true when it is a key. */
+static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
+                             unsigned times)
 {
-    const uint8_t *weights = tcall_pick_weights_[text];
     unsigned at = hash >> 12;
     uint32_t slot;
     bool hit = false;
@@ -7859,90 +7895,106 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned text)
         if (q->own[term] + q->like[term] == 0)
             q->hit[q->hits++] = (uint8_t)term;
         if (*sum < 100)
-            *sum = (uint8_t)(*sum + weights[weak]);
+            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak] * times);
         hit = true;
     }
     return hit;
 }
 
-static bool tcall_query_word_(tcall_query_ *q, tcall_key_ key, unsigned text)
+static bool tcall_query_word_(tcall_query_ *q, uint32_t stem, uint32_t prefix,
+                              unsigned where, unsigned times)
 {
-    return tcall_query_hit_(q, key.stem, text) ||
-           (key.prefix && tcall_query_hit_(q, key.prefix, text));
+    return tcall_query_hit_(q, stem, where, times) ||
+           (prefix && tcall_query_hit_(q, prefix, where, times));
 }
 
-/* The texts of a tool. */
-static const struct {
-    uint16_t at;
-    uint8_t where;
-} tcall_pick_texts_[] = {
-    {offsetof(tcall_tool, name), TCALL_IN_NAME_},
-    {offsetof(tcall_tool, title), TCALL_IN_TEXT_},
-    {offsetof(tcall_tool, description), TCALL_IN_TEXT_},
-    {offsetof(tcall_tool, tags), TCALL_IN_TEXT_},
-    {offsetof(tcall_tool, parameters), TCALL_IN_PARAMETERS_}};
+enum { TCALL_PICK_TEXTS_ = 5 };
 
 /* Begins a text of a tool; returns where it stands. */
 static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
                                  unsigned text)
 {
-    const char *p;
-    memcpy(&p, (const char *)tool + tcall_pick_texts_[text].at, sizeof p);
-    tcall_split_init_(t, p, p ? strlen(p) : 0);
-    return tcall_pick_texts_[text].where;
+    const char *p = text == 0   ? tool->name
+                    : text == 1 ? tool->title
+                    : text == 2 ? tool->description
+                    : text == 3 ? tool->tags
+                                : tool->parameters;
+    tcall_split_init_(t, tcall_slice_(p, p ? strlen(p) : 0));
+    t->json = text == TCALL_PICK_TEXTS_ - 1;
+    return (unsigned)(text > 0) + t->json; /* name, text, parameters */
 }
 
-/* What is counted while a tool is read. */
-typedef struct tcall_counts_ {
-    unsigned length; /* in quarters of a word */
-    unsigned name;   /* its words */
-    unsigned hits;   /* those of them that were asked for */
-} tcall_counts_;
-
-/* Words that are too short to tell anything make no text longer. */
-static void tcall_counts_add_(tcall_counts_ *n, unsigned bytes, unsigned where)
+/* Length in quarters of a word, and the share of the name that was asked for.
+ */
+static void tcall_record_close_(tcall_record_ *r, unsigned length,
+                                unsigned name, unsigned asked)
 {
-    n->length += bytes > 2 ? tcall_pick_weights_[where][2] : 0;
-    n->name += where == TCALL_IN_NAME_;
+    length = length < 128 ? length : 128 + (length - 128) / 16;
+    r->length = (uint8_t)(length < 255 ? length : 255);
+    r->name = (uint8_t)(name ? asked * 16 / name : 0);
 }
 
-/* Reads a tool: what it says is in own and like afterwards. */
+/* Reads a tool: what it says is in own and like afterwards. Words that are too
+ * short to tell anything make no text longer. */
 static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
-                              tcall_counts_ *n)
+                              tcall_record_ *r)
 {
     tcall_split_ *t = &q->words;
-    unsigned text;
-    for (text = 0; text < TCALL_COUNT(tcall_pick_texts_); text++) {
+    unsigned length = 0, name = 0, asked = 0, text;
+    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
         unsigned where = tcall_pick_text_(t, tool, text);
-        while (tcall_split_next_(t)) {
-            tcall_counts_add_(n, t->n, where);
-            if (tcall_query_begins_(q, tcall_split_letters_(t)) &&
-                tcall_query_word_(q, tcall_split_key_(t), where))
-                n->hits += where == TCALL_IN_NAME_;
-        }
+        t->begin = q->letters;
+        while (tcall_split_next_(t))
+            if (tcall_query_word_(q, t->stem, t->prefix, where, 1))
+                asked += where == TCALL_IN_NAME_;
+        length += tcall_pick_weights_[where][2] * t->longer;
+        if (where == TCALL_IN_NAME_)
+            name = t->words;
     }
+    tcall_record_close_(r, length, name, asked);
 }
 
-/* The same from an index. Of each tool it has a head, its length and the words
- * of its name, and two numbers for each word: 20 bits of the hash of the stem,
- * the letters, where it stands; and the prefix. */
+/* The same from an index. Of each tool it has its length, the words of its name
+ * and two numbers for each other word: 20 bits of the hash of the stem, the
+ * letters, where it stands; 20 bits of the prefix, how many times it stands
+ * there. */
 static void tcall_query_index_(tcall_query_ *q, const tcall_index *index,
-                               size_t i, tcall_counts_ *n)
+                               size_t tool, tcall_record_ *r)
 {
-    const uint32_t *p = index->words + index->words[i];
-    const uint32_t *end = index->words + index->words[i + 1];
-    n->length = *p >> 8;
-    n->name = *p & 0xFF;
+    const uint32_t *p = index->words + index->words[tool];
+    const uint32_t *end = index->words + index->words[tool + 1];
+    unsigned head = *p, asked = 0;
     for (p++; p < end; p += 2) {
-        unsigned letters = *p >> 2 & 0x3FF;
-        tcall_key_ key;
-        if (!tcall_query_begins_(q, letters))
-            continue;
-        key.stem = p[0];
-        key.prefix = p[1];
-        if (tcall_query_word_(q, key, *p & 3))
-            n->hits += (*p & 3) == TCALL_IN_NAME_;
+        unsigned letters = *p >> 2 & 0x3FF, where = *p & 3;
+        if (tcall_pick_bit_(q->letters, letters) &&
+            tcall_query_word_(q, p[0], p[1] & TCALL_SLOT_HASH_, where,
+                              p[1] & ~TCALL_SLOT_HASH_))
+            asked += where == TCALL_IN_NAME_;
     }
+    tcall_record_close_(r, head >> 8, head & 0xFF, asked);
+}
+
+/* Adds a word from first on to the words of a tool; returns their end. A word
+ * that stands among the last ones already is only counted, but for names; more
+ * than twelve times weigh the same. */
+static size_t tcall_index_add_(uint32_t *words, size_t room, size_t first,
+                               size_t end, const tcall_split_ *t,
+                               unsigned where)
+{
+    uint32_t word = (t->stem & TCALL_SLOT_HASH_) | t->letters << 2 | where;
+    size_t at = end;
+    if (end + 2 > room)
+        return end + 2; /* to say how many are needed */
+    while (where != TCALL_IN_NAME_ && at > first && end - at < 128) {
+        at -= 2;
+        if (words[at] == word) {
+            words[at + 1] += (words[at + 1] & ~TCALL_SLOT_HASH_) < 12;
+            return end;
+        }
+    }
+    words[end] = word;
+    words[end + 1] = (t->prefix & TCALL_SLOT_HASH_) | 1;
+    return end + 2;
 }
 
 int tcall_pick_index(tcall *tc, tcall_index *index)
@@ -7955,31 +8007,23 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     tcall_block_grow_(b, (0 - (uintptr_t)tcall_block_gap_(b)) & 3);
     words = (uint32_t *)(void *)tcall_block_gap_(b);
     room = tcall_block_free_(b) / 4;
-    for (i = 0; i <= count; i++) {
-        const tcall_tool *tool = &tc->desc.tools[i];
+    for (i = 0; i < count; i++) {
         size_t head = used++;
-        tcall_counts_ n;
+        unsigned length = 0, name = 0, text;
         tcall_split_ t;
-        unsigned text;
-        if (i < room)
-            words[i] = (uint32_t)head;
-        memset(&n, 0, sizeof n);
-        for (text = 0; i < count && text < TCALL_COUNT(tcall_pick_texts_);
-             text++) {
-            unsigned where = tcall_pick_text_(&t, tool, text);
-            for (; tcall_split_next_(&t); used += 2) {
-                uint32_t letters = tcall_split_letters_(&t);
-                tcall_key_ key = tcall_split_key_(&t);
-                tcall_counts_add_(&n, t.n, where);
-                if (used + 2 > room)
-                    continue;
-                words[used] =
-                    (key.stem & TCALL_SLOT_HASH_) | letters << 2 | where;
-                words[used + 1] = key.prefix;
-            }
+        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+            unsigned where = tcall_pick_text_(&t, &tc->desc.tools[i], text);
+            while (tcall_split_next_(&t))
+                used = tcall_index_add_(words, room, head + 1, used, &t, where);
+            length += tcall_pick_weights_[where][2] * t.longer;
+            if (where == TCALL_IN_NAME_)
+                name = t.words;
         }
-        if (head < room)
-            words[head] = n.length << 8 | (n.name & 0xFF);
+        if (head < room) {
+            words[i] = (uint32_t)head;
+            words[i + 1] = (uint32_t)used;
+            words[head] = length << 8 | (name & 0xFF);
+        }
     }
     if (!tcall_block_grow_(b, (used * 4 + 7) & ~(size_t)7)) {
         b->low = low;
@@ -8001,83 +8045,78 @@ typedef struct tcall_ranking_ {
     uint32_t started;
     size_t tools; /* that may be picked */
     bool late;
+    tcall_str input;
+    int max; /* of the picks that are not pinned */
+    tcall_pick_opts none;
 } tcall_ranking_;
 
-/* Why a tool may not be picked, NULL: it may. */
-static const char *tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
-                                      const tcall_tool *tool)
+/* Why a tool may not be picked. */
+enum {
+    TCALL_PICK_FREE_,
+    TCALL_PICK_PERMISSIONS_,
+    TCALL_PICK_UNSAFE_,
+    TCALL_PICK_STREAMING_,
+    TCALL_PICK_ROLES_,
+    TCALL_PICK_COST_,
+    TCALL_PICK_GROUPS_
+};
+
+static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
+                              const tcall_tool *tool)
 {
-    unsigned allow = o->allow ? o->allow : tc->desc.allow;
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_needs(tool) == TCALL_READ
                     : tool->safe == TCALL_SAFE;
-    if (!tcall_enabled(tool, allow))
-        return "permissions";
-    if (!safe && !o->allow_unsafe)
-        return "unsafe";
-    if (o->streaming && !tool->streaming)
-        return "streaming";
-    if (tool->roles && !(tool->roles & o->roles))
-        return "roles";
-    if (o->max_cost && tool->cost > o->max_cost)
-        return "cost";
-    if (o->groups && tool->groups && !(tool->groups & o->groups))
-        return "groups";
-    return NULL;
+    return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
+               ? TCALL_PICK_PERMISSIONS_
+           : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_
+           : o->streaming && !tool->streaming         ? TCALL_PICK_STREAMING_
+           : tool->roles && !(tool->roles & o->roles) ? TCALL_PICK_ROLES_
+           : o->max_cost && tool->cost > o->max_cost  ? TCALL_PICK_COST_
+           : o->groups && tool->groups && !(tool->groups & o->groups)
+               ? TCALL_PICK_GROUPS_
+               : TCALL_PICK_FREE_;
 }
 
-/* The next tool at or behind *i that may be picked. Stops when time is up. */
+/* The next tool at or behind *i that may be picked. Stops once, when time is
+ * up. */
 static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
 {
     const tcall_desc *d = &k->tc->desc;
-    if (k->opts->timeout_ms && d->now_ms && !k->late)
+    if (k->opts->timeout_ms && d->now_ms && !k->late) {
         k->late = d->now_ms(d->user) - k->started >= k->opts->timeout_ms;
-    for (; *i < d->tool_count && !k->late; ++*i)
+        if (k->late)
+            return NULL;
+    }
+    for (; *i < d->tool_count; ++*i)
         if (!tcall_pick_barred_(k->tc, k->opts, &d->tools[*i]))
             return &d->tools[*i];
     return NULL;
 }
 
-/* What tool i says of the terms, and in the first pass how many tools do. */
+/* What a tool says of the terms, and in the first pass how many tools do. */
 static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
                                   tcall_record_ *r, bool count)
 {
     tcall_query_ *q = k->q;
     const tcall_index *index = k->opts->index;
-    tcall_counts_ n;
-    unsigned i;
     memset(r, 0, sizeof *r);
-    memset(&n, 0, sizeof n);
     if (index)
-        index->read(q, index, tool, &n);
+        index->read(q, index, tool, r);
     else
-        tcall_query_tool_(q, &k->tc->desc.tools[tool], &n);
+        tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
     while (q->hits > 0) {
         unsigned t = q->hit[--q->hits], level = 7;
-        uint32_t bits;
         unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
         while (tcall_pick_levels_[level] > sum)
             level--;
-        bits = (uint32_t)level << t % 8 * 3;
-        for (i = 0; i < 3; i++, bits >>= 8)
-            r->levels[t / 8][i] |= (uint8_t)bits;
+        r->levels[t / 5] |= (uint16_t)(level << t % 5 * 3);
         if (count) {
             q->any[t]++;
             q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
         }
         q->own[t] = q->like[t] = 0;
     }
-    if (n.length >= 128)
-        n.length = 128 + (n.length - 128) / 16;
-    r->length = (uint8_t)(n.length < 255 ? n.length : 255);
-    r->name = (uint8_t)(n.name ? n.hits * 16 / n.name : 0);
-}
-
-/* The levels of eight terms from t on. */
-static uint32_t tcall_record_levels_(const tcall_record_ *r, unsigned t)
-{
-    const uint8_t *p = r->levels[t / 8];
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
 }
 
 static unsigned tcall_record_length_(const tcall_record_ *r)
@@ -8109,8 +8148,8 @@ static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
         tcall_ranking_record_(k, tool, r, false);
     dull = 64 + 1024 * tcall_record_length_(r) / average;
     memset(part, 0, sizeof q->best);
-    for (first = 0; first < q->terms; first += 8) {
-        uint32_t levels = tcall_record_levels_(r, first);
+    for (first = 0; first < q->terms; first += 5) {
+        unsigned levels = r->levels[first / 5];
         for (t = first; levels; levels >>= 3, t++) {
             uint32_t value = tcall_pick_levels_[levels & 7];
             unsigned clauses = q->clause[t];
@@ -8119,32 +8158,11 @@ static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
             cover += q->weight[t];
             value = q->weight[t] * 1024u * value / (16 * value + dull);
             value = value * (32u + r->name) / 32;
-            part[0] += value;
-            for (i = 1; clauses; clauses >>= 1, i++)
+            for (i = 0; clauses; clauses >>= 1, i++)
                 part[i] += clauses & 1 ? value : 0;
         }
     }
     return cover;
-}
-
-/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
-{
-    const tcall_query_ *q = k->q;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
-    unsigned c;
-    if (q->level == 0)
-        return 0;
-    tcall_ranking_parts_(k, i, part);
-    if (part[0] == 0)
-        return 0;
-    for (c = 0; c < q->clauses; c++)
-        if (part[c + 1]) {
-            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
-            most = share > most ? share : most;
-        }
-    score = (part[0] << 12) / q->best[0];
-    return (614 * score + 410 * most) * q->level;
 }
 
 /* 16 * log2 of how rare a term is among the tools: of the word itself if there
@@ -8179,7 +8197,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
         q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
         all += q->weight[t];
     }
-    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+    for (i = 0; !k->late && tcall_ranking_next_(k, &i); i++) {
         uint32_t cover = tcall_ranking_parts_(k, i, part);
         most = cover > most ? cover : most;
         for (c = 0; c <= q->clauses; c++)
@@ -8188,21 +8206,47 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
     q->level = all ? most * 1000 / all : 0;
 }
 
+/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
+static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
+{
+    const tcall_query_ *q = k->q;
+    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
+    unsigned c;
+    if (q->terms && !k->tools)
+        tcall_ranking_prepare_(k);
+    if (q->level == 0 || k->late)
+        return 0;
+    tcall_ranking_parts_(k, i, part);
+    if (part[0] == 0)
+        return 0;
+    for (c = 0; c < q->clauses; c++)
+        if (part[c + 1]) {
+            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
+            most = share > most ? share : most;
+        }
+    score = (part[0] << 12) / q->best[0];
+    return (614 * score + 410 * most) * q->level;
+}
+
 /* The query, and records for all tools if there is room, in the free part of
  * the block: nothing of it is held. */
 static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
-                               const tcall_pick_opts *opts,
-                               const tcall_teller_ *teller)
+                               const tcall_pick_opts *opts)
 {
     tcall_block *b = &tc->block;
     size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
-    size_t size = (skip + sizeof(tcall_query_) + 7) & ~(size_t)7, all;
-    const char *const *synonyms = opts->synonyms;
+    size_t size = skip + sizeof(tcall_query_), all;
+    const char *const *synonyms;
     memset(k, 0, sizeof *k);
+    opts = opts ? opts : &k->none;
+    synonyms = opts->synonyms;
     k->tc = tc;
     k->opts = opts;
+    k->input = input;
+    k->max = opts->max ? opts->max : 3;
     all = size + tc->desc.tool_count * sizeof(tcall_record_);
-    if (opts->index && (opts->index->tools != tc->desc.tool_count))
+    if ((opts->index && opts->index->tools != tc->desc.tool_count) ||
+        (opts->scorer_count && !opts->mix))
         return TCALL_E_USAGE;
     if (!tcall_block_room_(b, size))
         return TCALL_E_MEMORY;
@@ -8214,7 +8258,7 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     }
     if (opts->timeout_ms && tc->desc.now_ms)
         k->started = tc->desc.now_ms(tc->desc.user);
-    tcall_query_read_(k->q, input, teller);
+    tcall_query_read_(k->q, input);
 #ifndef TOOLCALL_NO_SYNONYMS
     if (!synonyms)
         synonyms = tcall_synonyms;
@@ -8227,86 +8271,42 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
 /* Puts a candidate where it belongs among the count best, of which there are
  * at most room. Of equals the one that came first stays first. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
-                               tcall_picked p)
+                               const tcall_picked *pick)
 {
+    const tcall_picked p = *pick;
     int at = count;
     while (at > 0 && picks[at - 1].rank < p.rank)
         at--;
     if (at >= room)
         return count;
-    if (count < room)
-        count++;
+    count += count < room;
     memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
     picks[at] = p;
     return count;
 }
 
-/* The mean of the score so far and of a further scorer. */
-static uint32_t tcall_score_mix_(tcall_ranking_ *k, tcall_str input,
-                                 tcall_picked *p, const tcall_scorer *s,
-                                 unsigned *weights)
+static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
 {
-    unsigned own = s->weight ? s->weight : 1;
-    unsigned all = *weights + own < 255 ? *weights + own : 255;
-    uint32_t score;
-    if (s->score) {
-        int r = s->score(s->user, input, p->tool, p->index);
-        if (r < 0)
-            return p->rank; /* it cannot tell: the others do */
-        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
-    } else
-        score = tcall_ranking_score_(k, p->index);
-    *weights = all;
-    if (own == all)
-        return score;
-    return ((p->rank >> 8) * (all - own) + (score >> 8) * own) / all << 8;
+    const tcall_tool *tool = &k->tc->desc.tools[i];
+    tcall_picked p = {tool, 0, 0, false, false, 0, 0};
+    p.index = (uint16_t)i;
+    p.pinned = tool->pinned;
+    p.late = k->late && !tool->pinned;
+    return p;
 }
 
-static const tcall_scorer tcall_scorer_words_ = {"words", NULL, NULL, 0, 0};
-
-/* The first, or all, scorers of the options that see every tool; the cascade
- * of those that see the best only comes after. */
-static size_t tcall_pick_scorers_(const tcall_pick_opts *o,
-                                  const tcall_scorer **s)
+/* Adds the tools that may be picked, by the built-in score; or those that are
+ * pinned, or all when time is up, in the order of registration. */
+static int tcall_ranking_fill_(tcall_ranking_ *k, tcall_picked *picks,
+                               int count, int room, bool pinned)
 {
-    *s = o->scorer_count ? o->scorers : &tcall_scorer_words_;
-    return o->scorer_count ? o->scorer_count : 1;
-}
-
-static void tcall_ranking_rate_(tcall_ranking_ *k, tcall_str input,
-                                tcall_picked *p)
-{
-    const tcall_scorer *s;
-    size_t n = tcall_pick_scorers_(k->opts, &s);
-    unsigned weights = 0;
-    p->rank = 0;
-    for (; n > 0; n--, s++)
-        if (!s->top)
-            p->rank = tcall_score_mix_(k, input, p, s, &weights);
-    p->weights = (uint16_t)weights;
-}
-
-/* Scorers that see the best tools only, in turn. */
-static int tcall_ranking_cascade_(tcall_ranking_ *k, tcall_str input,
-                                  tcall_picked *picks, int count)
-{
-    const tcall_scorer *s;
-    size_t n = tcall_pick_scorers_(k->opts, &s);
-    for (; n > 0; n--, s++) {
-        int i, sorted = 0;
-        if (!s->top)
+    size_t i;
+    for (i = 0; tcall_ranking_next_(k, &i); i++) {
+        tcall_picked p = tcall_pick_of_(k, i);
+        if (p.pinned != pinned)
             continue;
-        count = count < s->top ? count : s->top;
-        for (i = 0; i < count; i++) {
-            tcall_picked p = picks[i];
-            unsigned weights = p.weights;
-            size_t index = p.index;
-            if (!tcall_ranking_next_(k, &index))
-                return count;
-            p.rank = tcall_score_mix_(k, input, &p, s, &weights);
-            p.weights = (uint16_t)weights;
-            sorted = tcall_picks_insert_(picks, sorted, count, p);
-        }
+        p.rank = pinned ? 0 : tcall_ranking_score_(k, i);
+        count = tcall_picks_insert_(picks, count, room, &p);
     }
     return count;
 }
@@ -8317,8 +8317,8 @@ static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
 {
     const tcall_pick_opts *o = k->opts;
     unsigned min = o->min_score ? o->min_score : 50;
-    int max = o->max ? o->max : 3, i;
-    for (i = 0; i < count && i < max; i++) {
+    int i;
+    for (i = 0; i < count && i < k->max; i++) {
         tcall_picked *p = &picks[i];
         p->score = (uint16_t)(p->rank / TCALL_PICK_ONE_);
         if (p->score < min ||
@@ -8328,59 +8328,14 @@ static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
     return i;
 }
 
-static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
-{
-    tcall_picked p;
-    memset(&p, 0, sizeof p);
-    p.tool = &k->tc->desc.tools[i];
-    p.index = (uint16_t)i;
-    p.late = k->late;
-    p.pinned = p.tool->pinned;
-    return p;
-}
-
-/* Time is up: candidates in the order of registration. */
-static int tcall_ranking_late_(tcall_ranking_ *k, tcall_picked *picks, int max)
-{
-    int count = 0;
-    size_t i;
-    k->late = false;
-    for (i = 0; count < max && i < k->tc->desc.tool_count; i++) {
-        const tcall_tool *tool = &k->tc->desc.tools[i];
-        if (tool->pinned || tcall_pick_barred_(k->tc, k->opts, tool))
-            continue;
-        picks[count] = tcall_pick_of_(k, i);
-        picks[count++].late = true;
-    }
-    return count;
-}
-
-/* All tools that may be picked and are pinned come behind the others. */
-static int tcall_ranking_pin_(tcall_ranking_ *k, tcall_picked *picks, int count,
-                              int max)
-{
-    const tcall_desc *d = &k->tc->desc;
-    size_t i;
-    for (i = 0; i < d->tool_count && count < max; i++)
-        if (d->tools[i].pinned &&
-            !tcall_pick_barred_(k->tc, k->opts, &d->tools[i]))
-            picks[count++] = tcall_pick_of_(k, i);
-    return count;
-}
-
 static void tcall_picks_sort_(tcall_picked *picks, int count)
 {
-    int i, at;
-    for (i = 1; i < count; i++) {
-        tcall_picked p = picks[i];
-        for (at = i; at > 0 && picks[at - 1].index > p.index; at--)
-            picks[at] = picks[at - 1];
-        picks[at] = p;
+    int i;
+    for (i = 0; i < count; i++) {
+        picks[i].rank = 0xFFFFu - picks[i].index;
+        tcall_picks_insert_(picks, i, count, &picks[i]);
     }
 }
-
-static const tcall_pick_opts tcall_pick_default_ = {
-    0, 0, 0, 0, false, false, false, 0, 0, 0, NULL, 0, 0, NULL, NULL};
 
 static size_t tcall_pick_bytes_(const tcall_tool *t)
 {
@@ -8415,70 +8370,89 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
     tcall_ranking_ k;
-    const tcall_scorer *s;
-    size_t i, n;
-    int r, room = max, count = 0, most;
-    if (!opts)
-        opts = &tcall_pick_default_;
+    size_t i;
+    int count, room = max;
     if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
-    r = tcall_ranking_init_(&k, tc, input, opts, NULL);
-    if (r < 0)
-        return r;
+    count = tcall_ranking_init_(&k, tc, input, opts);
+    if (count < 0)
+        return count;
+    opts = k.opts;
     for (i = 0; i < tc->desc.tool_count; i++)
         room -= tc->desc.tools[i].pinned;
-    n = tcall_pick_scorers_(opts, &s);
-    most = opts->max ? opts->max : 3;
-    for (i = 0; i < n; i++) {
-        most = s[i].top > most ? s[i].top : most;
-        if (!s[i].score && k.q->terms && !k.tools)
-            tcall_ranking_prepare_(&k);
-    }
-    room = room < most ? room : most;
-    for (i = 0; room > 0 && tcall_ranking_next_(&k, &i); i++) {
-        tcall_picked p = tcall_pick_of_(&k, i);
-        if (p.pinned)
-            continue;
-        tcall_ranking_rate_(&k, input, &p);
-        count = tcall_picks_insert_(picks, count, room, p);
-    }
-    count = tcall_ranking_cascade_(&k, input, picks, count);
-    if (k.late) {
-        most = opts->max ? opts->max : 3;
-        count = tcall_ranking_late_(&k, picks, room < most ? room : most);
-    } else
-        count = tcall_ranking_cut_(&k, picks, count);
-    count = tcall_ranking_pin_(&k, picks, count, max);
+    k.max = room < k.max ? room : k.max;
+    count = opts->mix ? opts->mix(&k, picks, room)
+                      : tcall_ranking_fill_(&k, picks, 0, k.max, false);
+    count = k.late ? tcall_ranking_fill_(&k, picks, 0, k.max, false)
+                   : tcall_ranking_cut_(&k, picks, count);
+    count = tcall_ranking_fill_(&k, picks, count, max, true);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
     tcall_tell_picks_(tc, picks, count);
     return count;
 }
 
-/* ---- reports, linked only where they are called */
-
-static void tcall_tell_word_(const tcall_teller_ *to, const tcall_split_ *t,
-                             unsigned term)
+/* The mean of the score so far and of a further scorer. */
+static void tcall_score_mix_(tcall_ranking_ *k, tcall_picked *p,
+                             const tcall_scorer *s)
 {
-    if (!(tcall_record_levels_(to->only, term) >> term % 8 * 3 & 7))
-        return;
-    tcall_write_text(to->w, to->w->len > to->tools ? ", " : "matched ");
-    tcall_write_bytes(to->w, t->at, t->n);
+    uint32_t own = s->weight ? s->weight : 1, score;
+    if (s->score) {
+        int r = s->score(s->user, k->input, p->tool, p->index);
+        if (r < 0)
+            return; /* it cannot tell: the others do */
+        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
+    } else
+        score = tcall_ranking_score_(k, p->index);
+    if (p->weights)
+        score = ((p->rank >> 12) * p->weights + (score >> 12) * own) /
+                    (p->weights + own)
+                << 12;
+    p->rank = score;
+    p->weights = (uint16_t)(p->weights + own);
 }
 
-static void tcall_tell_term_(const tcall_teller_ *to, const tcall_split_ *t,
-                             unsigned term)
+int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
 {
-    const tcall_query_ *q = to->q;
-    tcall_write_open(to->w, '{');
-    tcall_write_key(to->w, "word");
-    tcall_write_str(to->w, tcall_slice_(t->at, t->n));
-    tcall_write_key(to->w, "tools");
-    tcall_write_int(to->w, q->exact[term] ? q->exact[term] : q->any[term]);
-    tcall_write_key(to->w, "weight");
-    tcall_write_fixed(
-        to->w, (long)tcall_query_rare_(q, term, to->tools) * 100 / 16, 2);
-    tcall_write_close(to->w, '}');
+    const tcall_scorer *s, *end = k->opts->scorers + k->opts->scorer_count;
+    int room = k->max, count = 0, n;
+    size_t i;
+    for (s = k->opts->scorers; s < end; s++)
+        room = s->top > room ? s->top : room;
+    room = room < max ? room : max;
+    for (i = 0; room > 0 && tcall_ranking_next_(k, &i); i++) {
+        tcall_picked p = tcall_pick_of_(k, i);
+        for (s = k->opts->scorers; s < end && !p.pinned; s++)
+            if (!s->top)
+                tcall_score_mix_(k, &p, s);
+        if (!p.pinned)
+            count = tcall_picks_insert_(picks, count, room, &p);
+    }
+    for (s = k->opts->scorers; s < end; s++) {
+        if (!s->top)
+            continue;
+        count = count < s->top ? count : s->top;
+        for (n = 0; n < count; n++) {
+            i = picks[n].index;
+            if (k->late || !tcall_ranking_next_(k, &i))
+                return count;
+            tcall_score_mix_(k, &picks[n], s);
+            tcall_picks_insert_(picks, n, count, &picks[n]);
+        }
+    }
+    return count;
+}
+
+/* ---- reports, linked only where they are called */
+
+/* Moves to the next word that is the first of its term; false: no further. */
+static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t, int *term)
+{
+    ++*term;
+    while (tcall_split_next_(t))
+        if (tcall_query_term_(q, t->stem) == *term)
+            return true;
+    return false;
 }
 
 int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
@@ -8486,38 +8460,59 @@ int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
 {
     tcall_ranking_ k;
     tcall_record_ r;
-    tcall_teller_ to;
-    int error;
+    tcall_split_ t;
+    size_t from = w->len;
+    int term = -1, error;
     if (pick->late || pick->pinned)
         return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
-    opts = opts ? opts : &tcall_pick_default_;
-    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    error = tcall_ranking_init_(&k, tc, input, opts);
     if (error < 0)
         return error;
     tcall_ranking_record_(&k, pick->index, &r, false);
-    memset(&to, 0, sizeof to);
-    to.term = tcall_tell_word_;
-    to.w = w;
-    to.only = &r;
-    to.tools = w->len;
-    tcall_ranking_init_(&k, tc, input, opts, &to);
-    return w->len > to.tools ? w->error : tcall_write_text(w, "no word of it");
+    tcall_split_input_(&t, input);
+    while (tcall_query_tell_(k.q, &t, &term))
+        if (r.levels[term / 5] >> term % 5 * 3 & 7) {
+            tcall_write_text(w, w->len > from ? ", " : "matched ");
+            tcall_write_bytes(w, t.at, t.n);
+        }
+    return w->len > from ? w->error : tcall_write_text(w, "no word of it");
+}
+
+static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
+{
+    const tcall_query_ *q = k->q;
+    tcall_split_ t;
+    int term = -1;
+    tcall_split_input_(&t, k->input);
+    while (tcall_query_tell_(q, &t, &term)) {
+        unsigned rare = tcall_query_rare_(q, (unsigned)term, k->tools);
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "word");
+        tcall_write_str(w, tcall_slice_(t.at, t.n));
+        tcall_write_key(w, "tools");
+        tcall_write_int(w, q->exact[term] ? q->exact[term] : q->any[term]);
+        tcall_write_key(w, "weight");
+        tcall_write_fixed(w, (long)rare * 100 / 16, 2);
+        tcall_write_close(w, '}');
+    }
 }
 
 /* The tools that were barred and why. */
 static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
                                 const tcall_pick_opts *opts)
 {
+    static const char *const whys[] = {
+        "", "permissions", "unsafe", "streaming", "roles", "cost", "groups"};
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
-        const char *why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
+        int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
         if (!why)
             continue;
         tcall_write_open(w, '{');
         tcall_write_key(w, "tool");
         tcall_write_string(w, tc->desc.tools[i].name);
         tcall_write_key(w, "why");
-        tcall_write_string(w, why);
+        tcall_write_string(w, whys[why]);
         tcall_write_close(w, '}');
     }
 }
@@ -8526,34 +8521,25 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       const tcall_pick_opts *opts, const tcall_picked *picks,
                       int count)
 {
-    const tcall_scorer *s;
     tcall_ranking_ k;
-    tcall_teller_ to;
-    size_t n;
-    int i, error;
-    opts = opts ? opts : &tcall_pick_default_;
-    error = tcall_ranking_init_(&k, tc, input, opts, NULL);
+    size_t n = 0;
+    int i, error = tcall_ranking_init_(&k, tc, input, opts);
     if (error < 0)
         return error;
+    opts = k.opts;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (n = tcall_pick_scorers_(opts, &s); n > 0; n--, s++)
-        tcall_write_string(w, s->name ? s->name : "words");
+    do {
+        const char *name = opts->scorer_count ? opts->scorers[n].name : NULL;
+        tcall_write_string(w, name ? name : "words");
+    } while (++n < opts->scorer_count);
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_open(w, '[');
     if (k.q->terms)
         tcall_ranking_prepare_(&k);
-    memset(&to, 0, sizeof to);
-    to.term = tcall_tell_term_;
-    to.w = w;
-    to.q = k.q;
-    to.tools = k.tools;
-    memset(k.q->slot, 0, sizeof k.q->slot);
-    k.q->terms = 0;
-    k.q->keys = 0;
-    tcall_query_read_(k.q, input, &to);
+    tcall_write_terms_(&k, w);
     tcall_write_close(w, ']');
     tcall_write_key(w, "picks");
     tcall_write_open(w, '[');
@@ -14025,7 +14011,7 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
 static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
 {
     static const tcall_pick_opts standard = {
-        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, 0, NULL, NULL};
+        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, NULL, 0, NULL, NULL};
     tcall_picked picks[TCALL_AGENT_PICKS];
     const tcall_agent_desc *d = &a->desc;
     int n, i;

@@ -99,6 +99,13 @@ static void test_ranking(void)
              "get_weather help")); /* keys weigh less than values */
     CHECK(is(pick("{\"mail\" : \"weather\"}", &all), "get_weather help"));
     CHECK(is(pick("[{\"mail\"\n:\"weather\"}]", &all), "get_weather help"));
+    /* Escapes of JSON are what they mean, also within a word. */
+    CHECK(is(pick("[\"some\\nweather\\tnow\"]", &all), "get_weather help"));
+    CHECK(is(pick("[\"zl\\u00f3ty\"]", &all), "convert help"));
+    CHECK(is(pick("[\"\\u0057EATHER\"]", &all), "get_weather help"));
+    CHECK(is(pick("{\"a\": \"\\\"mail\\\": weather\"}", &all),
+             "send_mail help")); /* such quotes make no key */
+    CHECK(is(pick("[\"\\u00", &all), "help"));
     CHECK(is(pick("qwxz", &all), "help"));
     CHECK(is(pick("", &all), "help"));
     CHECK(is(pick("the of and", &all), "help"));
@@ -327,6 +334,8 @@ static void test_scorers(void)
     s[0].user = &calls;
     o.scorers = s;
     o.scorer_count = 1; /* another one alone */
+    CHECK(is(pick("mail", &o), tcall_error_code(TCALL_E_USAGE)));
+    o.mix = tcall_mix;
     CHECK(is(pick("mail", &o), "readTemperature get_weather help"));
     CHECK(calls == 5);
     o.scorer_count = 2; /* both */
@@ -350,6 +359,7 @@ static void test_scorers(void)
           picks[1].score <= 1000);
 
     o.scorer_count = 0; /* time runs out */
+    o.mix = NULL;
     o.timeout_ms = 25;
     tc.desc.now_ms = now_ms;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);

@@ -100,8 +100,8 @@ def user_time(tools, queries, args):
 
 
 def cost(sets):
-    print("\nmicroseconds for a tool and query (user time; busy machines show "
-          "more)")
+    print("\nmicroseconds for a tool and query (user time, the least of "
+          "five; busy machines show more)")
     print(f"  {'':24}{'bytes':>7}{'records':>9}{'index':>9}{'2 KB':>9}")
     for name, (tools, queries) in sets.items():
         size = sum(len(t["name"]) + len(t.get("description") or "") +
@@ -110,8 +110,8 @@ def cost(sets):
         few = queries[:5]
         more = (queries * 10)[:5 + max(20, 60000 // len(tools))]
         for args in ([], ["--index"], ["2048"]):
-            took = min(user_time(tools, more, args) for _ in range(2)) - \
-                min(user_time(tools, few, args) for _ in range(2))
+            took = min(user_time(tools, more, args) for _ in range(5)) - \
+                min(user_time(tools, few, args) for _ in range(5))
             cells.append(took * 1e6 / (len(more) - len(few)) / len(tools))
         print(f"  {name:24}{size / len(tools):7.0f}" +
               "".join(f"{c:9.2f}" for c in cells))

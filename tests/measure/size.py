@@ -106,8 +106,7 @@ POINTERS = {
     "d.approve": [], "a.sink": [], "l.on_event": [], "stream.*": [],
     "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
     "s.score": ["tcall_cosine"],
-    "teller.term": ["tcall_tell_word_", "tcall_tell_term_"],
-    "index.read": ["tcall_query_index_"],
+    "opts.mix": ["tcall_mix"], "index.read": ["tcall_query_index_"],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
