@@ -23,7 +23,8 @@ each public function, from GCC's call graph and frame sizes.
 Fails where the library has static RAM, where its stack has no bound, and where
 an image holds a heap, printf, strtod or floating point in software. That no
 figure grows is for figures.py --check to see: the table in README.md is held.
-With --functions each function and table is listed.
+With --functions each function and table is listed; --stack FUNCTION prints the
+frames of its deepest path on the M4 and nothing else.
 """
 import collections
 import fnmatch
@@ -306,6 +307,14 @@ class Stack:
                                 if name in reach.get(other, ()))
                 for name in reach if name in reach[name]}
 
+    def below(self, name, context):
+        """What pointers lead to, below name."""
+        for function, pointer, names in BELOW:
+            if fnmatch.fnmatch(name, function) and (
+                    pointer not in dict(context) or name[-1] == "_"):
+                context = tuple({**dict(context), pointer: tuple(names)}.items())
+        return context
+
     def worst(self, name, context=()):
         """Bytes of stack that name and all that it calls need."""
         if name in POINTERS:
@@ -313,10 +322,7 @@ class Stack:
                         for target in self.targets(name, context)), default=0)
         if name not in self.frame:
             return LIBC_STACK
-        for function, pointer, names in BELOW:
-            if fnmatch.fnmatch(name, function) and (
-                    pointer not in dict(context) or name[-1] == "_"):
-                context = tuple({**dict(context), pointer: tuple(names)}.items())
+        context = self.below(name, context)
         if (name, context) not in self.memo:
             group = self.cycles.get(name, frozenset([name]))
             below = {callee for member in group
@@ -337,6 +343,21 @@ class Stack:
             if problem not in self.problems:
                 self.problems.append(problem)
         return max(known, default=1)
+
+    def path(self, name, context=()):
+        """Frames from name down to where its worst is: (bytes, name)."""
+        depth = self.worst(name, context)
+        if name in POINTERS:
+            below = self.targets(name, context)
+        else:
+            yield depth, name
+            context = self.below(name, context)
+            group = self.cycles.get(name, frozenset([name]))
+            below = {callee for member in group
+                     for callee in self.calls.get(member, ())} - group
+        deepest = max(below, key=lambda b: self.worst(b, context), default=0)
+        if deepest and self.worst(deepest, context):
+            yield from self.path(deepest, context)
 
     def table(self):
         return {name: self.worst(name) for name in self.frame
@@ -403,7 +424,7 @@ def main():
     shutil.copy(jsmn, OUT / "include" / "jsmn.h")
 
     targets, skipped = [], []
-    for name in TARGETS:
+    for name in ["M4"] if "--stack" in sys.argv else TARGETS:
         target = Target(name)
         packages = [f"{what}-{target.prefix}" for what in ("gcc", "picolibc")
                     ] if target.prefix else ["gcc"]
@@ -425,6 +446,10 @@ def main():
         nm = run([t.tool("nm"), "-g", "--defined-only", *map(str, ours)])
         public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
         found = Stack(ours, public)
+        if "--stack" in sys.argv:
+            for depth, name in found.path(sys.argv[-1]):
+                print(f"{depth:6} {found.frame.get(name, LIBC_STACK):6}  {name}")
+            return 0
         functions[t.name] = found.table()
         gate(not found.problems, "\n".join(
             [f"{t.name}: the stack is not bounded"] + found.problems))
