@@ -5286,7 +5286,7 @@ TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
     tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
     const char *at;
-    uint32_t start = tcall_sc_emit_(c, op, p, 0), cells = 0, close;
+    uint32_t start = tcall_sc_emit_(c, op, p, 1), cells = 0, close;
     int min, max, many;
     for (at = p + 1; *at != '"'; at++)
         if (*at == '\\' && !strchr("\\\"/", *++at))
@@ -5331,7 +5331,7 @@ copy:
                 tcall_sc_patch_(c, close, cells);
                 if (c->out->cells <= cells)
                     c->out->cells = cells + 1;
-                tcall_sc_patch_(c, start, c->n - start);
+                tcall_sc_patch_(c, start, c->n - start - 1);
                 return;
             }
             cells++;
@@ -5937,96 +5937,88 @@ static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
     return 0;
 }
 
-/* Are the two alike, but for what is within them? type: what b counts as. */
-static bool tcall_ev_alike_(tcall_json a, tcall_json b, unsigned type)
+/* Is the value like the JSON text at p, but for what is within them? type: what
+ * the value counts as. */
+static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
+                            const char *p)
 {
-    tcall_str s = tcall_tok_str_(a.text, a.tok);
-    tcall_str t = tcall_tok_str_(b.text, b.tok);
-    tcall_num_ n, m;
-    if ((unsigned)tcall_json_type(a) != type)
+    tcall_str s = tcall_ev_of_(e, tok);
+    tcall_num_ n;
+    if (--e->steps < 0 || tcall_type_at_(p) != type)
         return false;
     if (type == TCALL_STRING)
-        return tcall_str_eq(s, t);
-    if (type >= TCALL_ARRAY)
-        return tcall_json_count(a) == tcall_json_count(b);
+        return tcall_text_same_(p, s);
     if (type != TCALL_NUMBER)
-        return *s.ptr == (*t.ptr | 0x20);
-    n = tcall_num_read_(s);
-    m = tcall_num_read_(t);
-    return tcall_num_compare_(&n, &m) == 0;
+        return type >= TCALL_ARRAY || *p == (*s.ptr | 0x20);
+    n = tcall_num_read_(tcall_text_verbatim_(p));
+    return tcall_num_compare_(tcall_ev_num_(e, tok), &n) == 0;
 }
 
-/* Equal values. While they are compared, the mark of a container within the
- * first says which token of the second is its like. */
-static bool tcall_ev_equal_(tcall_ev_ *e, tcall_json a, tcall_json b,
-                            unsigned type)
+/* Is the value equal to the JSON text at p? While they are compared the mark of
+ * a container says where in that text its like begins. */
+static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
+                         const char *p)
 {
-    tcall_tok *t = (tcall_tok *)(uintptr_t)a.tok, *end = t + a.tok->span;
-    bool same = tcall_ev_alike_(a, b, type);
-    for (; same && t < end; t++) {
-        tcall_json all = tcall_json_cursor_(b.text, b.tok + t->mark);
-        tcall_json x = tcall_json_first(tcall_json_cursor_(a.text, t));
-        tcall_json y = tcall_json_first(all);
-        e->steps--;
-        for (; same && x.tok; x = tcall_json_next(x), y = tcall_json_next(y)) {
-            if (x.tok->type & TCALL_MEMBER_)
-                y = tcall_json_find_(all, tcall_json_key(x));
-            same = y.tok && --e->steps >= 0 &&
-                   tcall_ev_alike_(x, y, tcall_json_type(y));
-            if (same && tcall_json_type(x) >= TCALL_ARRAY)
-                ((tcall_tok *)(uintptr_t)x.tok)->mark = (int)(y.tok - b.tok);
+    uint32_t i, end = tcall_ev_after_(e, tok);
+    bool same = tcall_ev_alike_(e, tok, type, p);
+    for (i = tok; type >= TCALL_ARRAY && i < end; i++) {
+        unsigned kind = tcall_ev_kind_(e, i), object = kind == TCALL_OBJECT;
+        uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
+        const char *all = p + e->tok[i].mark, *y, *next;
+        if (kind < TCALL_ARRAY)
+            continue;
+        e->tok[i].mark = TCALL_MARK_NONE_;
+        for (next = all + 1; same; x = tcall_ev_after_(e, x) + object) {
+            y = next = tcall_text_next_(next);
+            if (x >= stop || tcall_text_closes_(y)) {
+                same = x >= stop && tcall_text_closes_(y);
+                break;
+            }
+            if (object) {
+                next = tcall_text_value_(y);
+                y = tcall_text_member_(all, tcall_ev_of_(e, x - 1));
+                y = y ? tcall_text_value_(y) : all;
+                e->steps -= (int32_t)(y - all) / 16;
+            }
+            same = y > all && tcall_ev_alike_(e, x, tcall_ev_kind_(e, x), y);
+            if (same && tcall_ev_kind_(e, x) >= TCALL_ARRAY)
+                e->tok[x].mark = (int)(y - p);
+            next = tcall_text_skip_(next);
         }
     }
-    for (t = (tcall_tok *)(uintptr_t)a.tok; t < end; t++)
-        if ((t->type & TCALL_TYPE_) >= TCALL_ARRAY)
-            t->mark = TCALL_MARK_NONE_;
     return same;
-}
-
-/* Is the JSON text at p equal to the frame's value? */
-TCALL_APART_ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                      const char *p)
-{
-    tcall_str s;
-    tcall_json v;
-    tcall_tok *tok;
-    char *copy;
-    size_t n;
-    if (*p == '"')
-        return f->type == TCALL_STRING &&
-               tcall_text_same_(p, tcall_ev_of_(e, f->tok));
-    s = tcall_text_verbatim_(p);
-    e->steps -= (int32_t)(s.len / 16);
-    /* with no room for tokens the text is only read */
-    tcall_json_parse(&v, (char *)(uintptr_t)p, s.len, NULL, 0, &n);
-    tok = (tcall_tok *)tcall_ev_scratch_(e, n * sizeof *tok + s.len + 1);
-    if (!tok)
-        return false;
-    copy = (char *)memcpy(tok + n, p, s.len);
-    return tcall_json_parse(&v, copy, s.len, tok, n, NULL) > 0 &&
-           tcall_ev_equal_(e, v, tcall_json_cursor_(e->text, &e->tok[f->tok]),
-                           f->type);
 }
 
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && !e->error && --e->steps >= 0;
+    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
          p = tcall_text_next_(tcall_text_skip_(p)))
-        if (tcall_ev_is_(e, f, p))
+        if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
     return false;
 }
 
+/* Each element is written as text, which those before it are held against. */
 TCALL_APART_ static bool tcall_ev_unique_(tcall_ev_ *e,
                                           const tcall_ev_frame_ *f)
 {
-    tcall_json all = tcall_json_cursor_(e->text, &e->tok[f->tok]), a, b;
-    for (a = tcall_json_first(all); a.tok; a = tcall_json_next(a))
-        for (b = tcall_json_first(all); b.tok != a.tok; b = tcall_json_next(b))
-            if (--e->steps < 0 || tcall_ev_equal_(e, a, b, tcall_json_type(b)))
+    uint32_t i, k, end = tcall_ev_after_(e, f->tok);
+    char *text = (char *)tcall_ev_scratch_(e, 0);
+    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i)) {
+        tcall_writer w;
+        tcall_writer_init(&w, text,
+                          (size_t)((char *)e->check->memory + e->size - text));
+        tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
+        tcall_write_bytes(&w, " ", 1);
+        e->steps -= (int32_t)(w.len / 16);
+        if (!tcall_ev_scratch_(e, w.len))
+            return false;
+        for (k = f->tok + 1; k < i; k = tcall_ev_after_(e, k))
+            if (tcall_ev_is_(e, k, tcall_ev_kind_(e, k), text))
                 return false;
-    return true;
+    }
+    return e->steps >= 0;
 }
 
 /* Both are scaled so that the divisor is an integer; then the remainder is
@@ -6093,7 +6085,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         if (type == TCALL_STRING)
             ok = tcall_ev_match_(e, f->pc, tcall_ev_of_(e, f->tok));
         break;
-    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f, at); break;
+    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, type, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
     case TCALL_K_MULTIPLE_:
     case TCALL_K_MINIMUM_:
