@@ -661,15 +661,16 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
-#endif
-/* Its frame shall not count where it is not at work, where memory is dear. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_APART_   __attribute__((noinline))
-#define TCALL_COLLECT_ 64 /* bytes of a string with escapes, at a time */
-#else
 #define TCALL_APART_
+#endif
+/* Bytes of a string with escapes, at a time. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_COLLECT_ 48
+#else
 #define TCALL_COLLECT_ 192
 #endif
 
@@ -2592,7 +2593,7 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 
 /* Flags of a token, beside its type. */
 #define TCALL_TYPE_   7
-#define TCALL_LAST_   8  /* last of its container */
+#define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
 #define TCALL_ODD_    64 /* string with escapes, long number or exponent */
@@ -2896,8 +2897,8 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
  * What has short escapes is collected: few events are cheaper than many. */
-static const char *tcall_scan_string_(tcall_scan *s, const char *p,
-                                      const char *end)
+TCALL_APART_ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
+                                                   const char *end)
 {
     char out[TCALL_COLLECT_], c;
     const char *from = p;
@@ -3210,12 +3211,18 @@ int tcall_scan_end(tcall_scan *s)
 }
 
 /* TCALL_OK when the text is one JSON value. */
+static int tcall_scan_text_(tcall_scan *s, tcall_str text)
+{
+    tcall_scan_init(s, NULL, NULL, NULL);
+    tcall_scan_feed(s, text.ptr, text.len);
+    return tcall_scan_end(s);
+}
+
+/* The same. */
 TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, text.ptr, text.len);
-    return tcall_scan_end(&scan);
+    return tcall_scan_text_(&scan, text);
 }
 
 /* ==========================================================================
@@ -4617,12 +4624,12 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one. */
+ * one around it; flags remembers that of each open one, in two bits. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[TOOLCALL_MAX_DEPTH];
+    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
     const tcall_tok *t = value.tok;
-    int depth = 0;
+    int depth = 0, at;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4630,7 +4637,9 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                flags[depth++] = (uint8_t)f;
+                at = depth % 4 * 2;
+                bits = &flags[depth++ / 4];
+                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4643,9 +4652,10 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
                 continue;
             }
         }
-        for (; depth && f & TCALL_LAST_; f = flags[depth]) {
+        while (depth && f & TCALL_LAST_) {
             depth--;
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
+            f = flags[depth / 4] >> depth % 4 * 2 << 3;
         }
         if (!depth)
             return w->error;
@@ -5260,10 +5270,10 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
 
 #ifndef TOOLCALL_NO_PATTERN
 
-/* Adds to what node i is about. */
-static void tcall_sc_patch_(tcall_sc_ *c, uint32_t i, uint32_t arg)
+/* Adds to what node i is about, where its op is that. */
+static void tcall_sc_patch_(tcall_sc_ *c, int op, uint32_t i, uint32_t arg)
 {
-    if (i < c->cap)
+    if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
         c->node[i].arg += arg;
 }
 
@@ -5277,8 +5287,7 @@ typedef struct tcall_re_open_ {
     const char *body;
     int copies;     /* made so far */
     uint32_t first; /* cell of this copy's first fork */
-    uint32_t fork;  /* node of the last alternative's */
-    uint32_t jump;  /* node of the jump before that */
+    uint32_t fork;  /* node of the last alternative's, behind the jump */
 } tcall_re_open_;
 
 /* Compiles the pattern in the string at p. */
@@ -5298,7 +5307,6 @@ begin:
 copy:
     p = g->body;
     g->first = cells++;
-    g->jump = TCALL_NEVER_;
     g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
     while (cells <= TOOLCALL_MAX_PATTERN) {
         const char *piece = p;
@@ -5315,23 +5323,23 @@ copy:
             g->body = p;
             goto begin;
         case '|':
-            tcall_sc_patch_(c, g->jump, cells);
-            tcall_sc_patch_(c, g->fork, cells + 1);
-            g->jump = tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
+            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
+            tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells + 1);
+            tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
             g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
             cells += 2;
             break;
         case -1:
         case ')':
-            tcall_sc_patch_(c, g->jump, cells);
+            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
             if ((ch < 0) != (g == group))
                 goto bad;
             close = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
             if (ch < 0) {
-                tcall_sc_patch_(c, close, cells);
+                tcall_sc_patch_(c, TCALL_K_FORK_, close, cells);
                 if (c->out->cells <= cells)
                     c->out->cells = cells + 1;
-                tcall_sc_patch_(c, start, c->n - start - 1);
+                tcall_sc_patch_(c, op, start, c->n - start - 1);
                 return;
             }
             cells++;
@@ -5339,11 +5347,11 @@ copy:
                 goto bad;
             many = max == TCALL_UNBOUNDED_ ? min + !min : max;
             if (g->copies++ >= min)
-                tcall_sc_patch_(c, g->fork, cells);
+                tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells);
             if (g->copies < many)
                 goto copy;
             if (max == TCALL_UNBOUNDED_)
-                tcall_sc_patch_(c, close, g->first);
+                tcall_sc_patch_(c, TCALL_K_FORK_, close, g->first);
             g--;
             break;
         case '^':
@@ -5733,37 +5741,27 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles text that is JSON. */
+TCALL_APART_ static int tcall_sc_run_(tcall_schema *out, const char *text,
+                                      tcall_node_ *mem, uint32_t cap,
+                                      tcall_draft draft)
 {
-    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    const char *root = tcall_text_space_(text);
     tcall_sc_ c;
-    const char *root;
-    int r = tcall_scan_whole_(text);
-    memset(out, 0, sizeof *out);
-    if (r < 0 || text.len >= 0xFFFFFF) {
-        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
-        return TCALL_E_SCHEMA;
-    }
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text.ptr;
-    if (mem && size > pad) {
-        c.node = (tcall_node_ *)(void *)((char *)mem + pad);
-        c.cap = (uint32_t)((size - pad) / sizeof *c.node);
-        if (c.cap > TCALL_SPAN_)
-            c.cap = TCALL_SPAN_;
-    }
+    c.text = out->text = text;
+    c.node = mem;
+    c.cap = cap;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
-    out->program = c.node;
-    root = tcall_text_space_(text.ptr);
+    out->program = mem;
     tcall_sc_outline_(&c, root);
     if (!c.n)
         out->text = NULL;
     if (c.embedded && c.refs)
         tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
-    out->need = c.n * sizeof *c.node + pad;
+    out->need = c.n * sizeof *mem;
     if (c.n > TCALL_SPAN_)
         tcall_sc_refuse_(&c, root, "too large");
     if (c.n <= c.cap)
@@ -5771,8 +5769,28 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     if (c.refs)
         tcall_sc_refs_(&c);
     return out->reason  ? TCALL_E_SCHEMA
-           : out->nodes ? (int)out->need
+           : out->nodes ? TCALL_OK
                         : TCALL_E_MEMORY;
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    int r = tcall_scan_whole_(text);
+    memset(out, 0, sizeof *out);
+    if (r < 0 || text.len >= 0xFFFFFF) {
+        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
+        return TCALL_E_SCHEMA;
+    }
+    size = mem && size > pad ? (size - pad) / sizeof(tcall_node_) : 0;
+    if (size)
+        mem = (char *)mem + pad;
+    r = tcall_sc_run_(out, text.ptr, (tcall_node_ *)mem,
+                      (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_),
+                      draft);
+    out->need += pad;
+    return r < 0 ? r : (int)out->need;
 }
 
 /* -- Checking ------------------------------------------------------------- */
@@ -5959,9 +5977,15 @@ static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
                          const char *p)
 {
-    uint32_t i, end = tcall_ev_after_(e, tok);
-    bool same = tcall_ev_alike_(e, tok, type, p);
-    for (i = tok; type >= TCALL_ARRAY && i < end; i++) {
+    uint32_t i = tok, end;
+    bool same;
+    if (*p == '"')
+        return type == TCALL_STRING &&
+               tcall_text_same_(p, tcall_ev_of_(e, tok));
+    same = tcall_ev_alike_(e, tok, type, p);
+    if (type < TCALL_ARRAY)
+        return same;
+    for (end = tcall_ev_after_(e, tok); i < end; i++) {
         unsigned kind = tcall_ev_kind_(e, i), object = kind == TCALL_OBJECT;
         uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
         const char *all = p + e->tok[i].mark, *y, *next;
@@ -6135,7 +6159,9 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
     int mark = TCALL_MARK_LITERAL_;
     if (!tcall_str_eq(s, tcall_str_of("True")) &&
         !tcall_str_eq(s, tcall_str_of("False"))) {
-        if (tcall_scan_whole_(s) != TCALL_OK || tcall_is_space_(*s.ptr))
+        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
+            tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
         mark = TCALL_MARK_JSON_;
@@ -13454,8 +13480,10 @@ typedef struct tcall_lint_ {
     const tcall_tool *tool;
     int count;
     tcall_writer at; /* the pointer */
-    char pointer[190], text[160];
+    char pointer[190];
 } tcall_lint_;
+
+#define TCALL_LINT_TEXT_ 160
 
 static void tcall_lint_tell_(tcall_lint_ *l, const char *code,
                              const char *provider, bool note, tcall_str text)
@@ -13517,8 +13545,10 @@ static bool tcall_lint_name_ok_(const tcall_lint_rule_ *rule, const char *name)
     return i > 0 && i <= rule->max;
 }
 
-static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
+TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
+                                          const tcall_tool *first)
 {
+    char text[TCALL_LINT_TEXT_];
     const char *name = l->tool->name ? l->tool->name : "";
     size_t i;
     tcall_lint_at_(l, "/name");
@@ -13527,7 +13557,7 @@ static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
         tcall_writer w;
         if (tcall_lint_name_ok_(rule, name))
             continue;
-        tcall_writer_init(&w, l->text, sizeof l->text);
+        tcall_writer_init(&w, text, sizeof text);
         tcall_write_text(&w, "must be 1 to ");
         tcall_write_int(&w, rule->max);
         tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
@@ -13535,7 +13565,7 @@ static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
         tcall_write_text(&w,
                          rule->letter ? " and begin with a letter or _" : "");
         tcall_lint_tell_(l, "name", rule->provider, false,
-                         tcall_slice_(l->text, w.fill));
+                         tcall_slice_(text, w.fill));
     }
     for (; first < l->tool; first++)
         if (strcmp(first->name ? first->name : "", name) == 0) {
@@ -13557,20 +13587,28 @@ static void tcall_lint_key_(tcall_lint_ *l, const char *key)
 
 enum { TCALL_LINT_LEVELS_ = 8 };
 
+/* The pointer back at its first n bytes. */
+static void tcall_lint_back_(tcall_lint_ *l, size_t n)
+{
+    l->at.len = n;
+    l->at.fill = n < l->at.cap ? n : l->at.cap;
+    l->at.error = n > l->at.cap ? TCALL_E_MEMORY : TCALL_OK;
+}
+
 /* Visits all parameters, those of parameters included. How many there are on
  * the first level; *nested: that there are further ones. */
-static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
-                                  bool *nested)
+TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
+                                               const char *schema, bool *nested)
 {
     struct {
         const char *next;
-        tcall_writer at;
+        size_t at; /* bytes of the pointer */
     } open[TCALL_LINT_LEVELS_];
     int depth = 0, count = 0;
     const char *p = tcall_view_get_(schema, "properties"), *items;
     tcall_lint_at_(l, "/parameters");
     open[0].next = p && *p == '{' ? tcall_view_next_(p + 1) : NULL;
-    open[0].at = l->at;
+    open[0].at = l->at.len;
     while (depth >= 0) {
         const char *key = open[depth].next;
         if (!key) {
@@ -13580,7 +13618,7 @@ static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
         p = tcall_view_value_(key);
         open[depth].next = tcall_view_next_(tcall_view_skip_(p));
         count += depth == 0;
-        l->at = open[depth].at;
+        tcall_lint_back_(l, open[depth].at);
         tcall_write_text(&l->at, "/properties/");
         tcall_lint_key_(l, key);
         items = tcall_view_get_(p, "description");
@@ -13596,14 +13634,16 @@ static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
         if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
             *nested = true;
             open[++depth].next = tcall_view_next_(p + 1);
-            open[depth].at = l->at;
+            open[depth].at = l->at.len;
         }
     }
     return count;
 }
 
-static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
+TCALL_APART_ static void tcall_lint_description_(tcall_lint_ *l, int parameters,
+                                                 bool nested)
 {
+    char text[TCALL_LINT_TEXT_];
     size_t tokens = tcall_lint_tokens(tcall_str_of(l->tool->description).len);
     size_t least = nested || parameters > 4 ? 25 : 10;
     size_t most = nested || parameters > 1 ? 40 : 20;
@@ -13611,7 +13651,7 @@ static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
     tcall_lint_at_(l, "/description");
     if (tokens >= least && tokens <= most)
         return;
-    tcall_writer_init(&w, l->text, sizeof l->text);
+    tcall_writer_init(&w, text, sizeof text);
     tcall_write_text(&w, "has about ");
     tcall_write_int(&w, (long)tokens);
     tcall_write_text(&w, " tokens, should have ");
@@ -13619,13 +13659,12 @@ static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
     tcall_write_text(&w, " to ");
     tcall_write_int(&w, (long)most);
     tcall_write_text(&w, ": what it does and when to use it");
-    tcall_lint_tell_(l, "description", NULL, false,
-                     tcall_slice_(l->text, w.fill));
+    tcall_lint_tell_(l, "description", NULL, false, tcall_slice_(text, w.fill));
 }
 
 /* left: what the tools before have left of a provider's strict mode. */
-static void tcall_lint_strict_(tcall_lint_ *l, const char *provider,
-                               tcall_strict *left)
+TCALL_APART_ static void
+tcall_lint_strict_(tcall_lint_ *l, const char *provider, tcall_strict *left)
 {
     tcall_tool tool = *l->tool;
     tcall_strict one = *left;
@@ -13640,10 +13679,19 @@ static void tcall_lint_strict_(tcall_lint_ *l, const char *provider,
         *left = one;
 }
 
-static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
+TCALL_APART_ static void tcall_lint_refusal_(tcall_lint_ *l,
+                                             const tcall_schema *s)
+{
+    char text[TCALL_LINT_TEXT_];
+    tcall_writer w;
+    tcall_writer_init(&w, text, sizeof text);
+    tcall_write_refusal(&w, s);
+    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(text, w.fill));
+}
+
+TCALL_APART_ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
 {
     tcall_schema s;
-    tcall_writer w;
     tcall_lint_at_(l, "/parameters");
     if (!text) {
         if (!l->tool->allow_no_schema)
@@ -13654,9 +13702,7 @@ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
     if (tcall_schema_compile(&s, tcall_str_of(text), NULL, 0,
                              TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
         return true;
-    tcall_writer_init(&w, l->text, sizeof l->text);
-    tcall_write_refusal(&w, &s);
-    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(l->text, w.fill));
+    tcall_lint_refusal_(l, &s);
     return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK;
 }
 
