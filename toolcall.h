@@ -662,15 +662,16 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
-#endif
-/* Its frame shall not count where it is not at work, where memory is dear. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_APART_   __attribute__((noinline))
-#define TCALL_COLLECT_ 64 /* bytes of a string with escapes, at a time */
-#else
 #define TCALL_APART_
+#endif
+/* Bytes of a string with escapes, at a time. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_COLLECT_ 48
+#else
 #define TCALL_COLLECT_ 192
 #endif
 
@@ -2626,7 +2627,7 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
 
 /* Flags of a token, beside its type. */
 #define TCALL_TYPE_   7
-#define TCALL_LAST_   8  /* last of its container */
+#define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
 #define TCALL_ODD_    64 /* string with escapes, long number or exponent */
@@ -2932,8 +2933,8 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
  * What has short escapes is collected: few events are cheaper than many. */
-static const char *tcall_scan_string_(tcall_scan *s, const char *p,
-                                      const char *end)
+TCALL_APART_ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
+                                                   const char *end)
 {
     char out[TCALL_COLLECT_], c;
     const char *from = p;
@@ -3246,12 +3247,18 @@ int tcall_scan_end(tcall_scan *s)
 }
 
 /* TCALL_OK when the text is one JSON value. */
+static int tcall_scan_text_(tcall_scan *s, tcall_str text)
+{
+    tcall_scan_init(s, NULL, NULL, NULL);
+    tcall_scan_feed(s, text.ptr, text.len);
+    return tcall_scan_end(s);
+}
+
+/* The same. */
 TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, text.ptr, text.len);
-    return tcall_scan_end(&scan);
+    return tcall_scan_text_(&scan, text);
 }
 
 /* ==========================================================================
@@ -4653,12 +4660,12 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one. */
+ * one around it; flags remembers that of each open one, in two bits. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[TOOLCALL_MAX_DEPTH];
+    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
     const tcall_tok *t = value.tok;
-    int depth = 0;
+    int depth = 0, at;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4666,7 +4673,9 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                flags[depth++] = (uint8_t)f;
+                at = depth % 4 * 2;
+                bits = &flags[depth++ / 4];
+                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4679,9 +4688,10 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
                 continue;
             }
         }
-        for (; depth && f & TCALL_LAST_; f = flags[depth]) {
+        while (depth && f & TCALL_LAST_) {
             depth--;
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
+            f = flags[depth / 4] >> depth % 4 * 2 << 3;
         }
         if (!depth)
             return w->error;
@@ -5285,10 +5295,10 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
 
 #ifndef TOOLCALL_NO_PATTERN
 
-/* Adds to what node i is about. */
-static void tcall_sc_patch_(tcall_sc_ *c, uint32_t i, uint32_t arg)
+/* Adds to what node i is about, where its op is that. */
+static void tcall_sc_patch_(tcall_sc_ *c, int op, uint32_t i, uint32_t arg)
 {
-    if (i < c->cap)
+    if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
         c->node[i].arg += arg;
 }
 
@@ -5302,8 +5312,7 @@ typedef struct tcall_re_open_ {
     const char *body;
     int copies;     /* made so far */
     uint32_t first; /* cell of this copy's first fork */
-    uint32_t fork;  /* node of the last alternative's */
-    uint32_t jump;  /* node of the jump before that */
+    uint32_t fork;  /* node of the last alternative's, behind the jump */
 } tcall_re_open_;
 
 /* Compiles the pattern in the string at p. */
@@ -5311,7 +5320,7 @@ TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
     tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
     const char *at;
-    uint32_t start = tcall_sc_emit_(c, op, p, 0), cells = 0, close;
+    uint32_t start = tcall_sc_emit_(c, op, p, 1), cells = 0, close;
     int min, max, many;
     for (at = p + 1; *at != '"'; at++)
         if (*at == '\\' && !strchr("\\\"/", *++at))
@@ -5323,7 +5332,6 @@ begin:
 copy:
     p = g->body;
     g->first = cells++;
-    g->jump = TCALL_NEVER_;
     g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
     while (cells <= TOOLCALL_MAX_PATTERN) {
         const char *piece = p;
@@ -5340,23 +5348,23 @@ copy:
             g->body = p;
             goto begin;
         case '|':
-            tcall_sc_patch_(c, g->jump, cells);
-            tcall_sc_patch_(c, g->fork, cells + 1);
-            g->jump = tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
+            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
+            tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells + 1);
+            tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
             g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
             cells += 2;
             break;
         case -1:
         case ')':
-            tcall_sc_patch_(c, g->jump, cells);
+            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
             if ((ch < 0) != (g == group))
                 goto bad;
             close = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
             if (ch < 0) {
-                tcall_sc_patch_(c, close, cells);
+                tcall_sc_patch_(c, TCALL_K_FORK_, close, cells);
                 if (c->out->cells <= cells)
                     c->out->cells = cells + 1;
-                tcall_sc_patch_(c, start, c->n - start);
+                tcall_sc_patch_(c, op, start, c->n - start - 1);
                 return;
             }
             cells++;
@@ -5364,11 +5372,11 @@ copy:
                 goto bad;
             many = max == TCALL_UNBOUNDED_ ? min + !min : max;
             if (g->copies++ >= min)
-                tcall_sc_patch_(c, g->fork, cells);
+                tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells);
             if (g->copies < many)
                 goto copy;
             if (max == TCALL_UNBOUNDED_)
-                tcall_sc_patch_(c, close, g->first);
+                tcall_sc_patch_(c, TCALL_K_FORK_, close, g->first);
             g--;
             break;
         case '^':
@@ -5548,17 +5556,20 @@ static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
     tcall_sc_emit_(c, op, p, arg);
 }
 
-/* Known dialects by the digit before "/schema" and perhaps '#'; -1: unknown. */
-static int tcall_sc_draft_of_(const char *p)
+/* The dialect that the string at p names, by the digit before "/schema" and
+ * perhaps '#'; draft: none that is known. */
+static int tcall_sc_draft_of_(const char *p, int draft)
 {
     static const char digits[] = "29764";
     tcall_str s = tcall_text_inner_(p);
     const char *found;
+    if (*p != '"')
+        return draft;
     s.len -= s.len && s.ptr[s.len - 1] == '#';
     if (s.len < 33 || memcmp(s.ptr + s.len - 7, "/schema", 7) != 0)
-        return -1;
+        return draft;
     found = strchr(digits, s.ptr[s.len - 8]);
-    return found ? (int)(found - digits) : -1;
+    return found ? (int)(found - digits) : draft;
 }
 
 /* One keyword of the schema that is open; p: its value. */
@@ -5596,7 +5607,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     }
     switch (op) {
     case TCALL_K_DRAFT_:
-        if (tcall_sc_draft_of_(p) != c->draft)
+        if (tcall_sc_draft_of_(p, -1) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema");
         break;
     case TCALL_K_ID_:
@@ -5756,62 +5767,32 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
-/* What was refused may be right in the draft that the root's $schema names,
- * wherever that stands: which one, -1: there is none to try. */
-static int tcall_sc_told_(const tcall_sc_ *c, const char *root)
+/* Compiles text that is JSON. The root's $schema counts from the beginning,
+ * wherever it stands. */
+TCALL_APART_ static int tcall_sc_run_(tcall_schema *out, const char *text,
+                                      tcall_node_ *mem, uint32_t cap,
+                                      tcall_draft draft)
 {
-    const char *key = NULL;
-    int draft = -1;
-    if (c->out->reason && *root == '{')
-        key = tcall_text_member_(root, tcall_str_of("$schema"));
-    if (key)
-        key = tcall_text_value_(key);
-    if (key && *key == '"')
-        draft = tcall_sc_draft_of_(key);
-    return draft == c->draft ? -1 : draft;
-}
-
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
-{
-    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    const char *root = tcall_text_space_(text), *key = NULL;
     tcall_sc_ c;
-    const char *root;
-    int told, r = tcall_scan_whole_(text);
-    memset(out, 0, sizeof *out);
-    if (r < 0 || text.len >= 0xFFFFFF) {
-        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
-        return TCALL_E_SCHEMA;
-    }
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text.ptr;
-    if (mem && size > pad) {
-        c.node = (tcall_node_ *)(void *)((char *)mem + pad);
-        c.cap = (uint32_t)((size - pad) / sizeof *c.node);
-        if (c.cap > TCALL_SPAN_)
-            c.cap = TCALL_SPAN_;
-    }
+    c.text = out->text = text;
+    c.node = mem;
+    c.cap = cap;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
-    out->program = c.node;
-    root = tcall_text_space_(text.ptr);
+    out->program = mem;
+    if (*root == '{')
+        key = tcall_text_member_(root, tcall_str_of("$schema"));
+    if (key)
+        c.draft = tcall_sc_draft_of_(tcall_text_value_(key), c.draft);
     tcall_sc_outline_(&c, root);
-    told = tcall_sc_told_(&c, root);
-    if (told >= 0) {
-        c.draft = told;
-        c.n = c.open = 0;
-        c.depth = 0;
-        c.embedded = NULL;
-        c.refs = false;
-        out->reason = NULL;
-        tcall_sc_outline_(&c, root);
-    }
     if (!c.n)
         out->text = NULL;
     if (c.embedded && c.refs)
         tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
-    out->need = c.n * sizeof *c.node + pad;
+    out->need = c.n * sizeof *mem;
     if (c.n > TCALL_SPAN_)
         tcall_sc_refuse_(&c, root, "too large");
     if (c.n <= c.cap)
@@ -5819,8 +5800,28 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     if (c.refs)
         tcall_sc_refs_(&c);
     return out->reason  ? TCALL_E_SCHEMA
-           : out->nodes ? (int)out->need
+           : out->nodes ? TCALL_OK
                         : TCALL_E_MEMORY;
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    int r = tcall_scan_whole_(text);
+    memset(out, 0, sizeof *out);
+    if (r < 0 || text.len >= 0xFFFFFF) {
+        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
+        return TCALL_E_SCHEMA;
+    }
+    size = mem && size > pad ? (size - pad) / sizeof(tcall_node_) : 0;
+    if (size)
+        mem = (char *)mem + pad;
+    r = tcall_sc_run_(out, text.ptr, (tcall_node_ *)mem,
+                      (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_),
+                      draft);
+    out->need += pad;
+    return r < 0 ? r : (int)out->need;
 }
 
 /* -- Checking ------------------------------------------------------------- */
@@ -5985,95 +5986,93 @@ static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
     return 0;
 }
 
-/* Are the two alike, but for what is within them? type: what b counts as. */
-static bool tcall_ev_alike_(tcall_json a, tcall_json b, unsigned type)
+/* Is the value like the JSON text at p, but for what is within them? type: what
+ * the value counts as. */
+static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
+                            const char *p)
 {
-    tcall_str s = tcall_tok_str_(a.text, a.tok);
-    tcall_str t = tcall_tok_str_(b.text, b.tok);
-    tcall_num_ n, m;
-    if ((unsigned)tcall_json_type(a) != type)
+    tcall_str s = tcall_ev_of_(e, tok);
+    tcall_num_ n;
+    if (--e->steps < 0 || tcall_type_at_(p) != type)
         return false;
     if (type == TCALL_STRING)
-        return tcall_str_eq(s, t);
-    if (type >= TCALL_ARRAY)
-        return tcall_json_count(a) == tcall_json_count(b);
+        return tcall_text_same_(p, s);
     if (type != TCALL_NUMBER)
-        return *s.ptr == (*t.ptr | 0x20);
-    n = tcall_num_read_(s);
-    m = tcall_num_read_(t);
-    return tcall_num_compare_(&n, &m) == 0;
+        return type >= TCALL_ARRAY || *p == (*s.ptr | 0x20);
+    n = tcall_num_read_(tcall_text_verbatim_(p));
+    return tcall_num_compare_(tcall_ev_num_(e, tok), &n) == 0;
 }
 
-/* Equal values. While they are compared, the mark of a container within the
- * first says which token of the second is its like. */
-static bool tcall_ev_equal_(tcall_ev_ *e, tcall_json a, tcall_json b,
-                            unsigned type)
+/* Is the value equal to the JSON text at p? While they are compared the mark of
+ * a container says where in that text its like begins. */
+static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
+                         const char *p)
 {
-    tcall_tok *t = (tcall_tok *)(uintptr_t)a.tok, *end = t + a.tok->span;
-    bool same = tcall_ev_alike_(a, b, type);
-    for (; same && t < end; t++) {
-        tcall_json all = tcall_json_cursor_(b.text, b.tok + t->mark);
-        tcall_json x = tcall_json_first(tcall_json_cursor_(a.text, t));
-        tcall_json y = tcall_json_first(all);
-        e->steps--;
-        for (; same && x.tok; x = tcall_json_next(x), y = tcall_json_next(y)) {
-            if (x.tok->type & TCALL_MEMBER_)
-                y = tcall_json_find_(all, tcall_json_key(x));
-            same = y.tok && --e->steps >= 0 &&
-                   tcall_ev_alike_(x, y, tcall_json_type(y));
-            if (same && tcall_json_type(x) >= TCALL_ARRAY)
-                ((tcall_tok *)(uintptr_t)x.tok)->mark = (int)(y.tok - b.tok);
+    uint32_t i = tok, end;
+    bool same;
+    if (*p == '"')
+        return type == TCALL_STRING &&
+               tcall_text_same_(p, tcall_ev_of_(e, tok));
+    same = tcall_ev_alike_(e, tok, type, p);
+    if (type < TCALL_ARRAY)
+        return same;
+    for (end = tcall_ev_after_(e, tok); i < end; i++) {
+        unsigned kind = tcall_ev_kind_(e, i), object = kind == TCALL_OBJECT;
+        uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
+        const char *all = p + e->tok[i].mark, *y, *next;
+        if (kind < TCALL_ARRAY)
+            continue;
+        e->tok[i].mark = TCALL_MARK_NONE_;
+        for (next = all + 1; same; x = tcall_ev_after_(e, x) + object) {
+            y = next = tcall_text_next_(next);
+            if (x >= stop || tcall_text_closes_(y)) {
+                same = x >= stop && tcall_text_closes_(y);
+                break;
+            }
+            if (object) {
+                next = tcall_text_value_(y);
+                y = tcall_text_member_(all, tcall_ev_of_(e, x - 1));
+                y = y ? tcall_text_value_(y) : all;
+                e->steps -= (int32_t)(y - all) / 16;
+            }
+            same = y > all && tcall_ev_alike_(e, x, tcall_ev_kind_(e, x), y);
+            if (same && tcall_ev_kind_(e, x) >= TCALL_ARRAY)
+                e->tok[x].mark = (int)(y - p);
+            next = tcall_text_skip_(next);
         }
     }
-    for (t = (tcall_tok *)(uintptr_t)a.tok; t < end; t++)
-        if ((t->type & TCALL_TYPE_) >= TCALL_ARRAY)
-            t->mark = TCALL_MARK_NONE_;
     return same;
-}
-
-/* Is the JSON text at p equal to the frame's value? */
-TCALL_APART_ static bool tcall_ev_is_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                      const char *p)
-{
-    tcall_str s;
-    tcall_json v;
-    tcall_tok *tok;
-    char *copy;
-    size_t n;
-    if (*p == '"')
-        return f->type == TCALL_STRING &&
-               tcall_text_same_(p, tcall_ev_of_(e, f->tok));
-    s = tcall_text_verbatim_(p);
-    e->steps -= (int32_t)(s.len / 16);
-    /* with no room for tokens the text is only read */
-    tcall_json_parse(&v, (char *)(uintptr_t)p, s.len, NULL, 0, &n);
-    tok = (tcall_tok *)tcall_ev_scratch_(e, n * sizeof *tok + s.len + 1);
-    if (!tok)
-        return false;
-    copy = (char *)memcpy(tok + n, p, s.len);
-    return tcall_json_parse(&v, copy, s.len, tok, n, NULL) > 0 &&
-           tcall_ev_equal_(e, v, tcall_json_cursor_(e->text, &e->tok[f->tok]),
-                           f->type);
 }
 
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && !e->error && --e->steps >= 0;
+    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
          p = tcall_text_next_(tcall_text_skip_(p)))
-        if (tcall_ev_is_(e, f, p))
+        if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
     return false;
 }
 
+/* Each element is written as text, which those before it are held against. */
 TCALL_APART_ static bool tcall_ev_unique_(tcall_ev_ *e,
                                           const tcall_ev_frame_ *f)
 {
-    tcall_json all = tcall_json_cursor_(e->text, &e->tok[f->tok]), a, b;
-    for (a = tcall_json_first(all); a.tok; a = tcall_json_next(a))
-        for (b = tcall_json_first(all); b.tok != a.tok; b = tcall_json_next(b))
-            if (--e->steps < 0 || tcall_ev_equal_(e, a, b, tcall_json_type(b)))
+    uint32_t i, k, end = tcall_ev_after_(e, f->tok);
+    char *text = (char *)tcall_ev_scratch_(e, 0);
+    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i)) {
+        tcall_writer w;
+        tcall_writer_init(&w, text,
+                          (size_t)((char *)e->check->memory + e->size - text));
+        tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
+        tcall_write_bytes(&w, " ", 1);
+        e->steps -= (int32_t)(w.len / 16);
+        if (!tcall_ev_scratch_(e, w.len))
+            return false;
+        for (k = f->tok + 1; k < i; k = tcall_ev_after_(e, k))
+            if (e->steps < 0 || tcall_ev_is_(e, k, tcall_ev_kind_(e, k), text))
                 return false;
+    }
     return true;
 }
 
@@ -6141,7 +6140,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         if (type == TCALL_STRING)
             ok = tcall_ev_match_(e, f->pc, tcall_ev_of_(e, f->tok));
         break;
-    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f, at); break;
+    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, type, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
     case TCALL_K_MULTIPLE_:
     case TCALL_K_MINIMUM_:
@@ -6191,7 +6190,9 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
     int mark = TCALL_MARK_LITERAL_;
     if (!tcall_str_eq(s, tcall_str_of("True")) &&
         !tcall_str_eq(s, tcall_str_of("False"))) {
-        if (tcall_scan_whole_(s) != TCALL_OK || tcall_is_space_(*s.ptr))
+        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
+            tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
         mark = TCALL_MARK_JSON_;
@@ -13638,8 +13639,10 @@ typedef struct tcall_lint_ {
     const tcall_tool *tool;
     int count;
     tcall_writer at; /* the pointer */
-    char pointer[190], text[160];
+    char pointer[190];
 } tcall_lint_;
+
+#define TCALL_LINT_TEXT_ 160
 
 static void tcall_lint_tell_(tcall_lint_ *l, const char *code,
                              const char *provider, bool note, tcall_str text)
@@ -13701,8 +13704,10 @@ static bool tcall_lint_name_ok_(const tcall_lint_rule_ *rule, const char *name)
     return i > 0 && i <= rule->max;
 }
 
-static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
+TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
+                                          const tcall_tool *first)
 {
+    char text[TCALL_LINT_TEXT_];
     const char *name = l->tool->name ? l->tool->name : "";
     size_t i;
     tcall_lint_at_(l, "/name");
@@ -13711,7 +13716,7 @@ static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
         tcall_writer w;
         if (tcall_lint_name_ok_(rule, name))
             continue;
-        tcall_writer_init(&w, l->text, sizeof l->text);
+        tcall_writer_init(&w, text, sizeof text);
         tcall_write_text(&w, "must be 1 to ");
         tcall_write_int(&w, rule->max);
         tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
@@ -13719,7 +13724,7 @@ static void tcall_lint_name_(tcall_lint_ *l, const tcall_tool *first)
         tcall_write_text(&w,
                          rule->letter ? " and begin with a letter or _" : "");
         tcall_lint_tell_(l, "name", rule->provider, false,
-                         tcall_slice_(l->text, w.fill));
+                         tcall_slice_(text, w.fill));
     }
     for (; first < l->tool; first++)
         if (strcmp(first->name ? first->name : "", name) == 0) {
@@ -13741,20 +13746,28 @@ static void tcall_lint_key_(tcall_lint_ *l, const char *key)
 
 enum { TCALL_LINT_LEVELS_ = 8 };
 
+/* The pointer back at its first n bytes. */
+static void tcall_lint_back_(tcall_lint_ *l, size_t n)
+{
+    l->at.len = n;
+    l->at.fill = n < l->at.cap ? n : l->at.cap;
+    l->at.error = n > l->at.cap ? TCALL_E_MEMORY : TCALL_OK;
+}
+
 /* Visits all parameters, those of parameters included. How many there are on
  * the first level; *nested: that there are further ones. */
-static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
-                                  bool *nested)
+TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
+                                               const char *schema, bool *nested)
 {
     struct {
         const char *next;
-        tcall_writer at;
+        size_t at; /* bytes of the pointer */
     } open[TCALL_LINT_LEVELS_];
     int depth = 0, count = 0;
     const char *p = tcall_view_get_(schema, "properties"), *items;
     tcall_lint_at_(l, "/parameters");
     open[0].next = p && *p == '{' ? tcall_view_next_(p + 1) : NULL;
-    open[0].at = l->at;
+    open[0].at = l->at.len;
     while (depth >= 0) {
         const char *key = open[depth].next;
         if (!key) {
@@ -13764,7 +13777,7 @@ static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
         p = tcall_view_value_(key);
         open[depth].next = tcall_view_next_(tcall_view_skip_(p));
         count += depth == 0;
-        l->at = open[depth].at;
+        tcall_lint_back_(l, open[depth].at);
         tcall_write_text(&l->at, "/properties/");
         tcall_lint_key_(l, key);
         items = tcall_view_get_(p, "description");
@@ -13780,14 +13793,16 @@ static int tcall_lint_parameters_(tcall_lint_ *l, const char *schema,
         if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
             *nested = true;
             open[++depth].next = tcall_view_next_(p + 1);
-            open[depth].at = l->at;
+            open[depth].at = l->at.len;
         }
     }
     return count;
 }
 
-static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
+TCALL_APART_ static void tcall_lint_description_(tcall_lint_ *l, int parameters,
+                                                 bool nested)
 {
+    char text[TCALL_LINT_TEXT_];
     size_t tokens = tcall_lint_tokens(tcall_str_of(l->tool->description).len);
     size_t least = nested || parameters > 4 ? 25 : 10;
     size_t most = nested || parameters > 1 ? 40 : 20;
@@ -13795,7 +13810,7 @@ static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
     tcall_lint_at_(l, "/description");
     if (tokens >= least && tokens <= most)
         return;
-    tcall_writer_init(&w, l->text, sizeof l->text);
+    tcall_writer_init(&w, text, sizeof text);
     tcall_write_text(&w, "has about ");
     tcall_write_int(&w, (long)tokens);
     tcall_write_text(&w, " tokens, should have ");
@@ -13803,13 +13818,12 @@ static void tcall_lint_description_(tcall_lint_ *l, int parameters, bool nested)
     tcall_write_text(&w, " to ");
     tcall_write_int(&w, (long)most);
     tcall_write_text(&w, ": what it does and when to use it");
-    tcall_lint_tell_(l, "description", NULL, false,
-                     tcall_slice_(l->text, w.fill));
+    tcall_lint_tell_(l, "description", NULL, false, tcall_slice_(text, w.fill));
 }
 
 /* left: what the tools before have left of a provider's strict mode. */
-static void tcall_lint_strict_(tcall_lint_ *l, const char *provider,
-                               tcall_strict *left)
+TCALL_APART_ static void
+tcall_lint_strict_(tcall_lint_ *l, const char *provider, tcall_strict *left)
 {
     tcall_tool tool = *l->tool;
     tcall_strict one = *left;
@@ -13824,10 +13838,19 @@ static void tcall_lint_strict_(tcall_lint_ *l, const char *provider,
         *left = one;
 }
 
-static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
+TCALL_APART_ static void tcall_lint_refusal_(tcall_lint_ *l,
+                                             const tcall_schema *s)
+{
+    char text[TCALL_LINT_TEXT_];
+    tcall_writer w;
+    tcall_writer_init(&w, text, sizeof text);
+    tcall_write_refusal(&w, s);
+    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(text, w.fill));
+}
+
+TCALL_APART_ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
 {
     tcall_schema s;
-    tcall_writer w;
     tcall_lint_at_(l, "/parameters");
     if (!text) {
         if (!l->tool->allow_no_schema)
@@ -13838,9 +13861,7 @@ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
     if (tcall_schema_compile(&s, tcall_str_of(text), NULL, 0,
                              TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
         return true;
-    tcall_writer_init(&w, l->text, sizeof l->text);
-    tcall_write_refusal(&w, &s);
-    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(l->text, w.fill));
+    tcall_lint_refusal_(l, &s);
     return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK;
 }
 
