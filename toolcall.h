@@ -1882,8 +1882,7 @@ enum {
 
 /* In what a server differs from its format (tcall_provider.traits). */
 enum {
-    TCALL_TRAIT_OPAQUE = 1,      /* what is opaque has to go back */
-    TCALL_TRAIT_ASK_OPAQUE = 2,  /* and it has to be asked for */
+    TCALL_TRAIT_ASK_OPAQUE = 2,  /* what is opaque has to be asked for */
     TCALL_TRAIT_ANY = 4,         /* "any" is its word for "required" */
     TCALL_TRAIT_WEAK_CHOICE = 8, /* to name a tool or none is not obeyed: then
                                     that one is sent alone, or none is */
@@ -1895,6 +1894,7 @@ enum {
     TCALL_TRAIT_NO_USAGE = 512      /* no stream_options */
 };
 
+struct tcall_reader;
 typedef struct tcall_provider tcall_provider;
 struct tcall_provider {
     const char *name;
@@ -1912,6 +1912,8 @@ struct tcall_provider {
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
      * the same for the same id. NULL: any id will do. */
     tcall_str (*id)(char *to, tcall_str id);
+    /* tcall_opaque: what is opaque is kept and goes back. NULL: it does not. */
+    void (*opaque)(struct tcall_reader *r, int what, tcall_str s);
     uint16_t traits;
 };
 
@@ -1922,40 +1924,39 @@ extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
- * X(name, url, path, key header, before the key, id, traits). Each is a
- * tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
+ * X(name, url, path, key header, before the key, id, opaque, traits). Each is
+ * a tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
  * or trait serves what is not here. */
-#define TCALL_SERVERS(X)                                                     \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",           \
-      "Authorization", "Bearer ", NULL, 0)                                   \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", tcall_id_of_nine,                          \
-      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)       \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",             \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL | \
-          TCALL_TRAIT_MAX_TOKENS)                                            \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",       \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                           \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",      \
-      "Bearer ", NULL, 0)                                                    \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, 0)      \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
-          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                 \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                      \
-          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",           \
-      "Authorization", "Bearer ", NULL,                                      \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                      \
-          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                  \
+#define TCALL_SERVERS(X)                                                      \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",            \
+      "Authorization", "Bearer ", NULL, NULL, 0)                              \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",              \
+      "Authorization", "Bearer ", tcall_id_of_nine, NULL,                     \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)        \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",              \
+      "Authorization", "Bearer ", NULL, tcall_opaque,                         \
+      TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                       \
+          TCALL_TRAIT_MAX_TOKENS)                                             \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",        \
+      "Authorization", "Bearer ", NULL, tcall_opaque, TCALL_TRAIT_MAX_TOKENS) \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",       \
+      "Bearer ", NULL, NULL, 0)                                               \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, 0) \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",              \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",              \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                   \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",            \
+      "Authorization", "Bearer ", NULL, NULL,                                 \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                       \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                   \
           TCALL_TRAIT_MAX_TOKENS)
 
-#define TCALL_X_(name, url, path, header, prefix, id, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -1963,6 +1964,8 @@ TCALL_SERVERS(TCALL_X_)
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
 tcall_str tcall_id_of_nine(char *to, tcall_str id);
+/* For tcall_provider.opaque; private. */
+void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
@@ -10656,11 +10659,12 @@ enum {
     TCALL_PARTS_
 };
 
+/* Of bytes only: it stands in the block wherever its item begins. */
 typedef struct tcall_head_ {
-    uint32_t len[TCALL_PARTS_];
     uint8_t kind; /* tcall_kind and the flags below */
     int8_t error;
     uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_head_;
 
 enum {
@@ -10680,17 +10684,22 @@ enum {
  * next call: it then can at least be named. */
 #define TCALL_RESERVE_ 64
 
-static tcall_head_ tcall_head_get_(const tcall_chat *c, size_t at)
+static tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
 {
-    tcall_head_ h;
-    memcpy(&h, c->block->base + at, sizeof h);
-    return h;
+    return (tcall_head_ *)(void *)(c->block->base + at);
 }
 
-static void tcall_head_set_(const tcall_chat *c, size_t at,
-                            const tcall_head_ *h)
+static size_t tcall_len_(const tcall_head_ *h, int part)
 {
-    memcpy(c->block->base + at, h, sizeof *h);
+    uint32_t n;
+    memcpy(&n, h->len[part], sizeof n);
+    return n;
+}
+
+static void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+{
+    uint32_t n = (uint32_t)len;
+    memcpy(h->len[part], &n, sizeof n);
 }
 
 /* Where a part ends, from the head on; the last one ends the item. */
@@ -10698,7 +10707,7 @@ static size_t tcall_head_end_(const tcall_head_ *h, int part)
 {
     size_t n = TCALL_HEAD_;
     for (; part >= 0; part--)
-        n += h->len[part];
+        n += tcall_len_(h, part);
     return n;
 }
 
@@ -10723,46 +10732,69 @@ static char *tcall_copy_(char *to, tcall_str s)
 
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    tcall_head_ h;
-    size_t at = chat->block->low;
-    char *to;
-    memset(&h, 0, sizeof h);
-    h.kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
-                       (item->lost ? TCALL_ITEM_LOST_ : 0));
-    h.error = (int8_t)item->error;
-    h.len[TCALL_PART_ID_] = (uint32_t)item->id.len;
-    h.len[TCALL_PART_NAME_] = (uint32_t)item->name.len;
-    h.len[TCALL_PART_SIGN_] = (uint32_t)item->sign.len;
-    h.len[TCALL_PART_TEXT_] = (uint32_t)item->text.len;
-    if (!tcall_block_grow_(chat->block, tcall_head_size_(&h)))
+    const tcall_str parts[TCALL_PARTS_] = {item->id, item->name, item->sign,
+                                           item->text};
+    size_t at = chat->block->low, size = TCALL_HEAD_;
+    tcall_head_ *h = tcall_head_at_(chat, at);
+    char *to = chat->block->base + at + TCALL_HEAD_;
+    int i;
+    for (i = 0; i < TCALL_PARTS_; i++)
+        size += parts[i].len;
+    if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    tcall_head_set_(chat, at, &h);
-    to = tcall_copy_(chat->block->base + at + TCALL_HEAD_, item->id);
-    to = tcall_copy_(tcall_copy_(to, item->name), item->sign);
-    tcall_copy_(to, item->text);
+    memset(h, 0, sizeof *h);
+    h->kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
+                        (item->lost ? TCALL_ITEM_LOST_ : 0));
+    h->error = (int8_t)item->error;
+    for (i = 0; i < TCALL_PARTS_; i++) {
+        tcall_len_set_(h, i, parts[i].len);
+        to = tcall_copy_(to, parts[i]);
+    }
     return TCALL_OK;
 }
 
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     size_t from = chat->start + *at;
-    const char *p = chat->block->base + from + TCALL_HEAD_;
-    tcall_head_ h;
+    const tcall_head_ *h;
+    const char *p;
     if (from >= chat->block->low)
         return false;
-    h = tcall_head_get_(chat, from);
-    item->kind = h.kind & TCALL_ITEM_KIND_;
-    item->made = (h.kind & TCALL_ITEM_MADE_) != 0;
-    item->lost = (h.kind & TCALL_ITEM_LOST_) != 0;
-    item->error = h.error;
-    item->id = tcall_slice_(p, h.len[TCALL_PART_ID_]);
+    h = tcall_head_at_(chat, from);
+    p = chat->block->base + from + TCALL_HEAD_;
+    item->kind = h->kind & TCALL_ITEM_KIND_;
+    item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
+    item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
+    item->error = h->error;
+    item->id = tcall_slice_(p, tcall_len_(h, TCALL_PART_ID_));
     p += item->id.len;
-    item->name = tcall_slice_(p, h.len[TCALL_PART_NAME_]);
+    item->name = tcall_slice_(p, tcall_len_(h, TCALL_PART_NAME_));
     p += item->name.len;
-    item->sign = tcall_slice_(p, h.len[TCALL_PART_SIGN_]);
-    item->text = tcall_slice_(p + item->sign.len, h.len[TCALL_PART_TEXT_]);
-    *at += tcall_head_size_(&h);
+    item->sign = tcall_slice_(p, tcall_len_(h, TCALL_PART_SIGN_));
+    p += item->sign.len;
+    item->text = tcall_slice_(p, tcall_len_(h, TCALL_PART_TEXT_));
+    *at += tcall_head_size_(h);
     return true;
+}
+
+static tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
+{
+    return tcall_head_at_(r->chat, at);
+}
+
+static uint8_t tcall_reader_kind_(const tcall_reader *r, size_t at)
+{
+    return tcall_reader_head_(r, at)->kind & TCALL_ITEM_KIND_;
+}
+
+static size_t tcall_reader_len_(const tcall_reader *r, size_t at, int part)
+{
+    return tcall_len_(tcall_reader_head_(r, at), part);
+}
+
+static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(r, at));
 }
 
 /* Moves all that stands from "from" on to "to"; the room is there. */
@@ -10780,68 +10812,28 @@ static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
         r->raw += to - from;
 }
 
+/* Takes the item at at out. */
+static void tcall_reader_remove_(tcall_reader *r, size_t at)
+{
+    tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *r, size_t at, int part, size_t n)
+{
+    tcall_head_ *h = tcall_reader_head_(r, at);
+    size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
+    tcall_len_set_(h, part, n);
+    tcall_reader_shift_(r, end, end - old + n);
+}
+
 /* Adds bytes, for which there is room, to the end of an item's part. */
 static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t to = at + tcall_head_end_(&h, part);
-    tcall_reader_shift_(r, to, to + s.len);
-    tcall_copy_(r->chat->block->base + to, s);
-    h.len[part] += (uint32_t)s.len;
-    tcall_head_set_(r->chat, at, &h);
-}
-
-/* Takes n bytes from the end of an item's part. */
-static void tcall_reader_take_(tcall_reader *r, size_t at, int part, size_t n)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t end = at + tcall_head_end_(&h, part);
-    h.len[part] -= (uint32_t)n;
-    tcall_head_set_(r->chat, at, &h);
-    tcall_reader_shift_(r, end, end - n);
-}
-
-static void tcall_reader_shorten_(tcall_reader *r, size_t at, size_t n)
-{
-    tcall_reader_take_(r, at, TCALL_PART_TEXT_, n);
-}
-
-/* What is opaque of an item does not fit. */
-static void tcall_reader_bare_(tcall_reader *r, size_t at, size_t more)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t n = h.len[TCALL_PART_SIGN_];
-    tcall_reader_take_(r, at, TCALL_PART_SIGN_, n);
-    if ((h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        n += h.len[TCALL_PART_TEXT_];
-        tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
-    }
-    if (n + more == 0)
-        return;
-    r->answer.unkept += n + more;
-    h = tcall_head_get_(r->chat, at);
-    h.kind |= TCALL_ITEM_LOST_;
-    tcall_head_set_(r->chat, at, &h);
-}
-
-static void tcall_reader_drop_raw_(tcall_reader *r)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, r->raw);
-    r->raw_lost += h.len[TCALL_PART_TEXT_];
-    tcall_reader_shorten_(r, r->raw, h.len[TCALL_PART_TEXT_]);
-}
-
-/* Gives up all that is opaque. */
-static void tcall_reader_strip_(tcall_reader *r)
-{
-    tcall_head_ h;
-    size_t at = r->start;
-    if (r->keeping)
-        tcall_reader_drop_raw_(r);
-    for (; at < r->chat->block->low; at += tcall_head_size_(&h)) {
-        tcall_reader_bare_(r, at, 0);
-        h = tcall_head_get_(r->chat, at);
-    }
+    tcall_head_ *h = tcall_reader_head_(r, at);
+    char *to = (char *)h + tcall_head_end_(h, part);
+    tcall_reader_resize_(r, at, part, tcall_len_(h, part) + s.len);
+    tcall_copy_(to, s);
 }
 
 /* Void all that was read. */
@@ -10856,26 +10848,42 @@ static void tcall_reader_clear_(tcall_reader *r)
     r->answer.stop_text[0] = 0;
 }
 
+/* What a provider with opaque pieces does about them, see tcall_opaque. */
+enum {
+    /* A piece for a part of the slot, or one of these: */
+    TCALL_OPAQUE_STRIP_ = TCALL_PARTS_, /* calls need the memory */
+    TCALL_OPAQUE_RAW_,                  /* a piece of an element as JSON text */
+    TCALL_OPAQUE_RAW_END_,              /* which is complete */
+    TCALL_OPAQUE_SAID_, /* the pending element was text of the model */
+    TCALL_OPAQUE_MERGE_ /* it is to go to the item at slot */
+};
+
+static void tcall_reader_opaque_(tcall_reader *r, int what, tcall_str s)
+{
+    if (r->provider->opaque)
+        r->provider->opaque(r, what, s);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *r)
+{
+    return r->has_text ? tcall_reader_len_(r, r->start, TCALL_PART_TEXT_) : 0;
+}
+
 /* Are n bytes free? Calls matter more than text and what is opaque: those give
  * way. */
 static bool tcall_reader_room_(tcall_reader *r, size_t n)
 {
-    size_t free = tcall_block_free_(r->chat->block);
-    if (n <= free)
-        return true;
-    if (!r->has_text ||
-        tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n - free) {
-        tcall_reader_strip_(r);
-        free = tcall_block_free_(r->chat->block);
-        if (n <= free)
-            return true;
-    }
-    n -= free;
-    if (!r->has_text ||
-        tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n)
+    const tcall_block *b = r->chat->block;
+    size_t text = tcall_reader_text_len_(r);
+    if (n > tcall_block_free_(b) + text)
+        tcall_reader_opaque_(r, TCALL_OPAQUE_STRIP_, tcall_slice_(NULL, 0));
+    if (n > tcall_block_free_(b) + text)
         return false;
-    tcall_reader_shorten_(r, r->start, n);
-    r->answer.text_cut = true;
+    if (n > tcall_block_free_(b)) {
+        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
+                             text - (n - tcall_block_free_(b)));
+        r->answer.text_cut = true;
+    }
     return true;
 }
 
@@ -10894,136 +10902,71 @@ static bool tcall_reader_need_(tcall_reader *r, size_t n)
 /* Arguments that do not fit make that call fail, not the answer. */
 static void tcall_reader_lose_(tcall_reader *r, size_t at, size_t n)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    r->lost += h.len[TCALL_PART_TEXT_] + n;
-    h.error = TCALL_E_MEMORY;
-    tcall_head_set_(r->chat, at, &h);
-    tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
+    r->lost += tcall_reader_len_(r, at, TCALL_PART_TEXT_) + n;
+    tcall_reader_head_(r, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+}
+
+/* The item at at is an empty one of this kind. */
+static void tcall_reader_blank_(tcall_reader *r, size_t at, int kind)
+{
+    tcall_head_ *h = tcall_reader_head_(r, at);
+    memset(h, 0, sizeof *h);
+    h->kind = (uint8_t)kind;
+    h->index = TCALL_INDEX_NONE_;
 }
 
 /* A place for an element of this kind. */
-static bool tcall_reader_place_(tcall_reader *r, size_t *slot, uint8_t kind)
+static bool tcall_reader_place_(tcall_reader *r, size_t *slot, int kind)
 {
-    tcall_head_ h;
     tcall_block *b = r->chat->block;
-    memset(&h, 0, sizeof h);
-    h.kind = kind;
-    h.index = TCALL_INDEX_NONE_;
     if (!tcall_reader_need_(r, TCALL_HEAD_))
         return false;
     *slot = b->low;
     tcall_block_grow_(b, TCALL_HEAD_);
-    tcall_head_set_(r->chat, *slot, &h);
+    tcall_reader_blank_(r, *slot, kind);
     return true;
-}
-
-/* A piece of what is opaque. It takes nothing away from anything else. */
-static void tcall_reader_blob_(tcall_reader *r, size_t at, int part,
-                               tcall_str s)
-{
-    if (r->answer.unkept ||
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_)
-        tcall_reader_bare_(r, at, s.len);
-    else
-        tcall_reader_put_(r, at, part, s);
 }
 
 /* The text of the answer gets its place, before everything else. */
 static void tcall_reader_begin_text_(tcall_reader *r)
 {
-    tcall_head_ h;
     if (r->has_text || tcall_block_free_(r->chat->block) < TCALL_HEAD_)
         return;
-    memset(&h, 0, sizeof h);
-    h.kind = TCALL_ITEM_TEXT;
     tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
-    tcall_head_set_(r->chat, r->start, &h);
+    tcall_reader_blank_(r, r->start, TCALL_ITEM_TEXT);
     r->has_text = true;
 }
 
-/* A piece of the model's text. */
-static void tcall_reader_text_(tcall_reader *r, tcall_str s)
+/* Tells a piece of the model's text, and how much of it can be kept where this
+ * many bytes are free beside those that it may lie in already. */
+static size_t tcall_reader_hear_(tcall_reader *r, tcall_str s, size_t own)
 {
-    size_t room = tcall_block_free_(r->chat->block), max = r->text_max;
+    size_t room = tcall_block_free_(r->chat->block) + own, max = r->text_max;
     if (r->choice)
-        return;
+        return 0;
     if (r->text)
         r->text(r->user, s);
     if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
-        return;
+        return 0;
     room = room > TCALL_HEAD_ + TCALL_RESERVE_
                ? room - TCALL_HEAD_ - TCALL_RESERVE_
                : 0;
     if (room)
         tcall_reader_begin_text_(r);
-    if (r->has_text)
-        max -= tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_];
+    max = r->has_text ? max - tcall_reader_text_len_(r) : 0;
     room = room < max ? room : max;
-    if (room < s.len) {
-        r->answer.text_cut = true;
-        s.len = room;
-    }
+    if (room >= s.len)
+        return s.len;
+    r->answer.text_cut = true;
+    return room;
+}
+
+static void tcall_reader_text_(tcall_reader *r, tcall_str s)
+{
+    s.len = tcall_reader_hear_(r, s, 0);
     if (s.len)
         tcall_reader_put_(r, r->start, TCALL_PART_TEXT_, s);
-}
-
-/* The text of the element at *at turns out to be text of the model. at points
- * into the reader: the element moves. */
-static void tcall_reader_say_(tcall_reader *r, const size_t *at)
-{
-    char piece[64];
-    tcall_head_ h = tcall_head_get_(r->chat, *at);
-    size_t done = 0, n = h.len[TCALL_PART_TEXT_], k;
-    for (; done < n; done += k) {
-        k = n - done < sizeof piece ? n - done : sizeof piece;
-        memcpy(piece,
-               r->chat->block->base + *at +
-                   tcall_head_end_(&h, TCALL_PART_SIGN_) + done,
-               k);
-        tcall_reader_text_(r, tcall_slice_(piece, k));
-    }
-    tcall_reader_shorten_(r, *at, n);
-}
-
-/* The element that is being read gets its place as soon as there is something
- * to keep of it; some fields tell its kind. */
-static bool tcall_reader_open_(tcall_reader *r)
-{
-    tcall_head_ h;
-    if (!r->open)
-        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
-    if (r->open && r->kind) {
-        h = tcall_head_get_(r->chat, r->slot);
-        h.kind = (uint8_t)(r->kind | (h.kind & TCALL_ITEM_LOST_));
-        tcall_head_set_(r->chat, r->slot, &h);
-    }
-    return r->open;
-}
-
-/* A piece of id, name, arguments or what is opaque. */
-static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
-{
-    if (r->answer.error == TCALL_E_MEMORY) {
-        r->lost += s.len;
-        return;
-    }
-    if (!tcall_reader_open_(r))
-        return;
-    if (r->kind == TCALL_ITEM_TEXT && part == TCALL_PART_TEXT_ &&
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_reader_say_(r, &r->slot);
-        tcall_reader_text_(r, s);
-        return;
-    }
-    if (part == TCALL_PART_SIGN_ ||
-        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        tcall_reader_blob_(r, r->slot, part, s);
-    else if (part == TCALL_PART_TEXT_ &&
-             (tcall_head_get_(r->chat, r->slot).error ||
-              !tcall_reader_room_(r, s.len + TCALL_RESERVE_)))
-        tcall_reader_lose_(r, r->slot, s.len);
-    else if (tcall_reader_need_(r, s.len))
-        tcall_reader_put_(r, r->slot, part, s);
 }
 
 static void tcall_reverse_(char *p, char *end)
@@ -11035,44 +10978,102 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Exchanges the n bytes before mid with those from mid to end. */
-static void tcall_rotate_(char *p, char *mid, char *end)
+/* Moves a part of the item at *from to the end of that of one before it. from
+ * points into the reader: the items in between move. */
+static void tcall_reader_give_(tcall_reader *r, size_t *from, size_t at,
+                               int part)
 {
-    tcall_reverse_(p, mid);
-    tcall_reverse_(mid, end);
-    tcall_reverse_(p, end);
+    tcall_head_ *a = tcall_reader_head_(r, at);
+    tcall_head_ *b = tcall_reader_head_(r, *from);
+    size_t n = tcall_len_(b, part);
+    char *to = (char *)a + tcall_head_end_(a, part);
+    char *end = (char *)b + tcall_head_end_(b, part);
+    tcall_len_set_(a, part, tcall_len_(a, part) + n);
+    tcall_len_set_(b, part, 0);
+    tcall_reverse_(to, end - n);
+    tcall_reverse_(end - n, end);
+    tcall_reverse_(to, end);
+    *from += n;
+}
+
+/* The text of the element at *at turns out to be text of the model. */
+static void tcall_reader_say_(tcall_reader *r, size_t *at)
+{
+    const tcall_head_ *h = tcall_reader_head_(r, *at);
+    size_t n = tcall_len_(h, TCALL_PART_TEXT_);
+    const char *text = (const char *)h + tcall_head_end_(h, TCALL_PART_SIGN_);
+    n = n ? tcall_reader_hear_(r, tcall_slice_(text, n), n) : 0;
+    tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
+    if (n)
+        tcall_reader_give_(r, at, r->start, TCALL_PART_TEXT_);
+}
+
+/* The element that is being read gets its place as soon as there is something
+ * to keep of it; some fields tell its kind. */
+static bool tcall_reader_open_(tcall_reader *r)
+{
+    if (!r->open)
+        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
+    if (r->open && r->kind) {
+        tcall_head_ *h = tcall_reader_head_(r, r->slot);
+        h->kind = (uint8_t)(r->kind | (h->kind & TCALL_ITEM_LOST_));
+    }
+    return r->open;
+}
+
+/* A piece of id, name, arguments or what is opaque. */
+static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+{
+    bool text = part == TCALL_PART_TEXT_;
+    if (r->answer.error == TCALL_E_MEMORY) {
+        r->lost += s.len;
+        return;
+    }
+    if (!tcall_reader_open_(r))
+        return;
+    if (part == TCALL_PART_SIGN_ ||
+        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
+        tcall_reader_opaque_(r, part, s);
+    } else if (text && r->kind == TCALL_ITEM_TEXT &&
+               tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
+        tcall_reader_say_(r, &r->slot);
+        tcall_reader_text_(r, s);
+    } else if (text && (tcall_reader_head_(r, r->slot)->error ||
+                        !tcall_reader_room_(r, s.len + TCALL_RESERVE_))) {
+        tcall_reader_lose_(r, r->slot, s.len);
+    } else if (tcall_reader_need_(r, s.len)) {
+        tcall_reader_put_(r, r->slot, part, s);
+    }
 }
 
 /* Is the pending element a further piece of the call at at? 0: no; -1: it does
  * not say. */
 static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 {
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    const char *p = r->chat->block->base + at;
-    const char *q = r->chat->block->base + r->pending;
+    const tcall_head_ *a = tcall_reader_head_(r, at);
+    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
+    const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
+    const size_t id = tcall_len_(b, TCALL_PART_ID_);
+    const size_t name = tcall_len_(b, TCALL_PART_NAME_);
     bool numbered =
-        a.index != TCALL_INDEX_NONE_ && b.index != TCALL_INDEX_NONE_;
-    bool opaque = (a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE;
-    if (a.choice != b.choice || (numbered && a.index != b.index))
+        a->index != TCALL_INDEX_NONE_ && b->index != TCALL_INDEX_NONE_;
+    if (a->choice != b->choice || (numbered && a->index != b->index))
         return 0;
-    if ((b.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        return opaque && a.index == b.index &&
-               !((a.kind ^ b.kind) & TCALL_ITEM_MADE_);
-    if (opaque) /* only what is opaque goes there, whatever it is of */
-        return numbered && !b.len[TCALL_PART_NAME_] && !b.len[TCALL_PART_TEXT_];
-    if (a.len[TCALL_PART_ID_] && b.len[TCALL_PART_ID_])
-        return a.len[TCALL_PART_ID_] == b.len[TCALL_PART_ID_] &&
-               memcmp(p + TCALL_HEAD_, q + TCALL_HEAD_,
-                      a.len[TCALL_PART_ID_]) == 0;
+    if ((b->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
+        return a->index == b->index && !((a->kind ^ b->kind) & form);
+    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
+        return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
+    if (id && tcall_len_(a, TCALL_PART_ID_))
+        return id == tcall_len_(a, TCALL_PART_ID_) &&
+               memcmp(a + 1, b + 1, id) == 0;
     if (!numbered)
-        return b.len[TCALL_PART_NAME_] ? 0 : -1;
+        return name ? 0 : -1;
     /* Some servers give every call the same number: an object behind a whole
      * one is no piece of it. */
-    return (b.kind & TCALL_ITEM_ALL_) ||
-           !(b.len[TCALL_PART_NAME_] && a.len[TCALL_PART_TEXT_] &&
-             p[tcall_head_size_(&a) - 1] == '}' &&
-             q[tcall_head_end_(&b, TCALL_PART_SIGN_)] == '{');
+    return (b->kind & TCALL_ITEM_ALL_) || !name ||
+           !tcall_len_(a, TCALL_PART_TEXT_) ||
+           ((const char *)a)[tcall_head_size_(a) - 1] != '}' ||
+           ((const char *)b)[tcall_head_end_(b, TCALL_PART_SIGN_)] != '{';
 }
 
 /* The call that the pending element continues: the one of its id or number,
@@ -11080,14 +11081,10 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 static size_t tcall_reader_find_(const tcall_reader *r)
 {
     size_t at = r->start, best = TCALL_NO_ITEM_, last = TCALL_NO_ITEM_;
-    tcall_head_ a;
-    for (; at < r->pending; at += tcall_head_size_(&a)) {
-        int same;
-        a = tcall_head_get_(r->chat, at);
-        if (a.kind == TCALL_ITEM_TEXT)
-            continue;
-        same = tcall_reader_continues_(r, at);
-        if ((a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE && !same)
+    for (; at < r->pending; at = tcall_reader_next_(r, at)) {
+        uint8_t kind = tcall_reader_kind_(r, at);
+        int same = kind == TCALL_ITEM_TEXT ? 0 : tcall_reader_continues_(r, at);
+        if (!same && (kind == TCALL_ITEM_TEXT || kind == TCALL_ITEM_OPAQUE))
             continue;
         if (same > 0)
             best = at;
@@ -11096,84 +11093,44 @@ static size_t tcall_reader_find_(const tcall_reader *r)
     return best != TCALL_NO_ITEM_ ? best : last;
 }
 
-/* Moves a part of the pending element to the end of that of the item at at. */
-static void tcall_reader_give_(tcall_reader *r, size_t at, int part)
-{
-    char *base = r->chat->block->base;
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    uint32_t n = b.len[part];
-    char *end = base + r->pending + tcall_head_end_(&b, part);
-    tcall_rotate_(base + at + tcall_head_end_(&a, part), end - n, end);
-    a.len[part] += n;
-    b.len[part] = 0;
-    r->pending += n;
-    tcall_head_set_(r->chat, at, &a);
-    tcall_head_set_(r->chat, r->pending, &b);
-}
-
 /* Gives what the pending element brings to the call at at. An id or a name
  * are taken but once. */
 static void tcall_reader_merge_(tcall_reader *r, size_t at)
 {
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    uint32_t n = b.len[TCALL_PART_TEXT_];
+    tcall_head_ *a = tcall_reader_head_(r, at);
+    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
+    const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
+    const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
+    const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
+    const tcall_str none = {NULL, 0};
     int part = TCALL_PART_ID_;
-    if (a.kind == TCALL_ITEM_NONE_)
+    if (a->kind == TCALL_ITEM_NONE_)
         return;
+    a->kind |= b->kind & TCALL_ITEM_LOST_;
     for (; part < TCALL_PART_TEXT_; part++)
-        if (!a.len[part])
-            tcall_reader_give_(r, at, part);
-    if ((a.kind | b.kind) & TCALL_ITEM_LOST_) {
-        a = tcall_head_get_(r->chat, at);
-        a.kind |= TCALL_ITEM_LOST_;
-        tcall_head_set_(r->chat, at, &a);
-        if ((a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-            tcall_reader_bare_(r, at, n);
-            return;
-        }
-    }
-    if (b.kind & TCALL_ITEM_ALL_ && !a.error && a.len[TCALL_PART_TEXT_] >= n &&
-        (!b.error || a.len[TCALL_PART_TEXT_])) {
-        if ((a.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
-            return; /* it is there already */
-    } else if (a.error || b.error) {
+        if (!tcall_len_(a, part))
+            tcall_reader_give_(r, &r->pending, at, part);
+    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
+        r->slot = at;
+        tcall_reader_opaque_(r, TCALL_OPAQUE_MERGE_, none);
+    } else if (all && !a->error && old >= n && (!broken || old)) {
+        return; /* it is there already */
+    } else if (a->error || broken) {
         tcall_reader_lose_(r, at, n);
         return;
     }
-    if (n == 0)
+    if (!tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_))
         return;
-    if (b.kind & TCALL_ITEM_ALL_ || a.kind & TCALL_ITEM_START_)
-        tcall_reader_shorten_(r, at, a.len[TCALL_PART_TEXT_]);
-    a = tcall_head_get_(r->chat, at);
-    if (!(b.kind & TCALL_ITEM_ALL_))
-        a.kind &= (uint8_t)~TCALL_ITEM_START_;
-    tcall_head_set_(r->chat, at, &a);
-    tcall_reader_give_(r, at, TCALL_PART_TEXT_);
-}
-
-/* Moves a sign to the text of the answer. One is enough, the first. */
-static void tcall_reader_sign_text_(tcall_reader *r)
-{
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending), a;
-    if (!b.len[TCALL_PART_SIGN_] && !(b.kind & TCALL_ITEM_LOST_))
-        return;
-    tcall_reader_begin_text_(r);
-    if (!r->has_text)
-        return;
-    a = tcall_head_get_(r->chat, r->start);
-    a.kind |= b.kind & TCALL_ITEM_LOST_;
-    tcall_head_set_(r->chat, r->start, &a);
-    if (!a.len[TCALL_PART_SIGN_])
-        tcall_reader_give_(r, r->start, TCALL_PART_SIGN_);
+    if (all || a->kind & TCALL_ITEM_START_)
+        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+    if (!all)
+        a->kind &= (uint8_t)~TCALL_ITEM_START_;
+    tcall_reader_give_(r, &r->pending, at, TCALL_PART_TEXT_);
 }
 
 /* What an element is, now that its document is complete. */
-static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
+static int tcall_reader_piece_(const tcall_reader *r)
 {
-    if ((h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_PIECE_)
-        return h.kind;
     return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
            : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
            : r->event == TCALL_WORD_ALL_   ? TCALL_ITEM_CALL | TCALL_ITEM_ALL_
@@ -11193,32 +11150,32 @@ static void tcall_reader_show_(tcall_reader *r)
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, r->pending);
+    tcall_head_ *h = tcall_reader_head_(r, r->pending);
+    const tcall_str none = {NULL, 0};
     size_t at = TCALL_NO_ITEM_;
-    bool piece = (h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
-    h.kind = tcall_reader_kind_(r, h);
-    h.choice = r->choice;
-    if (h.index == TCALL_INDEX_NONE_)
-        h.index = r->index;
-    tcall_head_set_(r->chat, r->pending, &h);
-    if ((h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
+    bool piece = (h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
+    if (piece)
+        h->kind = (uint8_t)tcall_reader_piece_(r);
+    h->choice = r->choice;
+    if (h->index == TCALL_INDEX_NONE_)
+        h->index = r->index;
+    if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
         tcall_reader_say_(r, &r->pending);
-        tcall_reader_sign_text_(r);
-    } else if (h.kind != TCALL_ITEM_NONE_ ||
-               (!piece && h.index != TCALL_INDEX_NONE_)) {
-        if (!r->whole && h.kind != TCALL_ITEM_NONE_)
+        tcall_reader_opaque_(r, TCALL_OPAQUE_SAID_, none);
+    } else if (h->kind != TCALL_ITEM_NONE_ ||
+               (!piece && h->index != TCALL_INDEX_NONE_)) {
+        if (!r->whole && h->kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
-        if (at == TCALL_NO_ITEM_ || !(h.kind & TCALL_ITEM_ALL_))
+        if (at == TCALL_NO_ITEM_ || !(h->kind & TCALL_ITEM_ALL_))
             tcall_reader_show_(r);
         if (at == TCALL_NO_ITEM_) {
-            r->pending += tcall_head_size_(&h);
+            r->pending = tcall_reader_next_(r, r->pending);
             r->began |= (uint8_t)(1u << r->choice);
             return;
         }
         tcall_reader_merge_(r, at);
     }
-    h = tcall_head_get_(r->chat, r->pending);
-    tcall_reader_shift_(r, r->pending + tcall_head_size_(&h), r->pending);
+    tcall_reader_remove_(r, r->pending);
 }
 
 /* All elements of one choice, or of a document, are complete. */
@@ -11232,61 +11189,22 @@ static void tcall_reader_settle_all_(tcall_reader *r)
     r->choice = 0;
 }
 
-/* A piece of an element as JSON text, which is kept if its type says so. The
- * type usually comes first. */
-static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
-{
-    if (!(r->provider->traits & TCALL_TRAIT_OPAQUE) ||
-        r->event == TCALL_WORD_NEW_ ||
-        (r->type && r->type != TCALL_WORD_OPAQUE_) ||
-        r->answer.error == TCALL_E_MEMORY)
-        return;
-    if (!r->keeping)
-        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
-    if (!r->keeping)
-        return;
-    if (r->raw_lost ||
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_reader_drop_raw_(r);
-        r->raw_lost += s.len;
-    } else {
-        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
-    }
-}
-
-static void tcall_reader_raw_end_(tcall_reader *r)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, r->raw);
-    r->keeping = false;
-    if (r->type == TCALL_WORD_OPAQUE_) {
-        h.kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
-        h.index = r->index;
-        tcall_head_set_(r->chat, r->raw, &h);
-        if (r->raw_lost)
-            tcall_reader_bare_(r, r->raw, r->raw_lost);
-    } else {
-        tcall_reader_shift_(r, r->raw + tcall_head_size_(&h), r->raw);
-    }
-    r->raw_lost = 0;
-}
-
 static void tcall_reader_call_end_(tcall_reader *r)
 {
-    tcall_head_ h;
+    const tcall_str none = {NULL, 0};
     if (r->answer.error == TCALL_E_MEMORY)
         r->lost += TCALL_HEAD_;
     if (r->keeping)
-        tcall_reader_raw_end_(r);
+        tcall_reader_opaque_(r, TCALL_OPAQUE_RAW_END_, none);
     if (r->open) {
-        h = tcall_head_get_(r->chat, r->slot);
-        h.index = r->index;
+        tcall_head_ *h = tcall_reader_head_(r, r->slot);
+        h->index = r->index;
         if (r->object)
-            h.kind |= TCALL_ITEM_START_;
+            h->kind |= TCALL_ITEM_START_;
         if (r->all)
-            h.kind |= TCALL_ITEM_ALL_;
-        if (r->ignored && (h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
-            h.kind = TCALL_ITEM_NONE_;
-        tcall_head_set_(r->chat, r->slot, &h);
+            h->kind |= TCALL_ITEM_ALL_;
+        if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
+            h->kind = TCALL_ITEM_NONE_;
     }
     r->open = r->element = r->object = r->all = r->ignored = false;
     r->kind = r->type = 0;
@@ -11427,10 +11345,10 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->all = true;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
-    if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
+    if ((opaque && !r->provider->opaque) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field != TCALL_AT_SAID && r->open &&
-         tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
+         tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
         r->skip = true;
     if (field >= TCALL_AT_KEEP && r->element && !r->skip &&
         r->answer.error != TCALL_E_MEMORY)
@@ -11442,26 +11360,29 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
     r->skip = c == 'n';
-    if (tcall_reader_part_of_(field) >= 0) {
-        tcall_reader_begin_part_(r, field, c);
-    } else if (field >= TCALL_AT_INDEX) {
-        r->word[0] = 0;
-    } else if (field == TCALL_AT_CALL) {
+    switch (field) {
+    case TCALL_AT_CALL:
         r->object = r->all = r->ignored = false;
         r->element = true;
         r->type = 0;
-    } else if (field == TCALL_AT_VOID) {
-        r->ignored = r->ignored || c == 't' || c == '{';
-    } else if (field == TCALL_AT_RESTART) {
+        break;
+    case TCALL_AT_VOID: r->ignored = r->ignored || c == 't' || c == '{'; break;
+    case TCALL_AT_RESTART:
         if (c == '{')
             tcall_reader_clear_(r);
-    } else if (field == TCALL_AT_WHOLE) {
-        r->whole = r->whole || !r->skip;
-    } else if (field >= TCALL_AT_ERROR) {
-        if (field == TCALL_AT_ERROR && c == '{')
-            r->answer.error = TCALL_E_PROVIDER;
+        break;
+    case TCALL_AT_WHOLE: r->whole = r->whole || !r->skip; break;
+    case TCALL_AT_ERROR:
+        if (c == '{')
+            r->answer.error = TCALL_E_PROVIDER; /* fall through */
+    case TCALL_AT_MESSAGE:
         if (r->answer.message[0])
             r->skip = true;
+        break;
+    default:
+        if (field <= TCALL_AT_PIECE)
+            tcall_reader_begin_part_(r, field, c);
+        r->word[0] = 0;
     }
 }
 
@@ -11486,23 +11407,21 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
                             tcall_str s)
 {
     tcall_reader *r = (tcall_reader *)user;
+    bool ends = event == TCALL_SCAN_END;
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
-    else if (field == TCALL_AT_CALL && event == TCALL_SCAN_DATA)
-        tcall_reader_raw_(r, s);
-    else if (event == TCALL_SCAN_END &&
-             (field == TCALL_AT_CALL ||
-              (!r->element &&
-               (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
-                field == TCALL_AT_KEEP_2))))
+    else if (field == TCALL_AT_CALL && !ends)
+        tcall_reader_opaque_(r, TCALL_OPAQUE_RAW_, s);
+    else if (ends && (field == TCALL_AT_CALL ||
+                      (!r->element &&
+                       (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
+                        field == TCALL_AT_KEEP_2))))
         tcall_reader_call_end_(r);
-    else if (event == TCALL_SCAN_END && field == TCALL_AT_CHOICE)
+    else if (ends && field == TCALL_AT_CHOICE)
         tcall_reader_settle_all_(r);
-    else if (r->skip)
-        return TCALL_OK;
-    else if (event == TCALL_SCAN_DATA)
+    else if (!ends && !r->skip)
         tcall_reader_data_(r, field, s);
-    else if (field >= TCALL_AT_INDEX)
+    else if (field >= TCALL_AT_INDEX && !r->skip)
         return tcall_reader_word_(r, field);
     return TCALL_OK;
 }
@@ -11543,25 +11462,16 @@ static void tcall_reader_fail_(tcall_reader *r, int error)
         r->answer.error = error;
 }
 
-/* Where the first line ends, by LF or CR; NULL: not in these bytes. */
-static const char *tcall_line_end_(const char *p, const char *end)
-{
-    const char *lf = (const char *)memchr(p, '\n', (size_t)(end - p));
-    const char *cr =
-        (const char *)memchr(p, '\r', (size_t)((lf ? lf : end) - p));
-    return cr ? cr : lf;
-}
-
 /* Bytes of a document, up to its end or, with SSE, to that of the line. */
 static const char *tcall_reader_document_(tcall_reader *r, const char *p,
                                           const char *end)
 {
-    const char *line = NULL;
+    const char *line = p;
     size_t before = r->scan.pos;
     int error;
-    if (r->sse)
-        line = tcall_line_end_(p, end);
-    end = line ? line + 1 : end;
+    while (line < end && !(r->sse && (*line == '\n' || *line == '\r')))
+        line++;
+    end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
     if (tcall_scan_done(&r->scan)) {
@@ -11573,7 +11483,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     } else if (error) {
         tcall_reader_fail_(r, error);
     }
-    if (line && p == end) {
+    if (p > line) {
         r->state = TCALL_R_LINE_;
         r->match = 0;
         r->cr = *line == '\r';
@@ -11581,93 +11491,77 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     return p;
 }
 
-/* SSE: only "data:" matters. A document may go on in the next line, but not
- * beyond the end of its event, a blank line. */
-static void tcall_reader_line_(tcall_reader *r, char c)
+static void tcall_reader_begin_document_(tcall_reader *r)
 {
-    if (c == '\n') {
-        if (r->inside && r->match == 0)
-            tcall_reader_fail_(r, TCALL_E_TRUNCATED);
-        r->match = 0;
-    } else if (c == "data:"[r->match]) {
-        r->match++;
-        if (r->match == 5)
-            r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
-    } else {
-        r->state = TCALL_R_IGNORED_;
-    }
+    r->state = TCALL_R_DOCUMENT_;
+    if (!r->some)
+        r->answer.message[0] = 0;
+    r->inside = r->some = true;
+    r->event = 0;
+    tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
+    tcall_scan_feed(&r->scan, "{", 1);
 }
 
-/* Between documents: white space, the brackets and commas of an array of
- * documents, and the [DONE] of OpenAI, which is no JSON. */
-static void tcall_reader_between_(tcall_reader *r, char c)
+/* A byte outside of documents. Of the lines of SSE only those of "data:"
+ * matter. A document may go on in the next one, but not beyond the end of its
+ * event, a blank line. Between documents stand white space, the brackets and
+ * commas of an array of documents, and the [DONE] of OpenAI, which is no JSON.
+ */
+static void tcall_reader_byte_(tcall_reader *r, char c)
 {
-    if (c == '\n' && r->sse) {
+    bool after_cr = r->cr;
+    r->cr = r->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (r->state == TCALL_R_START_) {
+        if (tcall_is_space_(c) || c & 0x80)
+            return;
+        r->sse = c != '{' && c != '[';
+        r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
+    }
+    if (!r->some)
+        tcall_reader_append_(r->answer.message, TCALL_PAGE_,
+                             tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    if (r->sse && (c == '\n' || c == '\r')) {
+        if (r->state == TCALL_R_LINE_ && r->inside && r->match == 0)
+            tcall_reader_fail_(r, TCALL_E_TRUNCATED);
         r->state = TCALL_R_LINE_;
         r->match = 0;
-    } else if (c == 'D' && r->sse) {
-        r->complete = true;
-        r->state = TCALL_R_IGNORED_;
-    } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
-        tcall_reader_fail_(r, TCALL_E_PROTOCOL);
+    } else if (r->state == TCALL_R_LINE_) {
+        if (c != "data:"[r->match])
+            r->state = TCALL_R_IGNORED_;
+        else if (++r->match == 5)
+            r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
+    } else if (r->state == TCALL_R_BETWEEN_) {
+        if (c == '{') {
+            tcall_reader_begin_document_(r);
+        } else if (c == 'D' && r->sse) {
+            r->complete = true;
+            r->state = TCALL_R_IGNORED_;
+        } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
+            tcall_reader_fail_(r, TCALL_E_PROTOCOL);
+        }
     }
 }
 
 int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
 {
     const char *p = bytes, *end = bytes + len;
-    while (p < end && !r->broken) {
-        char c = *p;
-        if (r->state == TCALL_R_DOCUMENT_) {
+    while (p < end && !r->broken)
+        if (r->state == TCALL_R_DOCUMENT_)
             p = tcall_reader_document_(r, p, end);
-            continue;
-        }
-        if (r->state == TCALL_R_START_ && !tcall_is_space_(c) && !(c & 0x80)) {
-            r->sse = c != '{' && c != '[';
-            r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
-        }
-        if (r->state == TCALL_R_BETWEEN_ && c == '{') {
-            r->state = TCALL_R_DOCUMENT_;
-            if (!r->some)
-                r->answer.message[0] = 0;
-            r->inside = r->some = true;
-            r->event = 0;
-            tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
-            continue;
-        }
-        if (r->state != TCALL_R_START_ && !r->some)
-            tcall_reader_append_(
-                r->answer.message, TCALL_PAGE_,
-                tcall_slice_(c >= ' ' && c < 0x7F ? p : " ", 1));
-        p++;
-        if (c == '\n' && r->cr) { /* of CR and LF */
-            r->cr = false;
-            continue;
-        }
-        r->cr = r->sse && c == '\r';
-        c = r->cr ? '\n' : c;
-        if (r->state == TCALL_R_BETWEEN_)
-            tcall_reader_between_(r, c);
-        else if (r->state == TCALL_R_LINE_)
-            tcall_reader_line_(r, c);
-        else if (r->state == TCALL_R_IGNORED_ && c == '\n')
-            tcall_reader_between_(r, c);
-    }
+        else
+            tcall_reader_byte_(r, *p++);
     return r->broken ? r->answer.error : TCALL_OK;
 }
 
 /* How many of n bytes of text are whole characters. */
 static size_t tcall_utf8_whole_(const char *p, size_t n)
 {
-    size_t k = 0, left = 0;
-    unsigned char lead;
-    while (k < 3 && k < n && (p[n - 1 - k] & 0xC0) == 0x80)
-        k++;
-    if (k < n) {
-        lead = (unsigned char)p[n - 1 - k];
-        left = (size_t)(lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0);
-    }
-    return left > k ? n - 1 - k : n;
+    size_t last = n ? tcall_utf8_cut_(p, n - 1) : 0;
+    return last < n && p[last] & 0x80 && !tcall_utf8_len_(p + last, p + n)
+               ? last
+               : n;
 }
 
 /* An id of nine letters and digits: every provider takes those. */
@@ -11685,13 +11579,10 @@ static bool tcall_reader_make_id_(tcall_reader *r)
 {
     char room[9];
     tcall_str id = tcall_make_id_(r->chat, room);
-    tcall_head_ h;
     if (!tcall_reader_need_(r, id.len))
         return false;
     tcall_reader_put_(r, r->pending, TCALL_PART_ID_, id);
-    h = tcall_head_get_(r->chat, r->pending);
-    h.kind |= TCALL_ITEM_MADE_;
-    tcall_head_set_(r->chat, r->pending, &h);
+    tcall_reader_head_(r, r->pending)->kind |= TCALL_ITEM_MADE_;
     return true;
 }
 
@@ -11707,59 +11598,55 @@ static int tcall_check_json_(tcall_scan *s, tcall_str text)
  * added. */
 static bool tcall_reader_item_(tcall_reader *r)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, r->pending);
-    bool empty = !h.len[TCALL_PART_TEXT_] && !h.len[TCALL_PART_NAME_];
+    const tcall_head_ *h = tcall_reader_head_(r, r->pending);
+    uint8_t kind = h->kind & TCALL_ITEM_KIND_;
     tcall_str name = tcall_str_of(r->provider->name);
-    switch (h.kind & TCALL_ITEM_KIND_) {
-    case TCALL_ITEM_TEXT: return true;
-    case TCALL_ITEM_OPAQUE:
-        if (empty && !h.len[TCALL_PART_SIGN_] && !(h.kind & TCALL_ITEM_LOST_))
-            return false;
+    if (kind == TCALL_ITEM_TEXT)
+        return true;
+    if (kind != TCALL_ITEM_CALL && kind != TCALL_ITEM_OPAQUE)
+        return false;
+    if (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
+        !tcall_len_(h, kind == TCALL_ITEM_CALL ? TCALL_PART_ID_
+                                               : TCALL_PART_SIGN_) &&
+        (kind == TCALL_ITEM_CALL || !(h->kind & TCALL_ITEM_LOST_)))
+        return false;
+    if (kind == TCALL_ITEM_OPAQUE) {
         if (tcall_reader_need_(r, name.len))
             tcall_reader_put_(r, r->pending, TCALL_PART_NAME_, name);
         return true;
-    case TCALL_ITEM_CALL:
-        if (empty && !h.len[TCALL_PART_ID_])
-            return false;
-        if (!h.len[TCALL_PART_ID_] && !tcall_reader_make_id_(r))
-            return false;
-        r->slot = r->pending;
-        r->answer.calls++;
-        return true;
-    default: return false;
     }
+    if (!tcall_len_(h, TCALL_PART_ID_) && !tcall_reader_make_id_(r))
+        return false;
+    r->slot = r->pending;
+    r->answer.calls++;
+    return true;
 }
 
 /* The answer is whole: look at its items. pending is the one at hand, slot the
  * last call. */
 static void tcall_reader_finish_(tcall_reader *r)
 {
-    const char *text = r->chat->block->base + r->start + TCALL_HEAD_;
-    tcall_head_ h;
     r->pending = r->start;
     while (r->pending < r->chat->block->low) {
         bool stays = tcall_reader_item_(r);
         if (r->answer.error)
             return;
-        h = tcall_head_get_(r->chat, r->pending);
         if (stays)
-            r->pending += tcall_head_size_(&h);
+            r->pending = tcall_reader_next_(r, r->pending);
         else
-            tcall_reader_shift_(r, r->pending + tcall_head_size_(&h),
-                                r->pending);
+            tcall_reader_remove_(r, r->pending);
     }
     if (r->cut && r->answer.calls) {
-        h = tcall_head_get_(r->chat, r->slot);
-        h.error = h.error == TCALL_E_MEMORY ? h.error : (int8_t)TCALL_E_CUT;
-        tcall_head_set_(r->chat, r->slot, &h);
+        tcall_head_ *h = tcall_reader_head_(r, r->slot);
+        h->error = h->error == TCALL_E_MEMORY ? h->error : (int8_t)TCALL_E_CUT;
     }
     if (r->answer.text_cut && r->has_text) { /* not inside a character */
-        h = tcall_head_get_(r->chat, r->start);
-        text += h.len[TCALL_PART_SIGN_];
-        tcall_reader_shorten_(
-            r, r->start,
-            h.len[TCALL_PART_TEXT_] -
-                tcall_utf8_whole_(text, h.len[TCALL_PART_TEXT_]));
+        const tcall_head_ *h = tcall_reader_head_(r, r->start);
+        tcall_reader_resize_(
+            r, r->start, TCALL_PART_TEXT_,
+            tcall_utf8_whole_((const char *)h +
+                                  tcall_head_end_(h, TCALL_PART_SIGN_),
+                              tcall_len_(h, TCALL_PART_TEXT_)));
     }
 }
 
@@ -11804,6 +11691,135 @@ int tcall_reader_end(tcall_reader *r)
     if (a->error)
         b->low = r->start;
     return a->error;
+}
+
+/* ---- what is opaque ---- */
+
+/* What is opaque of an item does not fit. */
+static void tcall_opaque_bare_(tcall_reader *r, size_t at, size_t more)
+{
+    int part = tcall_reader_kind_(r, at) == TCALL_ITEM_OPAQUE
+                   ? TCALL_PART_TEXT_
+                   : TCALL_PART_SIGN_;
+    for (; part >= TCALL_PART_SIGN_; part--) {
+        more += tcall_reader_len_(r, at, part);
+        tcall_reader_resize_(r, at, part, 0);
+    }
+    r->answer.unkept += more;
+    if (more)
+        tcall_reader_head_(r, at)->kind |= TCALL_ITEM_LOST_;
+}
+
+/* A piece of it. It takes nothing away from anything else. */
+static void tcall_opaque_piece_(tcall_reader *r, int part, tcall_str s)
+{
+    if (r->answer.unkept ||
+        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_)
+        tcall_opaque_bare_(r, r->slot, s.len);
+    else
+        tcall_reader_put_(r, r->slot, part, s);
+}
+
+static void tcall_opaque_drop_raw_(tcall_reader *r)
+{
+    r->raw_lost += tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
+    tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
+}
+
+/* Gives up all of it. */
+static void tcall_opaque_strip_(tcall_reader *r)
+{
+    size_t at = r->start;
+    if (r->keeping)
+        tcall_opaque_drop_raw_(r);
+    for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
+        tcall_opaque_bare_(r, at, 0);
+}
+
+/* A piece of an element as JSON text, which is kept if its type says so. The
+ * type usually comes first. */
+static void tcall_opaque_raw_(tcall_reader *r, tcall_str s)
+{
+    if (r->event == TCALL_WORD_NEW_ ||
+        (r->type && r->type != TCALL_WORD_OPAQUE_) ||
+        r->answer.error == TCALL_E_MEMORY)
+        return;
+    if (!r->keeping)
+        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
+    if (!r->keeping)
+        return;
+    if (r->raw_lost ||
+        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
+        tcall_opaque_drop_raw_(r);
+        r->raw_lost += s.len;
+    } else {
+        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
+    }
+}
+
+static void tcall_opaque_raw_end_(tcall_reader *r)
+{
+    tcall_head_ *h = tcall_reader_head_(r, r->raw);
+    r->keeping = false;
+    if (r->type == TCALL_WORD_OPAQUE_) {
+        h->kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
+        h->index = r->index;
+        if (r->raw_lost)
+            tcall_opaque_bare_(r, r->raw, r->raw_lost);
+    } else {
+        tcall_reader_remove_(r, r->raw);
+    }
+    r->raw_lost = 0;
+}
+
+/* Moves a sign to the text of the answer. One is enough, the first. */
+static void tcall_opaque_said_(tcall_reader *r)
+{
+    uint8_t lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
+    if (!lost && !tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
+        return;
+    tcall_reader_begin_text_(r);
+    if (!r->has_text)
+        return;
+    tcall_reader_head_(r, r->start)->kind |= lost;
+    if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
+        tcall_reader_give_(r, &r->pending, r->start, TCALL_PART_SIGN_);
+}
+
+/* The pending element continues the slot. Arrays that come one after the other
+ * are one. */
+static void tcall_opaque_merge_(tcall_reader *r)
+{
+    tcall_head_ *a = tcall_reader_head_(r, r->slot);
+    tcall_head_ *b = tcall_reader_head_(r, r->pending);
+    size_t n = tcall_len_(b, TCALL_PART_TEXT_);
+    size_t old = tcall_len_(a, TCALL_PART_TEXT_);
+    char *next = (char *)b + tcall_head_end_(b, TCALL_PART_SIGN_);
+    if (a->kind & TCALL_ITEM_LOST_) {
+        tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
+        tcall_opaque_bare_(r, r->slot, n);
+    } else if (n && old && *next == '[' &&
+               ((char *)a)[tcall_head_size_(a) - 1] == ']') {
+        if (n == 2) { /* [] */
+            tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
+            return;
+        }
+        *next = old == 2 ? '[' : ',';
+        tcall_reader_resize_(r, r->slot, TCALL_PART_TEXT_,
+                             old == 2 ? 0 : old - 1);
+    }
+}
+
+void tcall_opaque(tcall_reader *r, int what, tcall_str s)
+{
+    switch (what) {
+    case TCALL_OPAQUE_STRIP_: tcall_opaque_strip_(r); break;
+    case TCALL_OPAQUE_RAW_: tcall_opaque_raw_(r, s); break;
+    case TCALL_OPAQUE_RAW_END_: tcall_opaque_raw_end_(r); break;
+    case TCALL_OPAQUE_SAID_: tcall_opaque_said_(r); break;
+    case TCALL_OPAQUE_MERGE_: tcall_opaque_merge_(r); break;
+    default: tcall_opaque_piece_(r, what, s);
+    }
 }
 
 /* What providers write about their errors, in code, type or words, behind the
@@ -12298,31 +12314,6 @@ static void tcall_write_member_(tcall_writer *w, const char *key,
     }
 }
 
-/* Arrays that came one after the other, as one. */
-static void tcall_write_arrays_(tcall_writer *w, tcall_str s)
-{
-    size_t i, from = 0;
-    int depth = 0;
-    bool quoted = false;
-    for (i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (quoted && c == '\\') {
-            i++;
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (!quoted) {
-            depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-            if (depth == 0 && i + 1 < s.len && s.ptr[i + 1] == '[') {
-                tcall_write_bytes(w, s.ptr + from, i - from);
-                tcall_write_text(w, ",");
-                depth++;
-                from = ++i + 1;
-            }
-        }
-    }
-    tcall_write_bytes(w, s.ptr + from, s.len - from);
-}
-
 /* The n-th of texts that stand one behind the other, each ended by NUL. A
  * table of pointers would be linked with all its texts where nobody uses it. */
 static const char *tcall_nth_(const char *texts, int n)
@@ -12342,7 +12333,6 @@ static void tcall_write_value_(tcall_writer *w, char letter,
     case 'n': tcall_write_str(w, item->name); break;
     case 'g': tcall_write_str(w, item->sign); break;
     case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
-    case 'l': tcall_write_arrays_(w, text); break;
     case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
     case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
     case 'I':
@@ -12364,11 +12354,11 @@ static void tcall_write_value_(tcall_writer *w, char letter,
 }
 
 /* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
- * are id, name and text of the item, as strings; @r its text as it is, @l the
- * same, arrays joined; @a its text as arguments, @A that as a string; @e the
- * text of a result where there is no flag for an error; @g its sign; @I and @s
- * id and sign as members of Gemini's, if there are any. An object behind
- * another one gets its comma. Ends at @., the result is what follows. */
+ * are id, name and text of the item, as strings; @r its text as it is; @a its
+ * text as arguments, @A that as a string; @e the text of a result where there
+ * is no flag for an error; @g its sign; @I and @s id and sign as members of
+ * Gemini's, if there are any. An object behind another one gets its comma. Ends
+ * at @., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
@@ -12541,8 +12531,7 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
     case TCALL_ITEM_OPAQUE:
-        return t->phase == (t->called ? 2 : 0) &&
-               t->to->traits & TCALL_TRAIT_OPAQUE &&
+        return t->phase == (t->called ? 2 : 0) && t->to->opaque &&
                tcall_str_eq(item->name, tcall_str_of(t->to->name));
     default: return false;
     }
@@ -12559,7 +12548,7 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = next;
             if (!tcall_talk_fits_(t, item))
                 continue;
-            if (item->lost && t->to->traits & TCALL_TRAIT_OPAQUE && !w->error)
+            if (item->lost && t->to->opaque && !w->error)
                 w->error = TCALL_E_MEMORY;
             if (t->phase == 3)
                 tcall_chat_result_(t->chat, next, item);
@@ -12645,7 +12634,7 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
                 break; /* it always stands before the calls */
             tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
             tcall_write_form_(w,
-                              item.made ? ",'reasoning_details':@l"
+                              item.made ? ",'reasoning_details':@r"
                                         : ",'reasoning_content':@t",
                               &item);
         }
@@ -12723,7 +12712,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
 #define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, traits)                      \
+                        version, value, id, opaque, traits)              \
     static const char tcall_##name##_name_[] = #name;                    \
     static const char tcall_##name##_url_[] = url;                       \
     static const char tcall_##name##_path_[] = path;                     \
@@ -12738,6 +12727,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
                                          tcall_##format##_words_,        \
                                          tcall_##format##_write_,        \
                                          id,                             \
+                                         opaque,                         \
                                          traits};
 
 /* ==========================================================================
@@ -12822,7 +12812,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
                 "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, NULL, 0)
+                NULL, NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -12927,7 +12917,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
                 "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
-                "2023-06-01", NULL, TCALL_TRAIT_OPAQUE)
+                "2023-06-01", NULL, tcall_opaque, 0)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -12976,7 +12966,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 }
 
 TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
-                "Authorization", "Bearer ", NULL, NULL, NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL, NULL,
                 TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
@@ -13095,7 +13085,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
                 NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
-                TCALL_TRAIT_OPAQUE)
+                tcall_opaque, 0)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -13202,15 +13192,15 @@ static const char tcall_gemini_stream_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, TCALL_TRAIT_OPAQUE)
+                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque, 0)
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  */
 
-#define TCALL_X_(name, url, path, header, prefix, id, traits)                  \
+#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits)          \
     TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
-                    id, traits)
+                    id, opaque, traits)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -13239,7 +13229,8 @@ tcall_str tcall_id_of_nine(char *to, tcall_str id)
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-#define TCALL_X_(name, url, path, header, prefix, id, traits) &tcall_##name,
+#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits) \
+    &tcall_##name,
     static const tcall_provider *const all[] = {
         TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
         &tcall_responses, &tcall_gemini};
@@ -13413,13 +13404,13 @@ int tcall_text_calls(tcall_reader *r)
 {
     tcall_block *b = r->chat->block;
     const char *p, *end, *first = NULL;
-    tcall_head_ h;
+    const tcall_head_ *h;
     int error = r->answer.error;
     if (error || r->answer.calls || !r->has_text)
         return error;
-    h = tcall_head_get_(r->chat, r->start);
-    end = b->base + r->start + tcall_head_size_(&h);
-    p = end - h.len[TCALL_PART_TEXT_];
+    h = tcall_reader_head_(r, r->start);
+    end = (const char *)h + tcall_head_size_(h);
+    p = end - tcall_len_(h, TCALL_PART_TEXT_);
     while (p < end && error == TCALL_OK) {
         const char(*marker)[20] = tcall_marked_marker_(p, end);
         const char *close;
@@ -13439,11 +13430,10 @@ int tcall_text_calls(tcall_reader *r)
         r->answer.error = error;
         b->low = r->start;
     } else if (r->answer.calls) {
-        tcall_reader_shorten_(r, r->start, (size_t)(end - first));
-        h = tcall_head_get_(r->chat, r->slot);
+        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
+                             tcall_reader_text_len_(r) - (size_t)(end - first));
         if (r->cut || r->answer.text_cut) /* who knows what followed */
-            h.error = (int8_t)TCALL_E_CUT;
-        tcall_head_set_(r->chat, r->slot, &h);
+            tcall_reader_head_(r, r->slot)->error = (int8_t)TCALL_E_CUT;
     }
     return error;
 }
