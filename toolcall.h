@@ -177,14 +177,37 @@ const char *tcall_error_text(int error);
  */
 
 /* One row of an outline: a tree written in preorder, each row with its depth,
- * the root being depth 0 and not written. key "*" is any element of an array,
- * "0" the first. The table ends with a row whose depth is 0. */
+ * the root being depth 0 and not written. */
 typedef struct tcall_path {
     uint8_t depth;
     uint8_t field; /* reported to the callback; 0: only leads to others */
     uint8_t how;   /* TCALL_PATH_... */
-    char key[21];  /* no pointer: what is not used is then not linked */
+    uint8_t len;   /* of its key */
 } tcall_path;
+
+/* The rows, the last with depth 0, and their keys one behind the other. */
+typedef struct tcall_outline {
+    const tcall_path *rows;
+    const char *keys;
+} tcall_outline;
+
+/* Defines both from a list of X(depth, field, how, key). key "*" is any
+ * element of an array, "0" the first:
+ *
+ * #define ROWS(X)          \
+ *     X(1, 0, 0, "choices") \
+ *     X(2, 0, 0, "*")       \
+ *     X(3, FINISH, 0, "finish_reason")
+ *
+ * TCALL_OUTLINE(outline, ROWS)
+ *
+ * What is not used is not linked: the keys are no pointers in the rows. */
+#define TCALL_OUTLINE(name, LIST)                                           \
+    static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
+    static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
+    static const tcall_outline name = {name##_rows, name##_keys};
+#define TCALL_ROW_(depth, field, how, key)     {depth, field, how, sizeof key - 1},
+#define TCALL_ROW_KEY_(depth, field, how, key) key
 
 enum {
     TCALL_PATH_SAME = 1, /* its inside is that of the next row, of the same
@@ -205,8 +228,8 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
 /* Levels of an outline, and the longest key that one may name. */
-#define TCALL_SCAN_LEVELS_ 16
-#define TCALL_SCAN_KEY_    32
+#define TCALL_SCAN_LEVELS_ 9
+#define TCALL_SCAN_KEY_    20
 
 typedef enum tcall_type {
     TCALL_MISSING,
@@ -234,7 +257,8 @@ typedef struct tcall_utf_ {
 } tcall_utf_;
 
 typedef struct tcall_scan {
-    const tcall_path *paths;
+    const tcall_path *rows;
+    const char *keys;
     tcall_scan_fn on;
     void *user;
     size_t pos;     /* bytes consumed; after an error, where it stands */
@@ -259,13 +283,15 @@ typedef struct tcall_scan {
     uint8_t key_len;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
-    uint8_t index[TCALL_SCAN_LEVELS_];          /* element, 255 and more: 255 */
+    uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
+    uint16_t behind;                    /* the key that matched last */
+    uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
     char key[TCALL_SCAN_KEY_];
 } tcall_scan;
 
-/* Start over. paths and on may be NULL: then it only recognises. */
-void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
-                     void *user);
+/* Start over. outline and on may be NULL: then it only recognises. */
+void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                     tcall_scan_fn on, void *user);
 /* Also make a token of each value and key; the text must be fed in one piece.
  * s->tokens counts those too that do not fit. */
 void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
@@ -1901,18 +1927,19 @@ struct tcall_provider {
     const char *url; /* where it is; "": every user has one of his own */
     /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
-    const char *stream_path; /* NULL: the same */
-    const char *key_header;  /* carries the key */
-    const char *key_prefix;  /* before the key: "Bearer " */
-    const char *version[2];  /* a further header: name, value */
-    const tcall_path *paths; /* where things stand in an answer */
-    const char *words;       /* reasons to stop, types: TCALL_SAYS_... */
+    const char *stream_path;    /* NULL: the same */
+    const char *key_header;     /* carries the key */
+    const char *key_prefix;     /* before the key: "Bearer " */
+    const char *version[2];     /* a further header: name, value */
+    const tcall_outline *paths; /* where things stand in an answer */
+    const char *words;          /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
      * the same for the same id. NULL: any id will do. */
     tcall_str (*id)(char *to, tcall_str id);
-    /* tcall_opaque: what is opaque is kept and goes back. NULL: it does not. */
+    /* tcall_opaque, tcall_opaque_arrays: reasoning is kept and goes back as it
+     * came. NULL: it does not. */
     void (*opaque)(struct tcall_reader *r, int what, tcall_str s);
     uint16_t traits;
 };
@@ -1938,7 +1965,8 @@ extern const tcall_provider tcall_gemini;    /* generateContent */
       TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                       \
           TCALL_TRAIT_MAX_TOKENS)                                             \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",        \
-      "Authorization", "Bearer ", NULL, tcall_opaque, TCALL_TRAIT_MAX_TOKENS) \
+      "Authorization", "Bearer ", NULL, tcall_opaque_arrays,                  \
+      TCALL_TRAIT_MAX_TOKENS)                                                 \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",       \
       "Bearer ", NULL, NULL, 0)                                               \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, 0) \
@@ -1964,8 +1992,10 @@ TCALL_SERVERS(TCALL_X_)
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
 tcall_str tcall_id_of_nine(char *to, tcall_str id);
-/* For tcall_provider.opaque; private. */
+/* For tcall_provider.opaque; nobody else calls them. What is opaque comes as
+ * text, or as arrays too. */
 void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
+void tcall_opaque_arrays(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
@@ -2563,14 +2593,18 @@ static bool tcall_number_ends_(uint8_t state)
     return 0x258 >> state & 1;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
-                     void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                     tcall_scan_fn on, void *user)
 {
     memset(s, 0, sizeof *s);
-    s->paths = paths;
+    s->row = TCALL_SCAN_NONE_;
+    if (outline) {
+        s->rows = outline->rows;
+        s->keys = outline->keys;
+        s->row = TCALL_SCAN_ROOT_;
+    }
     s->on = on;
     s->user = user;
-    s->row = paths ? TCALL_SCAN_ROOT_ : TCALL_SCAN_NONE_;
     s->at = TCALL_SCAN_NONE_;
 }
 
@@ -2669,18 +2703,20 @@ static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
                              const char *p, size_t n)
 {
     int r;
-    if (row >= TCALL_SCAN_ROOT_ || !s->paths[row].field || s->error)
+    if (row >= TCALL_SCAN_ROOT_ || !s->rows[row].field || s->error)
         return;
-    r = s->on(s->user, s->paths[row].field, event, tcall_slice_(p, n));
+    r = s->on(s->user, s->rows[row].field, event, tcall_slice_(p, n));
     if (r < 0)
         s->error = r;
 }
 
-/* The row below parent that the key or element matches. */
-static inline uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
+/* The row below parent, that of the open container, that the key or element
+ * matches. */
+static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
                                         const char *key, size_t len)
 {
-    const tcall_path *row = s->paths;
+    const tcall_path *row = s->rows;
+    const char *text = s->keys;
     uint8_t below = 1;
     if (parent == TCALL_SCAN_NONE_)
         return TCALL_SCAN_NONE_;
@@ -2688,13 +2724,15 @@ static inline uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
         row += parent;
         below = (uint8_t)(row->depth + 1);
         row++;
+        text += s->below[s->depth - 1];
     }
-    for (; row->depth >= below; row++) {
+    for (; row->depth >= below; text += row->len, row++) {
         if (row->depth != below)
             continue;
-        if (row->key[0] == key[0] && strncmp(row->key, key, len) == 0 &&
-            row->key[len] == 0)
-            return (uint8_t)(row - s->paths);
+        if (row->len == len && *text == *key && memcmp(text, key, len) == 0) {
+            s->behind = (uint16_t)(text - s->keys + row->len);
+            return (uint8_t)(row - s->rows);
+        }
         if (row->how & TCALL_PATH_LAST)
             break;
     }
@@ -2734,6 +2772,7 @@ static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
 {
     uint8_t row, bit = (uint8_t)(1u << (s->depth & 7));
+    unsigned below = 0;
     tcall_scan_begin_(s, c);
     tcall_scan_token_open_(s);
     s->object = *c == '{';
@@ -2741,11 +2780,16 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (s->depth >= TOOLCALL_MAX_DEPTH)
         return tcall_scan_fail_(s, TCALL_E_DEPTH);
     if (row < TCALL_SCAN_ROOT_) {
-        if (s->paths[row].how & TCALL_PATH_RAW && !s->raw_depth) {
+        const tcall_path *path = s->rows + row;
+        below = s->behind;
+        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        row = (uint8_t)(row + (s->paths[row].how & TCALL_PATH_SAME));
+        if (path->how & TCALL_PATH_SAME) {
+            row++;
+            below += path[1].len;
+        }
     }
     s->open[s->depth >> 3] &= (uint8_t)~bit;
     if (s->object)
@@ -2753,6 +2797,7 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     s->at = TCALL_SCAN_NONE_;
     if (s->depth < TCALL_SCAN_LEVELS_) {
         s->at = s->node[s->depth] = row;
+        s->below[s->depth] = (uint16_t)below;
         s->index[s->depth] = 0;
     }
     s->depth++;
@@ -2796,7 +2841,7 @@ static void tcall_scan_string_begin_(tcall_scan *s, const char *p, bool key)
         s->key_len = 0;
         if (s->at != TCALL_SCAN_NONE_)
             s->take = 1;
-    } else if (s->row < TCALL_SCAN_ROOT_ && s->paths[s->row].field) {
+    } else if (s->row < TCALL_SCAN_ROOT_ && s->rows[s->row].field) {
         s->take = 2;
     }
 }
@@ -11466,10 +11511,10 @@ static void tcall_reader_fail_(tcall_reader *r, int error)
 static const char *tcall_reader_document_(tcall_reader *r, const char *p,
                                           const char *end)
 {
-    const char *line = p;
+    const char *line = r->sse ? p : end;
     size_t before = r->scan.pos;
     int error;
-    while (line < end && !(r->sse && (*line == '\n' || *line == '\r')))
+    while (line < end && *line != '\n' && *line != '\r')
         line++;
     end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
@@ -11710,58 +11755,101 @@ static void tcall_opaque_bare_(tcall_reader *r, size_t at, size_t more)
         tcall_reader_head_(r, at)->kind |= TCALL_ITEM_LOST_;
 }
 
-/* A piece of it. It takes nothing away from anything else. */
-static void tcall_opaque_piece_(tcall_reader *r, int part, tcall_str s)
+/* Of the pending element, which continues the slot, nothing is kept. */
+static void tcall_opaque_merge_(tcall_reader *r)
 {
-    if (r->answer.unkept ||
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_)
-        tcall_opaque_bare_(r, r->slot, s.len);
-    else
-        tcall_reader_put_(r, r->slot, part, s);
+    size_t n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
+    if (!(tcall_reader_head_(r, r->slot)->kind & TCALL_ITEM_LOST_))
+        return;
+    tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
+    tcall_opaque_bare_(r, r->slot, n);
 }
 
-static void tcall_opaque_drop_raw_(tcall_reader *r)
+/* It takes nothing away from anything else. */
+static bool tcall_opaque_fits_(const tcall_reader *r, tcall_str s)
 {
-    r->raw_lost += tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
-    tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
+    return tcall_block_free_(r->chat->block) >= s.len + TCALL_RESERVE_;
 }
 
-/* Gives up all of it. */
-static void tcall_opaque_strip_(tcall_reader *r)
+void tcall_opaque(tcall_reader *r, int what, tcall_str s)
 {
     size_t at = r->start;
-    if (r->keeping)
-        tcall_opaque_drop_raw_(r);
-    for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
-        tcall_opaque_bare_(r, at, 0);
+    if (what == TCALL_OPAQUE_STRIP_)
+        for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
+            tcall_opaque_bare_(r, at, 0);
+    else if (what == TCALL_OPAQUE_MERGE_)
+        tcall_opaque_merge_(r);
+    else if (what >= TCALL_PARTS_)
+        return;
+    else if (r->answer.unkept || !tcall_opaque_fits_(r, s))
+        tcall_opaque_bare_(r, r->slot, s.len);
+    else
+        tcall_reader_put_(r, r->slot, what, s);
 }
 
-/* A piece of an element as JSON text, which is kept if its type says so. The
- * type usually comes first. */
-static void tcall_opaque_raw_(tcall_reader *r, tcall_str s)
+/* Arrays that come one after the other are one. */
+void tcall_opaque_arrays(tcall_reader *r, int what, tcall_str s)
 {
-    if (r->event == TCALL_WORD_NEW_ ||
-        (r->type && r->type != TCALL_WORD_OPAQUE_) ||
-        r->answer.error == TCALL_E_MEMORY)
+    size_t n, old;
+    tcall_opaque(r, what, s);
+    if (what != TCALL_OPAQUE_MERGE_)
         return;
-    if (!r->keeping)
-        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
-    if (!r->keeping)
-        return;
-    if (r->raw_lost ||
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_opaque_drop_raw_(r);
-        r->raw_lost += s.len;
-    } else {
-        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
+    n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
+    old = tcall_reader_len_(r, r->slot, TCALL_PART_TEXT_);
+    if (n && old) {
+        tcall_head_ *b = tcall_reader_head_(r, r->pending);
+        char *next = (char *)b + tcall_head_end_(b, TCALL_PART_SIGN_);
+        char *end = r->chat->block->base + tcall_reader_next_(r, r->slot);
+        if (*next != '[' || end[-1] != ']')
+            return;
+        if (n > 2 && old > 2)
+            *next = ',';
+        if (n == 2) /* [] */
+            tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
+        else
+            tcall_reader_resize_(r, r->slot, TCALL_PART_TEXT_,
+                                 old > 2 ? old - 1 : 0);
     }
 }
 
-static void tcall_opaque_raw_end_(tcall_reader *r)
+/* A sign may belong to the text of the answer. One is enough, the first. */
+static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 {
-    tcall_head_ *h = tcall_reader_head_(r, r->raw);
+    uint8_t lost;
+    tcall_opaque(r, what, s);
+    if (what != TCALL_OPAQUE_SAID_)
+        return;
+    lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
+    if (lost || tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
+        tcall_reader_begin_text_(r);
+    if (!r->has_text)
+        return;
+    tcall_reader_head_(r, r->start)->kind |= lost;
+    if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
+        tcall_reader_give_(r, &r->pending, r->start, TCALL_PART_SIGN_);
+}
+
+/* An element as JSON text, which is kept if its type says so. The type usually
+ * comes first. */
+static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
+{
+    bool raw = what == TCALL_OPAQUE_RAW_ && r->event != TCALL_WORD_NEW_ &&
+               (!r->type || r->type == TCALL_WORD_OPAQUE_) &&
+               r->answer.error != TCALL_E_MEMORY;
+    if (raw && !r->keeping)
+        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
+    if (r->keeping && raw && !r->raw_lost && tcall_opaque_fits_(r, s)) {
+        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
+    } else if (r->keeping && (raw || what == TCALL_OPAQUE_STRIP_)) {
+        r->raw_lost += s.len + tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
+        tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
+    }
+    tcall_opaque(r, what, s);
+    if (what != TCALL_OPAQUE_RAW_END_)
+        return;
     r->keeping = false;
     if (r->type == TCALL_WORD_OPAQUE_) {
+        tcall_head_ *h = tcall_reader_head_(r, r->raw);
         h->kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
         h->index = r->index;
         if (r->raw_lost)
@@ -11770,56 +11858,6 @@ static void tcall_opaque_raw_end_(tcall_reader *r)
         tcall_reader_remove_(r, r->raw);
     }
     r->raw_lost = 0;
-}
-
-/* Moves a sign to the text of the answer. One is enough, the first. */
-static void tcall_opaque_said_(tcall_reader *r)
-{
-    uint8_t lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
-    if (!lost && !tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
-        return;
-    tcall_reader_begin_text_(r);
-    if (!r->has_text)
-        return;
-    tcall_reader_head_(r, r->start)->kind |= lost;
-    if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
-        tcall_reader_give_(r, &r->pending, r->start, TCALL_PART_SIGN_);
-}
-
-/* The pending element continues the slot. Arrays that come one after the other
- * are one. */
-static void tcall_opaque_merge_(tcall_reader *r)
-{
-    tcall_head_ *a = tcall_reader_head_(r, r->slot);
-    tcall_head_ *b = tcall_reader_head_(r, r->pending);
-    size_t n = tcall_len_(b, TCALL_PART_TEXT_);
-    size_t old = tcall_len_(a, TCALL_PART_TEXT_);
-    char *next = (char *)b + tcall_head_end_(b, TCALL_PART_SIGN_);
-    if (a->kind & TCALL_ITEM_LOST_) {
-        tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
-        tcall_opaque_bare_(r, r->slot, n);
-    } else if (n && old && *next == '[' &&
-               ((char *)a)[tcall_head_size_(a) - 1] == ']') {
-        if (n == 2) { /* [] */
-            tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
-            return;
-        }
-        *next = old == 2 ? '[' : ',';
-        tcall_reader_resize_(r, r->slot, TCALL_PART_TEXT_,
-                             old == 2 ? 0 : old - 1);
-    }
-}
-
-void tcall_opaque(tcall_reader *r, int what, tcall_str s)
-{
-    switch (what) {
-    case TCALL_OPAQUE_STRIP_: tcall_opaque_strip_(r); break;
-    case TCALL_OPAQUE_RAW_: tcall_opaque_raw_(r, s); break;
-    case TCALL_OPAQUE_RAW_END_: tcall_opaque_raw_end_(r); break;
-    case TCALL_OPAQUE_SAID_: tcall_opaque_said_(r); break;
-    case TCALL_OPAQUE_MERGE_: tcall_opaque_merge_(r); break;
-    default: tcall_opaque_piece_(r, what, s);
-    }
 }
 
 /* What providers write about their errors, in code, type or words, behind the
@@ -12723,7 +12761,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
                                          header,                         \
                                          prefix,                         \
                                          {version, value},               \
-                                         tcall_##format##_paths_,        \
+                                         &tcall_##format##_paths_,       \
                                          tcall_##format##_words_,        \
                                          tcall_##format##_write_,        \
                                          id,                             \
@@ -12734,42 +12772,42 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
  * >>openai: Chat Completions, also of compatible servers
  */
 
-static const tcall_path tcall_openai_paths_[] = {
-    {1, 0, 0, "usage"},
-    {2, TCALL_AT_INPUT, 0, "prompt_tokens"},
-    {2, TCALL_AT_OUTPUT, TCALL_PATH_LAST, "completion_tokens"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {2, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
-    {1, TCALL_AT_MESSAGE, 0, "message"},
-    {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
-    {1, 0, TCALL_PATH_LAST, "choices"},
-    {2, TCALL_AT_CHOICE, 0, "*"},
-    {3, TCALL_AT_NUMBER, 0, "index"},
-    {3, TCALL_AT_STOP, 0, "finish_reason"},
-    {3, TCALL_AT_HINT, 0, "native_finish_reason"}, /* of OpenRouter */
-    {3, 0, TCALL_PATH_SAME, "delta"},
-    {3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message"},
-    {4, TCALL_AT_CALL, 0, "function_call"}, /* before there were tools */
-    {5, TCALL_AT_NAME, 0, "name"},
-    {5, TCALL_AT_ARGS, 0, "arguments"},
-    {4, TCALL_AT_KEEP, 0, "reasoning_content"},
-    {4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details"},
-    {4, TCALL_AT_TEXT, 0, "content"},
-    {5, 0, 0, "*"}, /* Mistral may send parts */
-    {6, TCALL_AT_TEXT, 0, "text"},
-    {4, 0, TCALL_PATH_LAST, "tool_calls"},
-    {5, TCALL_AT_CALL, 0, "*"},
-    {6, TCALL_AT_INDEX, 0, "index"},
-    {6, TCALL_AT_ID, 0, "id"},
-    {6, 0, TCALL_PATH_SAME, "custom"},
-    {6, 0, TCALL_PATH_LAST, "function"},
-    {7, TCALL_AT_NAME, 0, "name"},
-    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments"},
-    {7, TCALL_AT_ARGS, 0, "input"}, /* of a custom tool */
-    {0, 0, 0, ""},
-};
+#define TCALL_OPENAI_PATHS_(X)                                            \
+    X(1, 0, 0, "usage")                                                   \
+    X(2, TCALL_AT_INPUT, 0, "prompt_tokens")                              \
+    X(2, TCALL_AT_OUTPUT, TCALL_PATH_LAST, "completion_tokens")           \
+    X(1, TCALL_AT_ERROR, 0, "error")                                      \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_AT_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
+    X(2, TCALL_AT_CHOICE, 0, "*")                                         \
+    X(3, TCALL_AT_NUMBER, 0, "index")                                     \
+    X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
+    X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
+    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
+    X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
+    X(5, TCALL_AT_NAME, 0, "name")                                        \
+    X(5, TCALL_AT_ARGS, 0, "arguments")                                   \
+    X(4, TCALL_AT_KEEP, 0, "reasoning_content")                           \
+    X(4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details")            \
+    X(4, TCALL_AT_TEXT, 0, "content")                                     \
+    X(5, 0, 0, "*") /* Mistral may send parts */                          \
+    X(6, TCALL_AT_TEXT, 0, "text")                                        \
+    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
+    X(5, TCALL_AT_CALL, 0, "*")                                           \
+    X(6, TCALL_AT_INDEX, 0, "index")                                      \
+    X(6, TCALL_AT_ID, 0, "id")                                            \
+    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_LAST, "function")                                  \
+    X(7, TCALL_AT_NAME, 0, "name")                                        \
+    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
+    X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
+
+TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 /* clang-format off */
 static const char tcall_openai_words_[] =
@@ -12821,47 +12859,47 @@ TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
  * stand before or behind it.
  */
 
-static const tcall_path tcall_anthropic_paths_[] = {
-    {1, TCALL_AT_EVENT, 0, "type"},
-    {1, TCALL_AT_INDEX, 0, "index"},
-    {1, TCALL_AT_STOP, 0, "stop_reason"},
-    {1, TCALL_AT_RESTART, 0, "message"},
-    {2, 0, 0, "usage"},
-    {3, TCALL_AT_INPUT, 0, "input_tokens"},
-    {3, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, 0, 0, "usage"},
-    {2, TCALL_AT_INPUT, 0, "input_tokens"},
-    {2, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {1, TCALL_AT_CALL, 0, "delta"},
-    {2, TCALL_AT_ARGS, 0, "partial_json"},
-    {2, TCALL_AT_TEXT, 0, "text"},
-    {2, TCALL_AT_KEEP, 0, "thinking"},
-    {2, TCALL_AT_SIGN, 0, "signature"},
-    {2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason"},
-    {1, TCALL_AT_CALL, 0, "content_block"},
-    {2, TCALL_AT_TYPE, 0, "type"},
-    {2, TCALL_AT_ID, 0, "id"},
-    {2, TCALL_AT_NAME, 0, "name"},
-    {2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input"},
-    {2, TCALL_AT_KEEP, 0, "thinking"},
-    {2, TCALL_AT_KEEP_2, 0, "data"}, /* of redacted thinking */
-    {2, TCALL_AT_SIGN, 0, "signature"},
-    {2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text"},
-    {1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content"},
-    {2, TCALL_AT_CALL, 0, "*"},
-    {3, TCALL_AT_TYPE, 0, "type"},
-    {3, TCALL_AT_ID, 0, "id"},
-    {3, TCALL_AT_NAME, 0, "name"},
-    {3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input"},
-    {3, TCALL_AT_TEXT, 0, "text"},
-    {3, TCALL_AT_KEEP, 0, "thinking"},
-    {3, TCALL_AT_KEEP_2, 0, "data"},
-    {3, TCALL_AT_SIGN, 0, "signature"},
-    {0, 0, 0, ""},
-};
+#define TCALL_ANTHROPIC_PATHS_(X)                               \
+    X(1, TCALL_AT_EVENT, 0, "type")                             \
+    X(1, TCALL_AT_INDEX, 0, "index")                            \
+    X(1, TCALL_AT_STOP, 0, "stop_reason")                       \
+    X(1, TCALL_AT_RESTART, 0, "message")                        \
+    X(2, 0, 0, "usage")                                         \
+    X(3, TCALL_AT_INPUT, 0, "input_tokens")                     \
+    X(3, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
+    X(1, 0, 0, "usage")                                         \
+    X(2, TCALL_AT_INPUT, 0, "input_tokens")                     \
+    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
+    X(1, TCALL_AT_ERROR, 0, "error")                            \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                        \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                        \
+    X(1, TCALL_AT_CALL, 0, "delta")                             \
+    X(2, TCALL_AT_ARGS, 0, "partial_json")                      \
+    X(2, TCALL_AT_TEXT, 0, "text")                              \
+    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
+    X(2, TCALL_AT_SIGN, 0, "signature")                         \
+    X(2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason")         \
+    X(1, TCALL_AT_CALL, 0, "content_block")                     \
+    X(2, TCALL_AT_TYPE, 0, "type")                              \
+    X(2, TCALL_AT_ID, 0, "id")                                  \
+    X(2, TCALL_AT_NAME, 0, "name")                              \
+    X(2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
+    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
+    X(2, TCALL_AT_KEEP_2, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_AT_SIGN, 0, "signature")                         \
+    X(2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text")                \
+    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content")            \
+    X(2, TCALL_AT_CALL, 0, "*")                                 \
+    X(3, TCALL_AT_TYPE, 0, "type")                              \
+    X(3, TCALL_AT_ID, 0, "id")                                  \
+    X(3, TCALL_AT_NAME, 0, "name")                              \
+    X(3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
+    X(3, TCALL_AT_TEXT, 0, "text")                              \
+    X(3, TCALL_AT_KEEP, 0, "thinking")                          \
+    X(3, TCALL_AT_KEEP_2, 0, "data")                            \
+    X(3, TCALL_AT_SIGN, 0, "signature")
+
+TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 /* clang-format off */
 static const char tcall_anthropic_words_[] =
@@ -12925,23 +12963,23 @@ TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_path tcall_ollama_paths_[] = {
-    {1, 0, 0, "message"},
-    {2, TCALL_AT_TEXT, 0, "content"},
-    {2, 0, 0, "tool_calls"},
-    {3, TCALL_AT_CALL, 0, "*"},
-    {4, TCALL_AT_ID, 0, "id"},
-    {4, 0, 0, "function"},
-    {5, TCALL_AT_NAME, 0, "name"},
-    {5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments"},
-    {1, TCALL_AT_EVENT, 0, "done"},
-    {1, TCALL_AT_STOP, 0, "done_reason"},
-    {1, TCALL_AT_INPUT, 0, "prompt_eval_count"},
-    {1, TCALL_AT_OUTPUT, 0, "eval_count"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {0, 0, 0, ""},
-};
+#define TCALL_OLLAMA_PATHS_(X)                       \
+    X(1, 0, 0, "message")                            \
+    X(2, TCALL_AT_TEXT, 0, "content")                \
+    X(2, 0, 0, "tool_calls")                         \
+    X(3, TCALL_AT_CALL, 0, "*")                      \
+    X(4, TCALL_AT_ID, 0, "id")                       \
+    X(4, 0, 0, "function")                           \
+    X(5, TCALL_AT_NAME, 0, "name")                   \
+    X(5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_AT_EVENT, 0, "done")                  \
+    X(1, TCALL_AT_STOP, 0, "done_reason")            \
+    X(1, TCALL_AT_INPUT, 0, "prompt_eval_count")     \
+    X(1, TCALL_AT_OUTPUT, 0, "eval_count")           \
+    X(1, TCALL_AT_ERROR, 0, "error")                 \
+    X(2, TCALL_AT_MESSAGE, 0, "message")
+
+TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 /* clang-format off */
 static const char tcall_ollama_words_[] =
@@ -12977,52 +13015,52 @@ TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
  * an event tells what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_path tcall_responses_paths_[] = {
-    {1, TCALL_AT_EVENT, 0, "type"},
-    {1, TCALL_AT_INDEX, 0, "output_index"},
-    {1, TCALL_AT_PIECE, 0, "delta"},
-    {1, TCALL_AT_PIECE, 0, "arguments"},
-    {1, TCALL_AT_CALL, TCALL_PATH_RAW, "item"},
-    {2, TCALL_AT_TYPE, 0, "type"},
-    {2, TCALL_AT_ID, 0, "call_id"},
-    {2, TCALL_AT_NAME, 0, "name"},
-    {2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
-    {2, TCALL_AT_ALL, 0, "input"},
-    {1, 0, 0, "response"},
-    {2, TCALL_AT_STOP, 0, "status"},
-    {2, TCALL_AT_ERROR, 0, "error"},
-    {3, TCALL_AT_MESSAGE, 0, "message"},
-    {3, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, 0, 0, "incomplete_details"},
-    {3, TCALL_AT_HINT, 0, "reason"},
-    {2, 0, TCALL_PATH_LAST, "usage"},
-    {3, TCALL_AT_INPUT, 0, "input_tokens"},
-    {3, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, TCALL_AT_STOP, 0, "status"},
-    {1, 0, 0, "incomplete_details"},
-    {2, TCALL_AT_HINT, 0, "reason"},
-    {1, 0, 0, "usage"},
-    {2, TCALL_AT_INPUT, 0, "input_tokens"},
-    {2, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {2, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
-    {1, TCALL_AT_MESSAGE, 0, "message"},
-    {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
-    {1, TCALL_AT_ERROR_CODE, 0, "code"},
-    {1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output"},
-    {2, TCALL_AT_CALL, TCALL_PATH_RAW, "*"},
-    {3, TCALL_AT_TYPE, 0, "type"},
-    {3, TCALL_AT_ID, 0, "call_id"},
-    {3, TCALL_AT_NAME, 0, "name"},
-    {3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
-    {3, TCALL_AT_ALL, 0, "input"},
-    {3, 0, 0, "content"},
-    {4, 0, 0, "*"},
-    {5, TCALL_AT_SAID, 0, "text"},
-    {0, 0, 0, ""},
-};
+#define TCALL_RESPONSES_PATHS_(X)                    \
+    X(1, TCALL_AT_EVENT, 0, "type")                  \
+    X(1, TCALL_AT_INDEX, 0, "output_index")          \
+    X(1, TCALL_AT_PIECE, 0, "delta")                 \
+    X(1, TCALL_AT_PIECE, 0, "arguments")             \
+    X(1, TCALL_AT_CALL, TCALL_PATH_RAW, "item")      \
+    X(2, TCALL_AT_TYPE, 0, "type")                   \
+    X(2, TCALL_AT_ID, 0, "call_id")                  \
+    X(2, TCALL_AT_NAME, 0, "name")                   \
+    X(2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")  \
+    X(2, TCALL_AT_ALL, 0, "input")                   \
+    X(1, 0, 0, "response")                           \
+    X(2, TCALL_AT_STOP, 0, "status")                 \
+    X(2, TCALL_AT_ERROR, 0, "error")                 \
+    X(3, TCALL_AT_MESSAGE, 0, "message")             \
+    X(3, TCALL_AT_ERROR_CODE, 0, "code")             \
+    X(2, 0, 0, "incomplete_details")                 \
+    X(3, TCALL_AT_HINT, 0, "reason")                 \
+    X(2, 0, TCALL_PATH_LAST, "usage")                \
+    X(3, TCALL_AT_INPUT, 0, "input_tokens")          \
+    X(3, TCALL_AT_OUTPUT, 0, "output_tokens")        \
+    X(1, TCALL_AT_STOP, 0, "status")                 \
+    X(1, 0, 0, "incomplete_details")                 \
+    X(2, TCALL_AT_HINT, 0, "reason")                 \
+    X(1, 0, 0, "usage")                              \
+    X(2, TCALL_AT_INPUT, 0, "input_tokens")          \
+    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")        \
+    X(1, TCALL_AT_ERROR, 0, "error")                 \
+    X(2, TCALL_AT_MESSAGE, 0, "message")             \
+    X(2, TCALL_AT_ERROR_CODE, 0, "code")             \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")             \
+    X(1, TCALL_AT_MESSAGE, 0, "message")             \
+    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail") \
+    X(1, TCALL_AT_ERROR_CODE, 0, "code")             \
+    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output")  \
+    X(2, TCALL_AT_CALL, TCALL_PATH_RAW, "*")         \
+    X(3, TCALL_AT_TYPE, 0, "type")                   \
+    X(3, TCALL_AT_ID, 0, "call_id")                  \
+    X(3, TCALL_AT_NAME, 0, "name")                   \
+    X(3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")  \
+    X(3, TCALL_AT_ALL, 0, "input")                   \
+    X(3, 0, 0, "content")                            \
+    X(4, 0, 0, "*")                                  \
+    X(5, TCALL_AT_SAID, 0, "text")
+
+TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 /* clang-format off */
 static const char tcall_responses_words_[] =
@@ -13085,7 +13123,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
                 NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
-                tcall_opaque, 0)
+                tcall_opaque_raw_, 0)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -13094,41 +13132,41 @@ TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_path tcall_gemini_paths_[] = {
-    {1, 0, 0, "candidates"},
-    {2, TCALL_AT_CHOICE, 0, "*"},
-    {3, TCALL_AT_NUMBER, 0, "index"},
-    {3, TCALL_AT_STOP, 0, "finishReason"},
-    {3, TCALL_AT_MESSAGE, 0, "finishMessage"},
-    {3, 0, TCALL_PATH_LAST, "content"},
-    {4, 0, 0, "parts"},
-    {5, TCALL_AT_CALL, 0, "*"},
-    {6, TCALL_AT_SIGN, 0, "thoughtSignature"},
-    {6, TCALL_AT_SAID, 0, "text"},
-    {6, TCALL_AT_VOID, 0, "thought"},
-    {6, TCALL_AT_VOID, 0, "toolCall"}, /* those that Google runs */
-    {6, TCALL_AT_VOID, 0, "toolResponse"},
-    {6, 0, TCALL_PATH_LAST, "functionCall"},
-    {7, TCALL_AT_ID, 0, "id"},
-    {7, TCALL_AT_NAME, 0, "name"},
-    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args"},
-    /* Patches instead of arguments, which are never asked for: they are no
-     * object, so that nobody runs such a call. */
-    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs"},
-    {1, 0, 0, "promptFeedback"},
-    {2, TCALL_AT_STOP, 0, "blockReason"},
-    {2, TCALL_AT_MESSAGE, 0, "blockReasonMessage"},
-    {1, 0, 0, "usageMetadata"},
-    {2, TCALL_AT_INPUT, 0, "promptTokenCount"},
-    {2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount"},
-    {1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {2, TCALL_AT_ERROR_CODE, 0, "status"},
-    {2, 0, 0, "details"},
-    {3, 0, 0, "*"},
-    {4, TCALL_AT_WAIT, 0, "retryDelay"},
-    {0, 0, 0, ""},
-};
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_AT_CHOICE, 0, "*")                                           \
+    X(3, TCALL_AT_NUMBER, 0, "index")                                       \
+    X(3, TCALL_AT_STOP, 0, "finishReason")                                  \
+    X(3, TCALL_AT_MESSAGE, 0, "finishMessage")                              \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_AT_CALL, 0, "*")                                             \
+    X(6, TCALL_AT_SIGN, 0, "thoughtSignature")                              \
+    X(6, TCALL_AT_SAID, 0, "text")                                          \
+    X(6, TCALL_AT_VOID, 0, "thought")                                       \
+    X(6, TCALL_AT_VOID, 0, "toolCall") /* those that Google runs */         \
+    X(6, TCALL_AT_VOID, 0, "toolResponse")                                  \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_AT_ID, 0, "id")                                              \
+    X(7, TCALL_AT_NAME, 0, "name")                                          \
+    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args")                             \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs")                      \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_AT_STOP, 0, "blockReason")                                   \
+    X(2, TCALL_AT_MESSAGE, 0, "blockReasonMessage")                         \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_AT_INPUT, 0, "promptTokenCount")                             \
+    X(2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount")                        \
+    X(1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error")                          \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                                    \
+    X(2, TCALL_AT_ERROR_CODE, 0, "status")                                  \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_AT_WAIT, 0, "retryDelay")
+
+TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 /* clang-format off */
 static const char tcall_gemini_words_[] =
@@ -13192,7 +13230,7 @@ static const char tcall_gemini_stream_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque, 0)
+                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_, 0)
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
