@@ -257,6 +257,12 @@ typedef struct tcall_utf_ {
 } tcall_utf_;
 
 typedef struct tcall_scan {
+    uint8_t state, number, hex_left, in_key;
+    uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
+    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
+    uint8_t at;   /* of the container that is open */
+    bool object;  /* it is one */
+    uint8_t key_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
@@ -275,12 +281,6 @@ typedef struct tcall_scan {
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
     tcall_utf_ utf;
-    uint8_t state, number, hex_left, in_key;
-    uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
-    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
-    uint8_t at;   /* of the container that is open */
-    bool object;  /* it is one */
-    uint8_t key_len;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
@@ -712,6 +712,9 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
 typedef struct tcall_writer {
+    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
+    char last;      /* tells whether a comma is due */
+    uint16_t depth; /* brackets open: outside of them no commas are */
     char *buf;
     size_t cap;
     size_t fill; /* bytes in buf */
@@ -720,9 +723,6 @@ typedef struct tcall_writer {
     tcall_sink sink;
     void *user;
     int error;
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* tells whether a comma is due */
-    uint16_t depth; /* brackets open: outside of them no commas are */
 } tcall_writer;
 
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
@@ -1356,12 +1356,14 @@ typedef struct tcall_result {
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
+    uint8_t stage;               /* tcall_stage at hand */
+    uint8_t state, phase, depth; /* private, as are these */
+    bool timed, asked, lacks, begun, mapped, asks;
+    uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
     tcall_session *session;      /* may be NULL */
     const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
     int error;                   /* TCALL_OK, or why the call failed */
     tcall_str reason;            /* in words, may be empty */
     const char *by;              /* name of the hook that failed, may be NULL */
@@ -1382,8 +1384,6 @@ struct tcall_ctx {
     uint32_t held;              /* acquiring hooks that are to be released */
     uint32_t at, inner, around; /* place of the next hook */
     int ran;                    /* how the last attempt went */
-    uint8_t state, phase, depth;
-    bool timed, asked, lacks, begun, mapped, asks;
 };
 
 struct tcall_call {
@@ -1940,7 +1940,7 @@ struct tcall_provider {
     tcall_str (*id)(char *to, tcall_str id);
     /* tcall_opaque, tcall_opaque_arrays: reasoning is kept and goes back as it
      * came. NULL: it does not. */
-    void (*opaque)(struct tcall_reader *r, int what, tcall_str s);
+    void (*more)(struct tcall_reader *r, int what, tcall_str s);
     uint16_t traits;
 };
 
@@ -1951,7 +1951,7 @@ extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
- * X(name, url, path, key header, before the key, id, opaque, traits). Each is
+ * X(name, url, path, key header, before the key, id, more, traits). Each is
  * a tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
  * or trait serves what is not here. */
 #define TCALL_SERVERS(X)                                                      \
@@ -1984,7 +1984,7 @@ extern const tcall_provider tcall_gemini;    /* generateContent */
           TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                   \
           TCALL_TRAIT_MAX_TOKENS)
 
-#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -1992,7 +1992,7 @@ TCALL_SERVERS(TCALL_X_)
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
 tcall_str tcall_id_of_nine(char *to, tcall_str id);
-/* For tcall_provider.opaque; nobody else calls them. What is opaque comes as
+/* For tcall_provider.more; nobody else calls them. What is opaque comes as
  * text, or as arrays too. */
 void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
 void tcall_opaque_arrays(struct tcall_reader *r, int what, tcall_str s);
@@ -2003,28 +2003,38 @@ const tcall_provider *tcall_provider_named(const char *name);
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
     tcall_stop stop;
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    long input_tokens;  /* -1: unknown */
-    long output_tokens;
+    int error; /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
+                  TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
+                  (then block->need tells), or what scanning found */
     int calls;
-    int error;         /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
-                          TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
-                          (then block->need tells), or what scanning found */
-    char message[160]; /* the provider's words about its error, cut; where it
-                          is no answer at all, its beginning: "<html>..." */
-    bool text_cut;     /* the text did not fit and was cut */
+    bool text_cut; /* the text did not fit and was cut */
     /* Bytes of opaque reasoning that did not fit. The calls are there, but
      * their results cannot be sent back: block->need tells more. */
     size_t unkept;
-    long wait_ms; /* how long to wait, -1: unknown */
+    long input_tokens; /* -1: unknown */
+    long output_tokens;
+    long wait_ms;       /* how long to wait, -1: unknown */
+    char stop_text[32]; /* the provider's own word, cut if longer; of an error
+                           its code or type */
+    char message[160];  /* the provider's words about its error, cut; where it
+                           is no answer at all, its beginning: "<html>..." */
 } tcall_answer;
 
 /* Reads one answer. Only answer is for others to look at, and call may be set:
  * it gets each call as it comes. Its first piece has name and id, for most
- * providers; text is what came of the arguments, checked by nobody. */
+ * providers; text is what came of the arguments, checked by nobody. Small
+ * fields stand first: code for them is shorter. */
 typedef struct tcall_reader {
-    tcall_answer answer;
+    uint8_t index;      /* of the element; 255: none */
+    uint8_t kind, type; /* of it */
+    uint8_t event;      /* of the document */
+    uint8_t choice;     /* its number, and sets of them: */
+    uint8_t began, finished;
+    uint8_t state, match; /* of the framing */
+    bool sse, cr, inside, some;
+    bool broken, complete, whole, cut;
+    bool open, skip, object, ignored, stopped, has_text;
+    bool element, keeping, all, fault, announced;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
@@ -2036,15 +2046,8 @@ typedef struct tcall_reader {
     size_t raw;      /* its text as it came, if keeping */
     size_t text_max; /* bytes of text that are kept */
     size_t lost;     /* bytes that did not fit */
-    uint8_t index;   /* of the element; 255: none */
-    uint8_t choice, began, finished; /* number and sets of choices */
-    uint8_t state, match;            /* of the framing */
-    bool sse, cr, inside, some;
-    bool broken, complete, whole, cut;
-    bool open, skip, object, ignored, stopped, has_text;
-    bool element, keeping, all, fault, announced;
-    uint8_t kind, type, event; /* of the element, of the document */
     size_t raw_lost;
+    tcall_answer answer;
     char word[40]; /* the short value that is being read */
     tcall_scan scan;
 } tcall_reader;
@@ -2228,31 +2231,32 @@ enum {
     TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
 };
 
+/* For others to look at are wait_ms, chat, response, desc and answer. Small
+ * fields stand first: code for them is shorter. */
 typedef struct tcall_agent {
-    tcall_agent_desc desc;
-    tcall_chat chat;
-    tcall_answer answer; /* the last one */
-    tcall_response response;
     uint32_t wait_ms; /* tcall_agent_step has nothing to do for so long */
-    /* private */
-    tcall_reader *reader;
-    tcall_request request;
-    tcall_header headers[3];
-    char *io;
-    size_t sent, received, mark, call_at;
-    uint32_t started, paused, pause, random;
-    uint16_t rounds, calls, tries;
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool opened;       /* the transport has to be closed */
-    bool again;        /* a dead connection was replaced */
+    bool opened;        /* the transport has to be closed */
+    bool again;         /* a dead connection was replaced */
+    bool picked;        /* only the picks are sent */
+    uint8_t pick_count; /* of them */
+    uint16_t rounds, calls, tries;
+    tcall_reader *reader;
+    char *io;
+    size_t sent, received, mark, call_at;
+    uint32_t started, paused, pause, random;
     tcall_call *batch; /* calls under way: call, or in the block */
     size_t batch_high; /* of the block, before them */
     int batch_n, done; /* of them; results that are in the chat */
     int turn, waiting; /* whose turn it is; that wait for approval in a row */
-    bool picked;       /* only the picks are sent */
-    uint8_t pick_count;
+    tcall_chat chat;
+    tcall_response response;
+    tcall_agent_desc desc;
+    tcall_answer answer; /* the last one */
+    tcall_request request;
+    tcall_header headers[3];
     uint16_t picks[TCALL_AGENT_PICKS];
     tcall_call call;
 } tcall_agent;
@@ -10893,20 +10897,21 @@ static void tcall_reader_clear_(tcall_reader *r)
     r->answer.stop_text[0] = 0;
 }
 
-/* What a provider with opaque pieces does about them, see tcall_opaque. */
+/* What only some providers do, see tcall_provider.more. */
 enum {
     /* A piece for a part of the slot, or one of these: */
-    TCALL_OPAQUE_STRIP_ = TCALL_PARTS_, /* calls need the memory */
-    TCALL_OPAQUE_RAW_,                  /* a piece of an element as JSON text */
-    TCALL_OPAQUE_RAW_END_,              /* which is complete */
-    TCALL_OPAQUE_SAID_, /* the pending element was text of the model */
-    TCALL_OPAQUE_MERGE_ /* it is to go to the item at slot */
+    TCALL_MORE_STRIP_ = TCALL_PARTS_, /* calls need the memory */
+    TCALL_MORE_RAW_,                  /* a piece of an element as JSON text */
+    TCALL_MORE_RAW_END_,              /* which is complete */
+    TCALL_MORE_SAID_,  /* the pending element was text of the model */
+    TCALL_MORE_MERGE_, /* it is to go to the item at slot */
+    TCALL_MORE_WAIT_   /* how long to wait, in words */
 };
 
-static void tcall_reader_opaque_(tcall_reader *r, int what, tcall_str s)
+static void tcall_reader_more_(tcall_reader *r, int what, tcall_str s)
 {
-    if (r->provider->opaque)
-        r->provider->opaque(r, what, s);
+    if (r->provider->more)
+        r->provider->more(r, what, s);
 }
 
 static size_t tcall_reader_text_len_(const tcall_reader *r)
@@ -10921,7 +10926,7 @@ static bool tcall_reader_room_(tcall_reader *r, size_t n)
     const tcall_block *b = r->chat->block;
     size_t text = tcall_reader_text_len_(r);
     if (n > tcall_block_free_(b) + text)
-        tcall_reader_opaque_(r, TCALL_OPAQUE_STRIP_, tcall_slice_(NULL, 0));
+        tcall_reader_more_(r, TCALL_MORE_STRIP_, tcall_slice_(NULL, 0));
     if (n > tcall_block_free_(b) + text)
         return false;
     if (n > tcall_block_free_(b)) {
@@ -11078,7 +11083,7 @@ static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
         return;
     if (part == TCALL_PART_SIGN_ ||
         (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        tcall_reader_opaque_(r, part, s);
+        tcall_reader_more_(r, part, s);
     } else if (text && r->kind == TCALL_ITEM_TEXT &&
                tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
         tcall_reader_say_(r, &r->slot);
@@ -11157,7 +11162,7 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
             tcall_reader_give_(r, &r->pending, at, part);
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
         r->slot = at;
-        tcall_reader_opaque_(r, TCALL_OPAQUE_MERGE_, none);
+        tcall_reader_more_(r, TCALL_MORE_MERGE_, none);
     } else if (all && !a->error && old >= n && (!broken || old)) {
         return; /* it is there already */
     } else if (a->error || broken) {
@@ -11206,7 +11211,7 @@ static void tcall_reader_settle_(tcall_reader *r)
         h->index = r->index;
     if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
         tcall_reader_say_(r, &r->pending);
-        tcall_reader_opaque_(r, TCALL_OPAQUE_SAID_, none);
+        tcall_reader_more_(r, TCALL_MORE_SAID_, none);
     } else if (h->kind != TCALL_ITEM_NONE_ ||
                (!piece && h->index != TCALL_INDEX_NONE_)) {
         if (!r->whole && h->kind != TCALL_ITEM_NONE_)
@@ -11240,7 +11245,7 @@ static void tcall_reader_call_end_(tcall_reader *r)
     if (r->answer.error == TCALL_E_MEMORY)
         r->lost += TCALL_HEAD_;
     if (r->keeping)
-        tcall_reader_opaque_(r, TCALL_OPAQUE_RAW_END_, none);
+        tcall_reader_more_(r, TCALL_MORE_RAW_END_, none);
     if (r->open) {
         tcall_head_ *h = tcall_reader_head_(r, r->slot);
         h->index = r->index;
@@ -11295,24 +11300,6 @@ static long tcall_reader_number_(const tcall_reader *r)
     return *p || p == r->word ? -1 : n;
 }
 
-/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
- * these. */
-static long tcall_wait_(const char *p)
-{
-    const long most = 0x7FFFFFFF;
-    long n = 0, unit = 1000;
-    bool point = false;
-    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
-        if (*p == '.') {
-            point = true;
-        } else if (n < most / 10 && (!point || unit > 1)) {
-            n = n * 10 + (*p - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    n = n <= most / unit ? n * unit : most;
-    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
-}
-
 /* A short value is complete. */
 static int tcall_reader_word_(tcall_reader *r, int field)
 {
@@ -11344,14 +11331,12 @@ static int tcall_reader_word_(tcall_reader *r, int field)
         r->stopped = r->stopped || r->event == TCALL_WORD_DONE_;
         r->announced = r->announced || r->event == TCALL_WORD_OPEN_;
         break;
-    case TCALL_AT_WAIT: a->wait_ms = tcall_wait_(r->word); break;
-    case TCALL_AT_INPUT:
-        if (n >= 0)
-            a->input_tokens = n;
+    case TCALL_AT_WAIT:
+        tcall_reader_more_(r, TCALL_MORE_WAIT_, tcall_str_of(r->word));
         break;
+    case TCALL_AT_INPUT: a->input_tokens = n < 0 ? a->input_tokens : n; break;
     case TCALL_AT_OUTPUT:
-        if (n >= 0)
-            a->output_tokens = n;
+        a->output_tokens = n < 0 ? a->output_tokens : n;
         break;
     default: /* TCALL_AT_ERROR_CODE, TCALL_AT_ERROR_TYPE */
         if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]) ||
@@ -11390,7 +11375,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->all = true;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
-    if ((opaque && !r->provider->opaque) ||
+    if ((opaque && !r->provider->more) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
@@ -11456,7 +11441,7 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
     else if (field == TCALL_AT_CALL && !ends)
-        tcall_reader_opaque_(r, TCALL_OPAQUE_RAW_, s);
+        tcall_reader_more_(r, TCALL_MORE_RAW_, s);
     else if (ends && (field == TCALL_AT_CALL ||
                       (!r->element &&
                        (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
@@ -11774,10 +11759,10 @@ static bool tcall_opaque_fits_(const tcall_reader *r, tcall_str s)
 void tcall_opaque(tcall_reader *r, int what, tcall_str s)
 {
     size_t at = r->start;
-    if (what == TCALL_OPAQUE_STRIP_)
+    if (what == TCALL_MORE_STRIP_)
         for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
             tcall_opaque_bare_(r, at, 0);
-    else if (what == TCALL_OPAQUE_MERGE_)
+    else if (what == TCALL_MORE_MERGE_)
         tcall_opaque_merge_(r);
     else if (what >= TCALL_PARTS_)
         return;
@@ -11792,7 +11777,7 @@ void tcall_opaque_arrays(tcall_reader *r, int what, tcall_str s)
 {
     size_t n, old;
     tcall_opaque(r, what, s);
-    if (what != TCALL_OPAQUE_MERGE_)
+    if (what != TCALL_MORE_MERGE_)
         return;
     n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
     old = tcall_reader_len_(r, r->slot, TCALL_PART_TEXT_);
@@ -11812,12 +11797,33 @@ void tcall_opaque_arrays(tcall_reader *r, int what, tcall_str s)
     }
 }
 
-/* A sign may belong to the text of the answer. One is enough, the first. */
+/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
+ * these. */
+static long tcall_wait_(const char *p)
+{
+    const long most = 0x7FFFFFFF;
+    long n = 0, unit = 1000;
+    bool point = false;
+    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
+        if (*p == '.') {
+            point = true;
+        } else if (n < most / 10 && (!point || unit > 1)) {
+            n = n * 10 + (*p - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    n = n <= most / unit ? n * unit : most;
+    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
+}
+
+/* A sign may belong to the text of the answer. One is enough, the first. And
+ * there are words of how long to wait. */
 static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 {
     uint8_t lost;
     tcall_opaque(r, what, s);
-    if (what != TCALL_OPAQUE_SAID_)
+    if (what == TCALL_MORE_WAIT_)
+        r->answer.wait_ms = tcall_wait_(s.ptr);
+    if (what != TCALL_MORE_SAID_)
         return;
     lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
     if (lost || tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
@@ -11833,19 +11839,19 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
  * comes first. */
 static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
 {
-    bool raw = what == TCALL_OPAQUE_RAW_ && r->event != TCALL_WORD_NEW_ &&
+    bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
                (!r->type || r->type == TCALL_WORD_OPAQUE_) &&
                r->answer.error != TCALL_E_MEMORY;
     if (raw && !r->keeping)
         r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
     if (r->keeping && raw && !r->raw_lost && tcall_opaque_fits_(r, s)) {
         tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
-    } else if (r->keeping && (raw || what == TCALL_OPAQUE_STRIP_)) {
+    } else if (r->keeping && (raw || what == TCALL_MORE_STRIP_)) {
         r->raw_lost += s.len + tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
         tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
     }
     tcall_opaque(r, what, s);
-    if (what != TCALL_OPAQUE_RAW_END_)
+    if (what != TCALL_MORE_RAW_END_)
         return;
     r->keeping = false;
     if (r->type == TCALL_WORD_OPAQUE_) {
@@ -11862,17 +11868,14 @@ static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
 
 /* What providers write about their errors, in code, type or words, behind the
  * index of what it means. */
-static const char tcall_fault_words_[] = "0context_length\0"
-                                         "0context length\0"
+static const char tcall_fault_words_[] = "0context length\0"
                                          "0context window\0"
                                          "0context size\0"
                                          "0prompt is too long\0"
                                          "0prompt_tokens\0"
                                          "0number of tokens\0"
                                          "1api key\0"
-                                         "1api_key\0"
-                                         "1authentication\0"
-                                         "1unauthenticated\0"
+                                         "1authenticat\0"
                                          "1permission\0"
                                          "2not_found\0"
                                          "2model identifier\0"
@@ -11890,14 +11893,16 @@ static const int8_t tcall_fault_errors_[] = {
     TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
     TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
-/* Is the word in the text? Capitals do not matter. */
+/* Is the word in the text? Capitals do not matter, and a blank may be an
+ * underscore there. */
 static bool tcall_says_(const char *text, const char *word)
 {
     for (; *text; text++) {
         size_t i = 0;
         while (word[i] &&
-               (text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
-                   word[i])
+               ((text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
+                    word[i] ||
+                (word[i] == ' ' && text[i] == '_')))
             i++;
         if (!word[i])
             return true;
@@ -11908,7 +11913,8 @@ static bool tcall_says_(const char *text, const char *word)
 int tcall_answer_error(const tcall_answer *a, int status)
 {
     static const struct {
-        int status, error;
+        int16_t status;
+        int8_t error;
     } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
                  {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
                  {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
@@ -12569,7 +12575,7 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
     case TCALL_ITEM_OPAQUE:
-        return t->phase == (t->called ? 2 : 0) && t->to->opaque &&
+        return t->phase == (t->called ? 2 : 0) && t->to->more &&
                tcall_str_eq(item->name, tcall_str_of(t->to->name));
     default: return false;
     }
@@ -12586,7 +12592,7 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = next;
             if (!tcall_talk_fits_(t, item))
                 continue;
-            if (item->lost && t->to->opaque && !w->error)
+            if (item->lost && t->to->more && !w->error)
                 w->error = TCALL_E_MEMORY;
             if (t->phase == 3)
                 tcall_chat_result_(t->chat, next, item);
@@ -12750,7 +12756,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
 #define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, opaque, traits)              \
+                        version, value, id, more, traits)                \
     static const char tcall_##name##_name_[] = #name;                    \
     static const char tcall_##name##_url_[] = url;                       \
     static const char tcall_##name##_path_[] = path;                     \
@@ -12765,7 +12771,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
                                          tcall_##format##_words_,        \
                                          tcall_##format##_write_,        \
                                          id,                             \
-                                         opaque,                         \
+                                         more,                           \
                                          traits};
 
 /* ==========================================================================
@@ -13236,9 +13242,9 @@ TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
  * >>servers: that speak the format of OpenAI, more or less
  */
 
-#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits)          \
+#define TCALL_X_(name, url, path, header, prefix, id, more, traits)            \
     TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
-                    id, opaque, traits)
+                    id, more, traits)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -13267,7 +13273,7 @@ tcall_str tcall_id_of_nine(char *to, tcall_str id)
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, traits) \
     &tcall_##name,
     static const tcall_provider *const all[] = {
         TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,

@@ -842,7 +842,7 @@ static void test_servers(void)
     tcall_block block;
     tcall_ask ask;
     size_t i, known = 0;
-#define TCALL_X_(name, url, path, header, prefix, id, opaque, traits) known++;
+#define TCALL_X_(name, url, path, header, prefix, id, more, traits) known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
     CHECK(TCALL_COUNT(servers) == known + 1);
@@ -970,7 +970,7 @@ static const char *returned(const tcall_provider *from,
     ask.chat = &chat;
     ask.model = "m";
     tcall_writer_init(&w, NULL, 0);
-    if (last.unkept && to->opaque && from == to)
+    if (last.unkept && to->more && from == to)
         CHECK(to->write(to, &w, &ask) == TCALL_E_MEMORY);
     else
         out = write_body(to, &ask);

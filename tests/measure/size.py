@@ -86,7 +86,7 @@ POINTERS = {
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_"],
-    "provider.opaque": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
+    "provider.more": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
     "ask.describe": ["tcall_describe"], "l.found": [],
     "desc.run_hooks": ["tcall_run_hooks"],
