@@ -9585,17 +9585,21 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
-/* key=value, cut where it is long. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v)
+/* key=value, cut where it is long; without a value the text. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v,
+                               const char *text)
 {
-    char text[32];
+    char room[32];
     tcall_writer value;
-    tcall_writer_init(&value, text, sizeof text);
-    tcall_write_json(&value, v);
+    tcall_writer_init(&value, room, sizeof room);
+    if (v.tok)
+        tcall_write_json(&value, v);
+    else
+        tcall_write_text(&value, text);
     tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
     tcall_write_text(w, "=");
-    tcall_write_bytes(w, text,
-                      value.error ? tcall_utf8_cut_(text, value.fill - 1)
+    tcall_write_bytes(w, room,
+                      value.error ? tcall_utf8_cut_(room, value.fill - 1)
                                   : value.fill);
     tcall_write_text(w, value.error ? "..." : "");
 }
@@ -9610,40 +9614,31 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
     tcall_write_text(w, name);
     for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
         tcall_write_text(w, gap);
-        tcall_write_short_(w, tcall_json_key(v), v);
+        tcall_write_short_(w, tcall_json_key(v), v, NULL);
         gap = ", ";
     }
     tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
 }
 
-/* A value that the schema of a property may take. */
-static tcall_json tcall_example_(tcall_json property)
+/* A value that the schema of a property names; none: a text of its type. */
+static tcall_json tcall_example_(tcall_json property, const char **text)
 {
-    static const char text[] = "\"value\" 1 true [] {}";
-    static const tcall_tok tok[] = {{TCALL_STRING, 1, 6, 1, 0},
-                                    {TCALL_NUMBER, 8, 9, 1, 0},
-                                    {TCALL_BOOL, 10, 14, 1, 0},
-                                    {TCALL_ARRAY, 15, 17, 1, 0},
-                                    {TCALL_OBJECT, 18, 20, 1, 0}};
     static const char keys[][9] = {"enum", "examples", "const", "default",
                                    "minimum"};
-    const char *type =
-        tcall_json_string(tcall_json_get(property, "type"), "string");
-    tcall_json v;
+    static const char types[] = "i1\0n1\0btrue\0a[]\0o{}\0";
+    const char *type = tcall_json_string(tcall_json_get(property, "type"), "");
+    tcall_json v = property;
     size_t i;
     for (i = 0; i < TCALL_COUNT(keys); i++) {
         v = tcall_json_get(property, keys[i]);
         if (i < 2)
             v = tcall_json_at(v, 0);
         if (v.tok)
-            return v;
+            break;
     }
-    v.text = text;
-    v.tok = &tok[*type == 'n' || *type == 'i' ? 1
-                 : *type == 'b'               ? 2
-                 : *type == 'a'               ? 3
-                 : *type == 'o'               ? 4
-                                              : 0];
+    for (*text = types; **text && **text != *type; *text += strlen(*text) + 1)
+        ;
+    *text = **text ? *text + 1 : "\"value\"";
     return v;
 }
 
@@ -9671,10 +9666,10 @@ TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
     for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
          name = tcall_json_next(name)) {
         tcall_json all = tcall_json_get(schema, "properties");
-        const char *key = tcall_json_string(name, "");
+        const char *key = tcall_json_string(name, ""), *text;
+        tcall_json v = tcall_example_(tcall_json_get(all, key), &text);
         tcall_write_text(w, comma);
-        tcall_write_short_(w, tcall_str_of(key),
-                           tcall_example_(tcall_json_get(all, key)));
+        tcall_write_short_(w, tcall_str_of(key), v, text);
         comma = ", ";
     }
     tcall_write_text(w, *comma == '(' ? "()" : ")");
@@ -12456,8 +12451,9 @@ static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
 /* The end of most requests. */
 static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
 {
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_text(w, ",\"stream\":");
+    tcall_write_bool(w, ask->stream);
+    return tcall_write_text(w, "}");
 }
 
 int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
@@ -12530,21 +12526,23 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
-    tcall_item call = *item;
-    while (tcall_chat_next(chat, &at, item)) {
-        if (!tcall_str_eq(item->id, call.id))
-            continue;
-        if (item->kind == TCALL_ITEM_RESULT) {
-            item->made = call.made;
-            return;
-        }
-        if (item->kind == TCALL_ITEM_CALL)
-            break;
+    const tcall_str id = item->id, name = item->name;
+    const bool made = item->made;
+    bool some;
+    do
+        some = tcall_chat_next(chat, &at, item);
+    while (some &&
+           !(tcall_str_eq(item->id, id) && (item->kind == TCALL_ITEM_CALL ||
+                                            item->kind == TCALL_ITEM_RESULT)));
+    if (!some || item->kind != TCALL_ITEM_RESULT) {
+        memset(item, 0, sizeof *item);
+        item->kind = TCALL_ITEM_RESULT;
+        item->error = TCALL_E_CANCELLED;
+        item->id = id;
+        item->name = name;
+        item->text = tcall_str_of("this call was not run");
     }
-    *item = call;
-    item->kind = TCALL_ITEM_RESULT;
-    item->error = TCALL_E_CANCELLED;
-    item->text = tcall_str_of("this call was not run");
+    item->made = made;
 }
 
 /* A conversation in the order in which providers want it. What the model said
@@ -12625,22 +12623,25 @@ enum {
 
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
-    if (*said == TCALL_SAID_NONE_ && to > *said)
-        tcall_write_form_(w, "{'role':'assistant'", NULL);
-    if (*said == TCALL_SAID_NONE_ && to > *said)
-        *said = TCALL_SAID_OPEN_;
-    if (*said == TCALL_SAID_OPEN_ && to != *said) {
-        tcall_write_text(w, ",\"content\":");
-        tcall_write_quote(w);
-        *said = TCALL_SAID_TEXT_;
+    static const char steps[] = "{'role':'assistant'\0"
+                                ",'content':\0"
+                                ",'tool_calls':[";
+    int end = to;
+    if (to == TCALL_SAID_NONE_ && *said)
+        end = *said < TCALL_SAID_TEXT_ ? TCALL_SAID_TEXT_ : *said;
+    for (; *said < end; ++*said) {
+        if (*said == TCALL_SAID_TEXT_)
+            tcall_write_unquote(w);
+        tcall_write_form_(w, tcall_nth_(steps, *said), NULL);
+        if (*said == TCALL_SAID_OPEN_)
+            tcall_write_quote(w);
     }
-    if (*said == TCALL_SAID_TEXT_ && to != *said)
-        tcall_write_unquote(w);
-    if (*said != to && to == TCALL_SAID_CALLS_)
-        tcall_write_text(w, ",\"tool_calls\":[");
-    if (*said && to == TCALL_SAID_NONE_)
+    if (to == TCALL_SAID_NONE_ && *said) {
+        if (*said == TCALL_SAID_TEXT_)
+            tcall_write_unquote(w);
         tcall_write_text(w, *said == TCALL_SAID_CALLS_ ? "]}" : "}");
-    *said = to;
+        *said = to;
+    }
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. */
@@ -12738,19 +12739,16 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
                        : is & TCALL_TRAIT_ANY           ? "any"
                                                         : "required";
-    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE)) {
-        tcall_write_text(w, ",\"tool_choice\":");
-        if (ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE))
-            tcall_write_words_(w, named, ask->choice_name);
-        else
-            tcall_write_words_(w, "@t", word);
-    }
+    bool one =
+        ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
+    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
+        tcall_write_words_(w, one ? named : ",'tool_choice':@t",
+                           one ? ask->choice_name : word);
     if (is & TCALL_TRAIT_SAY_PARALLEL ||
-        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
-        tcall_write_words_(w,
-                           ask->no_parallel ? ",'parallel_tool_calls':false"
-                                            : ",'parallel_tool_calls':true",
-                           NULL);
+        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
+        tcall_write_text(w, ",\"parallel_tool_calls\":");
+        tcall_write_bool(w, !ask->no_parallel);
+    }
 }
 
 /* A provider whose tables and writer are those of a format. Its texts are
@@ -12843,7 +12841,8 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                            "'description':@.,'parameters':@.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
-                            "{'type':'function','function':{'name':@t}}");
+                            ",'tool_choice':{'type':'function','function':"
+                            "{'name':@t}}");
     tcall_write_limit_(w,
                        p->traits & TCALL_TRAIT_MAX_TOKENS
                            ? ",'max_tokens':@."
@@ -13117,7 +13116,8 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
                            "{'type':'function','name':@n,"
                            "'description':@.,'parameters':@.}",
                            &left))
-        tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
+        tcall_write_choice_(p, w, ask,
+                            ",'tool_choice':{'type':'function','name':@t}");
     tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
@@ -13805,22 +13805,18 @@ enum {
 static int tcall_agent_path_(tcall_agent *a)
 {
     static const char mark[] = "{model}";
-    const char *at = strstr(a->desc.path, mark);
-    const char *model = a->desc.model ? a->desc.model : "";
+    const char *path = a->desc.path, *at = strstr(path, mark);
     tcall_block *b = &a->desc.tc->block;
-    char *to = tcall_block_gap_(b);
-    size_t n;
+    tcall_writer w;
     if (!at)
         return TCALL_OK;
-    n = strlen(a->desc.path) + strlen(model) - strlen(mark) + 1;
-    if (!tcall_block_grow_(b, (n + 7) & ~(size_t)7))
-        return TCALL_E_MEMORY;
-    n = (size_t)(at - a->desc.path);
-    memcpy(to, a->desc.path, n);
-    strcpy(to + n, model);
-    strcat(to + n, at + strlen(mark));
-    a->desc.path = to;
-    return TCALL_OK;
+    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_write_bytes(&w, path, (size_t)(at - path));
+    tcall_write_text(&w, a->desc.model ? a->desc.model : "");
+    tcall_write_bytes(&w, at + strlen(mark), strlen(at + strlen(mark)) + 1);
+    a->desc.path = w.buf;
+    return tcall_block_grow_(b, (w.len + 7) & ~(size_t)7) ? TCALL_OK
+                                                          : TCALL_E_MEMORY;
 }
 
 int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
