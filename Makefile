@@ -37,7 +37,8 @@ LIBRARY ?= $(BUILD)/tests/impl.o
 # Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
-                      $(BUILD)/test_tools_web%,$(tests))
+                      $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
+                      $(tests))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
@@ -55,7 +56,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run $(tests) tests/conformance.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
+	@tests/run $(tests) tests/conformance.py tests/lint.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))

@@ -214,7 +214,8 @@ enum {
                             depth, and is not written twice */
     TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
                             also when there are rows for its inside */
-    TCALL_PATH_LAST = 4  /* no other row of this depth follows: saves time */
+    TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
+    TCALL_PATH_ROOT = 8  /* its inside is that of the root */
 };
 
 typedef enum tcall_scan_event {
@@ -981,7 +982,8 @@ const char *tcall_stage_name(int stage);
  * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
  * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
  * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it. */
+ * with the same user did, or when there is none with it; where more share a
+ * user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -1358,7 +1360,7 @@ typedef struct tcall_result {
 struct tcall_ctx {
     uint8_t stage;               /* tcall_stage at hand */
     uint8_t state, phase, depth; /* private, as are these */
-    bool timed, asked, lacks, begun, mapped, asks;
+    bool timed, asked, lacks, begun, mapped, asks, mine;
     uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
@@ -1622,7 +1624,7 @@ int tcall_limit_release(tcall_ctx *cx, void *limit);
         TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
                     tcall_limit_release, limit)
 
-/* Results of tools that only read, by tool, arguments and user of the session.
+/* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
@@ -1670,7 +1672,8 @@ int tcall_audit_run(tcall_ctx *cx, void *audit);
  * the verdict holds once, and only for the same definition of the tool and the
  * same arguments. A tool that is neither idempotent nor only reads runs once
  * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them). desc.approve is asked first, if there is. */
+ * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
+ * desc.approve is asked first, if there is. */
 typedef struct tcall_ticket {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
@@ -1681,10 +1684,13 @@ typedef struct tcall_ledger {
 } tcall_ledger;
 int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
 int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+int tcall_ledger_end(tcall_ctx *cx, void *ledger);
 #define TCALL_LEDGER(ledger)                                                  \
     TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
                 tcall_ledger_consent, ledger),                                \
         TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
+                    ledger),                                                  \
+        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
 int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
@@ -1774,11 +1780,10 @@ typedef enum tcall_stop {
     TCALL_STOP_CALLS,   /* it wants results */
     TCALL_STOP_LENGTH,  /* cut off: the last call must not run */
     TCALL_STOP_REFUSED, /* content was refused or filtered */
-    TCALL_STOP_OTHER,
+    TCALL_STOP_OTHER,   /* an error, where nothing else was said */
     /* Private, what else a word of a provider can mean: */
     TCALL_STOP_FINAL_, /* the answer is complete */
     TCALL_STOP_NOT_YET_,
-    TCALL_STOP_FAULT_,  /* no answer came of it, unless there are calls */
     TCALL_WORD_CALL_,   /* element: a call */
     TCALL_WORD_OPAQUE_, /* element: returned as it is */
     TCALL_WORD_TEXT_,   /* element, or piece: text */
@@ -1896,15 +1901,14 @@ enum {
 #define TCALL_SAYS_REFUSED "\4"
 #define TCALL_SAYS_FINAL   "\6"
 #define TCALL_SAYS_NOT_YET "\7"
-#define TCALL_SAYS_FAULT   "\10"
-#define TCALL_SAYS_CALL    "\11"
-#define TCALL_SAYS_OPAQUE  "\12"
-#define TCALL_SAYS_TEXT    "\13"
-#define TCALL_SAYS_PIECE   "\14"
-#define TCALL_SAYS_ALL     "\15"
-#define TCALL_SAYS_NEW     "\16"
-#define TCALL_SAYS_DONE    "\17"
-#define TCALL_SAYS_OPEN    "\20"
+#define TCALL_SAYS_CALL    "\10"
+#define TCALL_SAYS_OPAQUE  "\11"
+#define TCALL_SAYS_TEXT    "\12"
+#define TCALL_SAYS_PIECE   "\13"
+#define TCALL_SAYS_ALL     "\14"
+#define TCALL_SAYS_NEW     "\15"
+#define TCALL_SAYS_DONE    "\16"
+#define TCALL_SAYS_OPEN    "\17"
 
 /* In what a server differs from its format (tcall_provider.traits). */
 enum {
@@ -1938,9 +1942,12 @@ struct tcall_provider {
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
      * the same for the same id. NULL: any id will do. */
     tcall_str (*id)(char *to, tcall_str id);
-    /* tcall_opaque, tcall_opaque_arrays: reasoning is kept and goes back as it
-     * came. NULL: it does not. */
+    /* tcall_opaque: reasoning is kept and goes back as it came. NULL: it does
+     * not. */
     void (*more)(struct tcall_reader *r, int what, tcall_str s);
+    /* Writes the reasoning that came in its second form, in pieces, as a value.
+     * NULL: only the first form goes back. */
+    int (*join)(tcall_writer *w, tcall_str pieces);
     uint16_t traits;
 };
 
@@ -1951,40 +1958,41 @@ extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
- * X(name, url, path, key header, before the key, id, more, traits). Each is
- * a tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
- * or trait serves what is not here. */
-#define TCALL_SERVERS(X)                                                      \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",            \
-      "Authorization", "Bearer ", NULL, NULL, 0)                              \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",              \
-      "Authorization", "Bearer ", tcall_id_of_nine, NULL,                     \
-      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)        \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",              \
-      "Authorization", "Bearer ", NULL, tcall_opaque,                         \
-      TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                       \
-          TCALL_TRAIT_MAX_TOKENS)                                             \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",        \
-      "Authorization", "Bearer ", NULL, tcall_opaque_arrays,                  \
-      TCALL_TRAIT_MAX_TOKENS)                                                 \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",       \
-      "Bearer ", NULL, NULL, 0)                                               \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, 0) \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",              \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
-          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",              \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
-          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                   \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",            \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                       \
-          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                   \
+ * X(name, url, path, key header, before the key, id, more, join, traits). Each
+ * is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another url,
+ * path or trait serves what is not here. */
+#define TCALL_SERVERS(X)                                                   \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",         \
+      "Authorization", "Bearer ", NULL, NULL, NULL, 0)                     \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", tcall_id_of_nine, NULL, NULL,            \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)     \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",           \
+      "Authorization", "Bearer ", NULL, tcall_opaque, NULL,                \
+      TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                    \
+          TCALL_TRAIT_MAX_TOKENS)                                          \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",     \
+      "Authorization", "Bearer ", NULL, tcall_opaque, tcall_join_details,  \
+      TCALL_TRAIT_MAX_TOKENS)                                              \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",    \
+      "Bearer ", NULL, NULL, NULL, 0)                                      \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, \
+      NULL, 0)                                                             \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                    \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)               \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                    \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",         \
+      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                    \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                \
           TCALL_TRAIT_MAX_TOKENS)
 
-#define TCALL_X_(name, url, path, header, prefix, id, more, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -1992,10 +2000,12 @@ TCALL_SERVERS(TCALL_X_)
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
 tcall_str tcall_id_of_nine(char *to, tcall_str id);
-/* For tcall_provider.more; nobody else calls them. What is opaque comes as
- * text, or as arrays too. */
+/* reasoning_details as OpenRouter streams them, in arrays: what came in pieces
+ * is put together, because a signature is of the whole. All else is as it
+ * came. */
+int tcall_join_details(tcall_writer *w, tcall_str pieces);
+/* For tcall_provider.more; nobody else calls it. */
 void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
-void tcall_opaque_arrays(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
@@ -2034,7 +2044,8 @@ typedef struct tcall_reader {
     bool sse, cr, inside, some;
     bool broken, complete, whole, cut;
     bool open, skip, object, ignored, stopped, has_text;
-    bool element, keeping, all, fault, announced;
+    bool element, keeping, announced, before;
+    uint8_t all; /* it has all the arguments; 2: as no text */
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
@@ -2793,6 +2804,10 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
         if (path->how & TCALL_PATH_SAME) {
             row++;
             below += path[1].len;
+        }
+        if (path->how & TCALL_PATH_ROOT) {
+            row = TCALL_SCAN_ROOT_;
+            below = 0;
         }
     }
     s->open[s->depth >> 3] &= (uint8_t)~bit;
@@ -3673,7 +3688,7 @@ static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
     size_t from = m->scan.pos;
     if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
         tcall_mend_fail_(m, m->scan.error);
-        if (n > 1)
+        if (p == m->p)
             m->at += m->scan.pos - from;
     }
     if (m->len + n <= m->cap)
@@ -4105,7 +4120,7 @@ static void tcall_mend_run_(tcall_mend_ *m)
     m->inner = false;
     tcall_mend_again_(m, m->start);
     tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & (TCALL_FIX_TAG | TCALL_FIX_FENCE)) {
+    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_mend_root_(m);
     } else {
         tcall_mend_fix_(m, TCALL_FIX_EMPTY);
@@ -4723,7 +4738,7 @@ static size_t tcall_block_free_(const tcall_block *b)
 static bool tcall_block_room_(tcall_block *b, size_t n)
 {
     if (n > tcall_block_free_(b)) {
-        b->need = b->low + b->high + n;
+        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
         return false;
     }
     if (b->low + b->high + n > b->peak)
@@ -5274,7 +5289,6 @@ typedef struct tcall_sc_ {
     int draft;
     const char *embedded; /* a subschema's own $id */
     bool refs;            /* there is a $ref */
-    bool told;            /* the root's $schema has been seen */
     uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
@@ -5519,6 +5533,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* One type or an array of them, into the schema's own node. */
 static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
+    tcall_node_ *node;
     const char *at = p;
     uint32_t types = 0;
     if (*p == '[')
@@ -5532,8 +5547,12 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
         types |= 1u << (type - TCALL_K_NULL_);
         p = tcall_text_next_(tcall_text_skip_(p));
     } while (*at == '[' && *p != ']');
-    if (c->open < c->cap)
-        c->node[c->open].arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
+    if (c->open >= c->cap)
+        return;
+    node = &c->node[c->open];
+    if ((node->arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
+        tcall_sc_refuse_(c, at, "a second time");
+    node->arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
 }
 
 /* The first digits as an integer; NEVER where ten times that is too much. */
@@ -5583,22 +5602,6 @@ static int tcall_sc_draft_of_(const char *p)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The root's $schema counts from the beginning: start again, once. */
-static const char *tcall_sc_dialect_(tcall_sc_ *c, const char *p)
-{
-    int draft = tcall_sc_draft_of_(p);
-    if (draft == c->draft)
-        return tcall_text_skip_(p);
-    if (draft < 0 || c->depth > 1 || c->told)
-        return tcall_sc_refuse_(c, p, "unknown $schema");
-    c->told = true;
-    c->draft = draft;
-    c->n = 1;
-    if (c->cap)
-        c->node->arg = TCALL_ANY_;
-    return tcall_text_space_(c->text) + 1;
-}
-
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
@@ -5606,9 +5609,14 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
     bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
+    /* a word of another draft: who wrote it means it */
+    bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
     char shape;
+    if (c->draft >= TCALL_DRAFT_7)
+        other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
+                 (op == TCALL_K_DEPEND_ && name.len > 12);
     if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (rare && !TCALL_RARE_))
+        (rare && !TCALL_RARE_) || other)
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
@@ -5628,7 +5636,10 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         return p + 1;
     }
     switch (op) {
-    case TCALL_K_DRAFT_: return tcall_sc_dialect_(c, p);
+    case TCALL_K_DRAFT_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema");
+        break;
     case TCALL_K_ID_:
         if (c->depth > 1 && *p == '"' && p[1] != '#' &&
             (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
@@ -5738,7 +5749,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
             return;
         }
     }
-    tcall_sc_refuse_(c, at, "leads to no schema");
+    tcall_sc_refuse_(c, at,
+                     c->steps > 0 ? "leads to no schema" : "too many $refs");
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -5785,13 +5797,28 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
+/* What was refused may be right in the draft that the root's $schema names,
+ * wherever that stands: which one, -1: there is none to try. */
+static int tcall_sc_told_(const tcall_sc_ *c, const char *root)
+{
+    const char *key = NULL;
+    int draft = -1;
+    if (c->out->reason && *root == '{')
+        key = tcall_text_member_(root, tcall_str_of("$schema"));
+    if (key)
+        key = tcall_text_value_(key);
+    if (key && *key == '"')
+        draft = tcall_sc_draft_of_(key);
+    return draft == c->draft ? -1 : draft;
+}
+
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
     tcall_sc_ c;
     const char *root;
-    int r = tcall_scan_whole_(text);
+    int told, r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
     if (r < 0 || text.len >= 0xFFFFFF) {
         out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
@@ -5811,6 +5838,16 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     out->program = c.node;
     root = tcall_text_space_(text.ptr);
     tcall_sc_outline_(&c, root);
+    told = tcall_sc_told_(&c, root);
+    if (told >= 0) {
+        c.draft = told;
+        c.n = c.open = 0;
+        c.depth = 0;
+        c.embedded = NULL;
+        c.refs = false;
+        out->reason = NULL;
+        tcall_sc_outline_(&c, root);
+    }
     if (!c.n)
         out->text = NULL;
     if (c.embedded && c.refs)
@@ -5972,7 +6009,7 @@ static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
-    if (f->type != TCALL_OBJECT || f->tok + 1 == end)
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
         return 0;
     do {
         bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
@@ -6311,14 +6348,14 @@ static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 }
 
 /* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                                uint32_t end)
 {
     uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
     if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
         tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
         return stop;
-    for (i = f->schema + 1; i < end && tok < stop;
+    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
          i = tcall_node_after_(e->program, i))
         if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
             tok = tcall_ev_after_(e, tok);
@@ -6469,7 +6506,10 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
         break;
-    case TCALL_K_NAMES_: tok--; break;
+    case TCALL_K_NAMES_: /* a name stays a string */
+        tok--;
+        flags |= TCALL_F_STRICT_;
+        break;
     case TCALL_K_REF_: schema = e->program[schema].arg;
     }
     return tcall_ev_enter_(e, schema, tok, flags);
@@ -9086,7 +9126,7 @@ const char *tcall_error_type(int error)
         {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
         {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
         {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
-        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0}};
+        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
     size_t i;
     for (i = 0; i < TCALL_COUNT(types); i++)
         if (types[i][0] == error)
@@ -9772,8 +9812,10 @@ static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
     return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
 }
 
-/* The bits in cx->held of the hooks of an acquiring stage with that user. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
+/* The bits in cx->held of the hooks of an acquiring stage: of h itself, or
+ * those that one which releases has to do with. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, int stage,
+                               const tcall_hook *own)
 {
     const tcall_hook *h;
     uint32_t bits = 0, bit = 1;
@@ -9781,7 +9823,8 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, int stage, const void *user)
     for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
         if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
             h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
-            if (h->stage == stage && h->user == user)
+            if (h == own || (own->stage != stage && h->stage == stage &&
+                             h->user == own->user))
                 bits |= bit;
             bit <<= 1;
         }
@@ -9801,10 +9844,11 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
                           h->stage == TCALL_DID_RELEASE_QUOTA
                               ? TCALL_WILL_ACQUIRE_QUOTA
                               : TCALL_WILL_ACQUIRE_SEMAPHORE,
-                          h->user);
+                          h);
     if (bits && !(cx->held & bits))
         return false;
-    cx->held &= ~bits;
+    bits &= cx->held;
+    cx->held &= ~(bits & (0 - bits)); /* one for one */
     return true;
 }
 
@@ -9851,7 +9895,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
     if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
         (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
          h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
-        uint32_t bits = tcall_holders_(cx, h->stage, h->user);
+        uint32_t bits = tcall_holders_(cx, h->stage, h);
         cx->held |= bits;
         if (!bits)
             r = TCALL_E_LIMIT; /* more than 32 of them */
@@ -9895,6 +9939,9 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->phase == TCALL_RUN_NOT_) {
         cx->attempt++;
+        r = tcall_over_(cx);
+        if (r < 0)
+            return cx->ran = r;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
         *cx->out = *cx->clean;
@@ -10052,8 +10099,8 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     call->arguments = arguments;
     tcall_hydrate(tc, call);
     r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN) {
-        tcall_cancel(call, TCALL_E_CANCELLED);
+    if (tcall_waits_(r)) { /* it ends, and lets go of what it holds */
+        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
         r = tcall_invoke(tc, call, out);
     }
     tcall_release(tc, call);
@@ -10251,8 +10298,8 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
 {
     const tcall_tool *t = call->tool;
-    const char *const texts[] = {t->name, t->description, t->parameters,
-                                 t->output, t->provider_schema};
+    const char *const texts[] = {t->name,   t->description,     t->parameters,
+                                 t->output, t->provider_schema, t->provided_by};
     uint64_t h = 1;
     size_t i;
     char flags[5];
@@ -10490,7 +10537,7 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     tcall_ticket *last = l->rows + l->count;
     size_t i, n;
     for (i = 0; i < l->count; i++)
-        if (!l->rows[i].state || l->rows[i].state >= TCALL_SPENT_)
+        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
             break;
     n = l->count - i;
     if (!n)
@@ -10502,6 +10549,8 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     return last;
 }
 
+/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+ * cx->mine tells that it was this call which spent the row. */
 int tcall_ledger_consent(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
@@ -10509,6 +10558,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     const tcall_desc *d = &cx->tc->desc;
     tcall_ticket *t;
     uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
         return TCALL_OK;
@@ -10516,16 +10566,20 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     if (r < 0)
         return r;
     t = tcall_ticket_(l, id);
-    if (t && (t->state == TCALL_RAN_ ||
-              (t->state == TCALL_SPENT_ && t->what == what)))
+    same = t && t->what == what;
+    over = t && t->state >= TCALL_SPENT_;
+    if (over && !cx->mine && (same || t->state == TCALL_RAN_))
         return TCALL_E_TWICE;
-    if (t && t->what == what && t->state != TCALL_ASKED_) {
-        call->approved = t->state == TCALL_GRANTED_;
+    if (same && t->state != TCALL_ASKED_) {
+        cx->mine = call->approved = t->state != TCALL_REFUSED_;
         tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
-        t->state = TCALL_SPENT_;
+        t->state =
+            cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
+                ? TCALL_RAN_
+                : TCALL_SPENT_;
         return call->approved ? TCALL_OK : TCALL_E_DENIED;
     }
-    if (!t && d->approve) {
+    if ((!t || over) && d->approve) {
         tcall_verdict verdict;
         tcall_tell_verdict_(cx, TCALL_LATER);
         verdict = d->approve(d->user, call);
@@ -10571,7 +10625,20 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     if (t->state == TCALL_RAN_)
         return TCALL_E_TWICE;
+    if (!cx->mine)
+        t->what = 0; /* nobody has agreed to this call */
     t->state = TCALL_RAN_;
+    cx->mine = true;
+    return TCALL_OK;
+}
+
+/* A call that ends while it waits is not waited for any more. */
+int tcall_ledger_end(tcall_ctx *cx, void *user)
+{
+    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
+                                    tcall_chain_(cx->tc, 4, cx->call->id));
+    if (cx->asked && t && t->state < TCALL_SPENT_)
+        t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -11108,7 +11175,8 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
         return a->index == b->index && !((a->kind ^ b->kind) & form);
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
         return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
-    if (id && tcall_len_(a, TCALL_PART_ID_))
+    /* Some servers give every piece an id of its own. */
+    if (id && tcall_len_(a, TCALL_PART_ID_) && (!numbered || name))
         return id == tcall_len_(a, TCALL_PART_ID_) &&
                memcmp(a + 1, b + 1, id) == 0;
     if (!numbered)
@@ -11138,8 +11206,8 @@ static size_t tcall_reader_find_(const tcall_reader *r)
     return best != TCALL_NO_ITEM_ ? best : last;
 }
 
-/* Gives what the pending element brings to the call at at. An id or a name
- * are taken but once. */
+/* Gives what the pending element brings to the call at at. An id is taken but
+ * once, and so is a name; another one is a piece of it. */
 static void tcall_reader_merge_(tcall_reader *r, size_t at)
 {
     tcall_head_ *a = tcall_reader_head_(r, at);
@@ -11147,13 +11215,19 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
     const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
     const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
     const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
+    const size_t name = tcall_len_(a, TCALL_PART_NAME_);
+    const bool more =
+        !old && (name != tcall_len_(b, TCALL_PART_NAME_) ||
+                 memcmp((const char *)a + tcall_head_end_(a, TCALL_PART_ID_),
+                        (const char *)b + tcall_head_end_(b, TCALL_PART_ID_),
+                        name) != 0);
     const tcall_str none = {NULL, 0};
     int part = TCALL_PART_ID_;
     if (a->kind == TCALL_ITEM_NONE_)
         return;
     a->kind |= b->kind & TCALL_ITEM_LOST_;
     for (; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_len_(a, part))
+        if (!tcall_len_(a, part) || (part == TCALL_PART_NAME_ && more))
             tcall_reader_give_(r, &r->pending, at, part);
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
         r->slot = at;
@@ -11248,11 +11322,13 @@ static void tcall_reader_call_end_(tcall_reader *r)
             h->kind |= TCALL_ITEM_START_;
         if (r->all)
             h->kind |= TCALL_ITEM_ALL_;
+        if (r->all > 1) /* no text: what it holds was not reported */
+            h->error = (int8_t)TCALL_E_BAD_VALUE;
         if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
             h->kind = TCALL_ITEM_NONE_;
     }
-    r->open = r->element = r->object = r->all = r->ignored = false;
-    r->kind = r->type = 0;
+    r->open = r->element = r->object = r->ignored = false;
+    r->kind = r->type = r->all = 0;
     r->index = TCALL_INDEX_NONE_;
 }
 
@@ -11272,10 +11348,6 @@ static void tcall_reader_stop_(tcall_reader *r)
     r->stopped = true;
     if (means == TCALL_WORD_CALL_)
         means = TCALL_STOP_CALLS;
-    if (means == TCALL_STOP_FAULT_) {
-        r->fault = true;
-        means = TCALL_STOP_OTHER;
-    }
     if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
         r->cut = true;
     if (r->answer.stop == TCALL_STOP_UNKNOWN ||
@@ -11303,8 +11375,9 @@ static int tcall_reader_word_(tcall_reader *r, int field)
     uint8_t means;
     switch (field) {
     case TCALL_AT_INDEX:
-        r->index = (uint8_t)n;
-        return n < 0 || n >= TCALL_INDEX_NONE_ ? TCALL_E_PROTOCOL : TCALL_OK;
+        r->index =
+            (uint8_t)(n < 0 || n > TCALL_INDEX_NONE_ ? TCALL_INDEX_NONE_ : n);
+        break;
     case TCALL_AT_NUMBER:
         r->choice = (uint8_t)n & 7;
         return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
@@ -11366,12 +11439,15 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
     bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
                   field == TCALL_AT_KEEP_2;
     r->kind = field < TCALL_AT_KEEP ? 0 : kinds[field - TCALL_AT_KEEP];
+    if (r->skip)
+        return;
     if (field == TCALL_AT_ALL)
-        r->all = true;
+        r->all = c == '{' ? 2 : 1;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
     if ((opaque && !r->provider->more) ||
         (field >= TCALL_AT_SAID && c != '"') ||
+        (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
         r->skip = true;
@@ -11381,22 +11457,22 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 }
 
 /* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already. */
+ * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
-    r->skip = c == 'n';
+    r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
     switch (field) {
     case TCALL_AT_CALL:
-        r->object = r->all = r->ignored = false;
+        r->object = r->ignored = false;
         r->element = true;
-        r->type = 0;
+        r->type = r->all = 0;
         break;
     case TCALL_AT_VOID: r->ignored = r->ignored || c == 't' || c == '{'; break;
     case TCALL_AT_RESTART:
         if (c == '{')
             tcall_reader_clear_(r);
         break;
-    case TCALL_AT_WHOLE: r->whole = r->whole || !r->skip; break;
+    case TCALL_AT_WHOLE: r->whole = !r->skip; break;
     case TCALL_AT_ERROR:
         if (c == '{')
             r->answer.error = TCALL_E_PROVIDER; /* fall through */
@@ -11502,7 +11578,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     if (tcall_scan_done(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = TCALL_INDEX_NONE_;
-        r->complete = r->complete || r->whole;
+        r->complete = r->complete || (r->whole && !r->announced);
         r->inside = false;
         r->state = TCALL_R_BETWEEN_;
     } else if (error) {
@@ -11523,14 +11599,25 @@ static void tcall_reader_begin_document_(tcall_reader *r)
         r->answer.message[0] = 0;
     r->inside = r->some = true;
     r->event = 0;
+    r->whole = false;
+    r->before = r->pending > r->start || r->answer.text_cut;
     tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
     tcall_scan_feed(&r->scan, "{", 1);
 }
 
+/* c belongs to the beginning of what may be no answer. */
+static void tcall_reader_page_(tcall_reader *r, char c)
+{
+    if (!r->some)
+        tcall_reader_append_(r->answer.message, TCALL_PAGE_,
+                             tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+}
+
 /* A byte outside of documents. Of the lines of SSE only those of "data:"
- * matter. A document may go on in the next one, but not beyond the end of its
- * event, a blank line. Between documents stand white space, the brackets and
- * commas of an array of documents, and the [DONE] of OpenAI, which is no JSON.
+ * matter, and of "error:", which llama.cpp used to say. A document may go on in
+ * the next one, but not beyond the end of its event, a blank line. Between
+ * documents stand white space, the brackets and commas of an array of
+ * documents, and the [DONE] of OpenAI, which is no JSON.
  */
 static void tcall_reader_byte_(tcall_reader *r, char c)
 {
@@ -11544,18 +11631,18 @@ static void tcall_reader_byte_(tcall_reader *r, char c)
         r->sse = c != '{' && c != '[';
         r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
     }
-    if (!r->some)
-        tcall_reader_append_(r->answer.message, TCALL_PAGE_,
-                             tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    tcall_reader_page_(r, c);
     if (r->sse && (c == '\n' || c == '\r')) {
         if (r->state == TCALL_R_LINE_ && r->inside && r->match == 0)
             tcall_reader_fail_(r, TCALL_E_TRUNCATED);
         r->state = TCALL_R_LINE_;
         r->match = 0;
     } else if (r->state == TCALL_R_LINE_) {
-        if (c != "data:"[r->match])
+        if (r->match == 0 && c == 'e')
+            r->match = 5;
+        if (c != "data:error:"[r->match++])
             r->state = TCALL_R_IGNORED_;
-        else if (++r->match == 5)
+        else if (c == ':')
             r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
     } else if (r->state == TCALL_R_BETWEEN_) {
         if (c == '{') {
@@ -11577,6 +11664,8 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
             p = tcall_reader_document_(r, p, end);
         else
             tcall_reader_byte_(r, *p++);
+    while (p < end)
+        tcall_reader_page_(r, *p++);
     return r->broken ? r->answer.error : TCALL_OK;
 }
 
@@ -11683,7 +11772,7 @@ static void tcall_reader_nothing_(tcall_reader *r)
         return;
     if (a->stop == TCALL_STOP_REFUSED)
         a->error = TCALL_E_REFUSED;
-    if (r->fault)
+    if (a->stop == TCALL_STOP_OTHER)
         a->error = TCALL_E_PROVIDER;
     if (a->error && !a->message[0])
         tcall_reader_append_(a->message, sizeof a->message,
@@ -11767,31 +11856,6 @@ void tcall_opaque(tcall_reader *r, int what, tcall_str s)
         tcall_reader_put_(r, r->slot, what, s);
 }
 
-/* Arrays that come one after the other are one. */
-void tcall_opaque_arrays(tcall_reader *r, int what, tcall_str s)
-{
-    size_t n, old;
-    tcall_opaque(r, what, s);
-    if (what != TCALL_MORE_MERGE_)
-        return;
-    n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
-    old = tcall_reader_len_(r, r->slot, TCALL_PART_TEXT_);
-    if (n && old) {
-        tcall_head_ *b = tcall_reader_head_(r, r->pending);
-        char *next = (char *)b + tcall_head_end_(b, TCALL_PART_SIGN_);
-        char *end = r->chat->block->base + tcall_reader_next_(r, r->slot);
-        if (*next != '[' || end[-1] != ']')
-            return;
-        if (n > 2 && old > 2)
-            *next = ',';
-        if (n == 2) /* [] */
-            tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
-        else
-            tcall_reader_resize_(r, r->slot, TCALL_PART_TEXT_,
-                                 old > 2 ? old - 1 : 0);
-    }
-}
-
 /* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
  * these. */
 static long tcall_wait_(const char *p)
@@ -11835,6 +11899,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
 {
     bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
+               !(r->whole && r->before) &&
                (!r->type || r->type == TCALL_WORD_OPAQUE_) &&
                r->answer.error != TCALL_E_MEMORY;
     if (raw && !r->keeping)
@@ -11863,12 +11928,19 @@ static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
 
 /* What providers write about their errors, in code, type or words, behind the
  * index of what it means. */
-static const char tcall_fault_words_[] = "0context length\0"
+static const char tcall_fault_words_[] = "0context l\0" /* length, limit */
                                          "0context window\0"
                                          "0context size\0"
                                          "0prompt is too long\0"
+                                         "0prompt too long\0"
+                                         "0input is too long\0"
                                          "0prompt_tokens\0"
+                                         "0prompt length\0"
+                                         "0input length\0"
                                          "0number of tokens\0"
+                                         "0too many tokens\0"
+                                         "0token limit\0"
+                                         "0max_new_tokens\0"
                                          "1api key\0"
                                          "1authenticat\0"
                                          "1permission\0"
@@ -11878,9 +11950,13 @@ static const char tcall_fault_words_[] = "0context length\0"
                                          "3unavailable\0"
                                          "4rate_limit\0"
                                          "4resource_exhausted\0"
-                                         "5content_filter\0"
+                                         "5content filter\0"
                                          "5content_policy\0"
                                          "5content management policy\0"
+                                         "5invalid_prompt\0"
+                                         "5data_inspection\0"
+                                         "5usage guidelines\0"
+                                         "5moderation\0"
                                          "5safety\0"
                                          "6invalid_request\0"
                                          "6invalid_argument\0";
@@ -11905,26 +11981,43 @@ static bool tcall_says_(const char *text, const char *word)
     return false;
 }
 
+/* A status that stands in the answer, as its code; 0: none does. */
+static int tcall_answer_status_(const char *code)
+{
+    int n = 0;
+    for (; tcall_is_digit_(*code) && n < 1000; code++)
+        n = 10 * n + (*code - '0');
+    return *code || n < 400 || n > 599 ? 0 : n;
+}
+
 int tcall_answer_error(const tcall_answer *a, int status)
 {
     static const struct {
         int16_t status;
         int8_t error;
-    } known[] = {{401, TCALL_E_AUTH},      {403, TCALL_E_AUTH},
-                 {404, TCALL_E_NOT_FOUND}, {429, TCALL_E_RATE},
-                 {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD}};
+    } known[] = {{401, TCALL_E_AUTH},     {404, TCALL_E_NOT_FOUND},
+                 {413, TCALL_E_CONTEXT},  {429, TCALL_E_RATE},
+                 {503, TCALL_E_OVERLOAD}, {529, TCALL_E_OVERLOAD}};
     const char *word;
+    int error = TCALL_E_PROVIDER;
     size_t i;
+    if (status < 300) {
+        if (a->error != TCALL_E_PROVIDER)
+            return a->error;
+        status = tcall_answer_status_(a->stop_text);
+    }
     for (i = 0; i < TCALL_COUNT(known); i++)
         if (status == known[i].status)
             return known[i].error;
-    if (status < 300 && a->error != TCALL_E_PROVIDER)
-        return a->error;
+    if (status >= 400 && status < 500)
+        error = TCALL_E_REQUEST;
     for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
         if (tcall_says_(a->stop_text, word + 1) ||
-            tcall_says_(a->message, word + 1))
-            return tcall_fault_errors_[*word - '0'];
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+            tcall_says_(a->message, word + 1)) {
+            error = tcall_fault_errors_[*word - '0'];
+            break;
+        }
+    return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
 }
 
 /* Past the white space from p on. */
@@ -12522,19 +12615,29 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
 }
 
 /* From a call, which ends at at, to its result. One that is missing is made
- * up: an unanswered call would make the whole conversation invalid. */
+ * up: an unanswered call would make the whole conversation invalid. Where more
+ * calls of the answer have the id, their results are behind this one's. */
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_str id = item->id, name = item->name;
     const bool made = item->made;
-    bool some;
-    do
-        some = tcall_chat_next(chat, &at, item);
-    while (some &&
-           !(tcall_str_eq(item->id, id) && (item->kind == TCALL_ITEM_CALL ||
-                                            item->kind == TCALL_ITEM_RESULT)));
-    if (!some || item->kind != TCALL_ITEM_RESULT) {
+    size_t from = at;
+    bool found;
+    int skip = 0;
+    while (tcall_chat_next(chat, &at, item)) {
+        bool same = tcall_str_eq(item->id, id);
+        if (item->kind == TCALL_ITEM_RESULT)
+            skip += same;
+        else if (skip > 0)
+            break;
+        else if (item->kind == TCALL_ITEM_CALL)
+            skip -= same;
+    }
+    found = skip > 0;
+    while (skip > 0 && tcall_chat_next(chat, &from, item))
+        skip -= item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, id);
+    if (!found) {
         memset(item, 0, sizeof *item);
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
@@ -12675,13 +12778,15 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
             tcall_write_form_(w, call, &item);
             break;
         default:
-            if (said > TCALL_SAID_OPEN_)
+            if (said > TCALL_SAID_OPEN_ || (item.made && !p->join))
                 break; /* it always stands before the calls */
             tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
-            tcall_write_form_(w,
-                              item.made ? ",'reasoning_details':@r"
-                                        : ",'reasoning_content':@t",
-                              &item);
+            if (item.made) {
+                tcall_write_text(w, ",\"reasoning_details\":");
+                p->join(w, item.text);
+            } else {
+                tcall_write_form_(w, ",'reasoning_content':@t", &item);
+            }
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
     tcall_write_text(w, "]");
@@ -12754,7 +12859,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
 #define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, more, traits)                \
+                        version, value, id, more, join, traits)          \
     static const char tcall_##name##_name_[] = #name;                    \
     static const char tcall_##name##_url_[] = url;                       \
     static const char tcall_##name##_path_[] = path;                     \
@@ -12770,6 +12875,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
                                          tcall_##format##_write_,        \
                                          id,                             \
                                          more,                           \
+                                         join,                           \
                                          traits};
 
 /* ==========================================================================
@@ -12791,6 +12897,9 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     X(3, TCALL_AT_NUMBER, 0, "index")                                     \
     X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
     X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
+    X(3, TCALL_AT_ERROR, 0, "error")               /* likewise */         \
+    X(4, TCALL_AT_MESSAGE, 0, "message")                                  \
+    X(4, TCALL_AT_ERROR_CODE, 0, "code")                                  \
     X(3, 0, TCALL_PATH_SAME, "delta")                                     \
     X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
     X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
@@ -12798,6 +12907,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     X(5, TCALL_AT_ARGS, 0, "arguments")                                   \
     X(4, TCALL_AT_KEEP, 0, "reasoning_content")                           \
     X(4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details")            \
+    X(4, TCALL_AT_TEXT, 0, "refusal")                                     \
     X(4, TCALL_AT_TEXT, 0, "content")                                     \
     X(5, 0, 0, "*") /* Mistral may send parts */                          \
     X(6, TCALL_AT_TEXT, 0, "text")                                        \
@@ -12855,7 +12965,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
                 "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, NULL, NULL, 0)
+                NULL, NULL, NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -12960,7 +13070,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
                 "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
-                "2023-06-01", NULL, tcall_opaque, 0)
+                "2023-06-01", NULL, tcall_opaque, NULL, 0)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -13009,7 +13119,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 }
 
 TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
-                "Authorization", "Bearer ", NULL, NULL, NULL, NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL, NULL, NULL,
                 TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
@@ -13020,50 +13130,42 @@ TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
  * an event tells what its piece is of. Reasoning goes back as it came.
  */
 
-#define TCALL_RESPONSES_PATHS_(X)                    \
-    X(1, TCALL_AT_EVENT, 0, "type")                  \
-    X(1, TCALL_AT_INDEX, 0, "output_index")          \
-    X(1, TCALL_AT_PIECE, 0, "delta")                 \
-    X(1, TCALL_AT_PIECE, 0, "arguments")             \
-    X(1, TCALL_AT_CALL, TCALL_PATH_RAW, "item")      \
-    X(2, TCALL_AT_TYPE, 0, "type")                   \
-    X(2, TCALL_AT_ID, 0, "call_id")                  \
-    X(2, TCALL_AT_NAME, 0, "name")                   \
-    X(2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")  \
-    X(2, TCALL_AT_ALL, 0, "input")                   \
-    X(1, 0, 0, "response")                           \
-    X(2, TCALL_AT_STOP, 0, "status")                 \
-    X(2, TCALL_AT_ERROR, 0, "error")                 \
-    X(3, TCALL_AT_MESSAGE, 0, "message")             \
-    X(3, TCALL_AT_ERROR_CODE, 0, "code")             \
-    X(2, 0, 0, "incomplete_details")                 \
-    X(3, TCALL_AT_HINT, 0, "reason")                 \
-    X(2, 0, TCALL_PATH_LAST, "usage")                \
-    X(3, TCALL_AT_INPUT, 0, "input_tokens")          \
-    X(3, TCALL_AT_OUTPUT, 0, "output_tokens")        \
-    X(1, TCALL_AT_STOP, 0, "status")                 \
-    X(1, 0, 0, "incomplete_details")                 \
-    X(2, TCALL_AT_HINT, 0, "reason")                 \
-    X(1, 0, 0, "usage")                              \
-    X(2, TCALL_AT_INPUT, 0, "input_tokens")          \
-    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")        \
-    X(1, TCALL_AT_ERROR, 0, "error")                 \
-    X(2, TCALL_AT_MESSAGE, 0, "message")             \
-    X(2, TCALL_AT_ERROR_CODE, 0, "code")             \
-    X(2, TCALL_AT_ERROR_TYPE, 0, "type")             \
-    X(1, TCALL_AT_MESSAGE, 0, "message")             \
-    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail") \
-    X(1, TCALL_AT_ERROR_CODE, 0, "code")             \
-    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output")  \
-    X(2, TCALL_AT_CALL, TCALL_PATH_RAW, "*")         \
-    X(3, TCALL_AT_TYPE, 0, "type")                   \
-    X(3, TCALL_AT_ID, 0, "call_id")                  \
-    X(3, TCALL_AT_NAME, 0, "name")                   \
-    X(3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")  \
-    X(3, TCALL_AT_ALL, 0, "input")                   \
-    X(3, 0, 0, "content")                            \
-    X(4, 0, 0, "*")                                  \
-    X(5, TCALL_AT_SAID, 0, "text")
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_AT_EVENT, 0, "type")                                          \
+    X(1, TCALL_AT_INDEX, 0, "output_index")                                  \
+    X(1, TCALL_AT_PIECE, 0, "delta")                                         \
+    X(1, TCALL_AT_PIECE, 0, "arguments")                                     \
+    X(1, TCALL_AT_CALL, TCALL_PATH_RAW, "item")                              \
+    X(2, TCALL_AT_TYPE, 0, "type")                                           \
+    X(2, TCALL_AT_ID, 0, "call_id")                                          \
+    X(2, TCALL_AT_NAME, 0, "name")                                           \
+    X(2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
+    X(2, TCALL_AT_ALL, 0, "input")                                           \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_AT_STOP, 0, "status")                                         \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_AT_HINT, 0, "reason")                                         \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_AT_INPUT, 0, "input_tokens")                                  \
+    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                                \
+    X(1, TCALL_AT_ERROR, 0, "error")                                         \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                                     \
+    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                     \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                     \
+    X(1, TCALL_AT_MESSAGE, 0, "message")                                     \
+    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                         \
+    X(1, TCALL_AT_ERROR_CODE, 0, "code")                                     \
+    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output")                          \
+    X(2, TCALL_AT_CALL, TCALL_PATH_RAW, "*")                                 \
+    X(3, TCALL_AT_TYPE, 0, "type")                                           \
+    X(3, TCALL_AT_ID, 0, "call_id")                                          \
+    X(3, TCALL_AT_NAME, 0, "name")                                           \
+    X(3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
+    X(3, TCALL_AT_ALL, 0, "input")                                           \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_AT_SAID, 0, "text")                                           \
+    X(5, TCALL_AT_SAID, 0, "refusal")
 
 TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
@@ -13074,9 +13176,11 @@ static const char tcall_responses_words_[] =
     TCALL_SAYS_TEXT "message\0"
     TCALL_SAYS_OPAQUE "reasoning\0"
     TCALL_SAYS_OPEN "response.created\0"
+    TCALL_SAYS_OPEN "response.in_progress\0"
     TCALL_SAYS_NEW "response.output_item.added\0"
     TCALL_SAYS_DONE "response.output_item.done\0"
     TCALL_SAYS_TEXT "response.output_text.delta\0"
+    TCALL_SAYS_TEXT "response.refusal.delta\0"
     TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
     TCALL_SAYS_ALL "response.function_call_arguments.done\0"
     TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
@@ -13088,7 +13192,6 @@ static const char tcall_responses_words_[] =
     TCALL_SAYS_END "completed\0"
     TCALL_SAYS_LENGTH "incomplete\0"
     TCALL_SAYS_LENGTH "cancelled\0"
-    TCALL_SAYS_FAULT "failed\0"
     TCALL_SAYS_LENGTH "max_output_tokens\0"
     TCALL_SAYS_REFUSED "content_filter\0";
 /* clang-format on */
@@ -13129,7 +13232,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
                 NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
-                tcall_opaque_raw_, 0)
+                tcall_opaque_raw_, NULL, 0)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -13187,11 +13290,11 @@ static const char tcall_gemini_words_[] =
     TCALL_SAYS_REFUSED "BLOCKLIST\0"
     TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
     TCALL_SAYS_REFUSED "SPII\0"
-    TCALL_SAYS_FAULT "MALFORMED_FUNCTION_CALL\0"
-    TCALL_SAYS_FAULT "9\0"
-    TCALL_SAYS_FAULT "MALFORMED_RESPONSE\0"
-    TCALL_SAYS_FAULT "UNEXPECTED_TOOL_CALL\0"
-    TCALL_SAYS_FAULT "TOO_MANY_TOOL_CALLS\0";
+    TCALL_SAYS_REFUSED "IMAGE_SAFETY\0"
+    TCALL_SAYS_REFUSED "JAILBREAK\0"
+    TCALL_SAYS_REFUSED "MODEL_ARMOR\0"
+    TCALL_SAYS_REFUSED "LANGUAGE\0"
+    TCALL_SAYS_REFUSED "OTHER\0"; /* so is it called */
 /* clang-format on */
 
 static const char tcall_gemini_turns_[] =
@@ -13236,15 +13339,16 @@ static const char tcall_gemini_stream_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_, 0)
+                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_,
+                NULL, 0)
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  */
 
-#define TCALL_X_(name, url, path, header, prefix, id, more, traits)            \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits)      \
     TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
-                    id, more, traits)
+                    id, more, join, traits)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -13271,9 +13375,98 @@ tcall_str tcall_id_of_nine(char *to, tcall_str id)
     return tcall_slice_(to, 9);
 }
 
+/* The next object in arrays of them; NULL: there is none. Never the '{' of a
+ * string: what is skipped from there on has to end. */
+static const char *tcall_piece_next_(const char *p, const char *end)
+{
+    while (p < end && strchr("[], \t\r\n", *p))
+        p++;
+    return p < end && *p == '{' ? p : NULL;
+}
+
+/* Have both objects this member, with the same value? */
+static bool tcall_piece_same_(const char *p, const char *q, const char *key)
+{
+    size_t n;
+    p = tcall_view_get_(p, key);
+    q = tcall_view_get_(q, key);
+    if (!p || !q)
+        return false;
+    n = (size_t)(tcall_view_skip_(p) - p);
+    return n == (size_t)(tcall_view_skip_(q) - q) && memcmp(p, q, n) == 0;
+}
+
+/* The object behind the pieces that begin at p: those of one type and number,
+ * unless they are data that stands for itself. */
+static const char *tcall_piece_end_(const char *p, const char *end)
+{
+    const char *q = p;
+    do
+        q = tcall_piece_next_(tcall_view_skip_(q), end);
+    while (q && tcall_piece_same_(p, q, "type") &&
+           tcall_piece_same_(p, q, "index") && !tcall_view_get_(q, "data"));
+    return q;
+}
+
+/* The member of this key of several pieces: texts are joined, of others the
+ * last one counts. */
+static void tcall_write_piece_(tcall_writer *w, const char *p,
+                               const char *behind, const char *end,
+                               const char *key, bool join)
+{
+    const char *v, *last = NULL;
+    for (; p && p != behind; p = tcall_piece_next_(tcall_view_skip_(p), end)) {
+        v = tcall_view_get_(p, key);
+        if (!v || *v != '"')
+            continue;
+        if (join && !last)
+            tcall_write_key(w, key);
+        if (join)
+            tcall_write_bytes(w, last ? v + 1 : v,
+                              (size_t)(tcall_view_skip_(v) - v) - 1 -
+                                  (last != NULL));
+        last = v;
+    }
+    if (join && last)
+        tcall_write_bytes(w, "\"", 1);
+    else if (last) {
+        tcall_write_key(w, key);
+        tcall_write_bytes(w, last, (size_t)(tcall_view_skip_(last) - last));
+    }
+}
+
+int tcall_join_details(tcall_writer *w, tcall_str s)
+{
+    static const char keys[] = "text\0summary\0signature\0id\0format\0";
+    const char *end = s.ptr + s.len, *p = tcall_piece_next_(s.ptr, end);
+    tcall_write_open(w, '[');
+    while (p) {
+        const char *behind = tcall_piece_end_(p, end), *m, *v, *key;
+        if (behind == tcall_piece_next_(tcall_view_skip_(p), end)) {
+            v = tcall_view_skip_(p);
+            tcall_write_verbatim(w, tcall_slice_(p, (size_t)(v - p)));
+            p = behind;
+            continue;
+        }
+        tcall_write_open(w, '{');
+        for (m = tcall_view_next_(p + 1); m; m = tcall_view_next_(v)) {
+            v = tcall_view_skip_(tcall_view_value_(m));
+            for (key = keys; *key && !tcall_view_is_(m, key);)
+                key += strlen(key) + 1;
+            if (!*key)
+                tcall_write_verbatim(w, tcall_slice_(m, (size_t)(v - m)));
+        }
+        for (key = keys; *key; key += strlen(key) + 1)
+            tcall_write_piece_(w, p, behind, end, key, key < keys + 12);
+        tcall_write_close(w, '}');
+        p = behind;
+    }
+    return tcall_write_close(w, ']');
+}
+
 const tcall_provider *tcall_provider_named(const char *name)
 {
-#define TCALL_X_(name, url, path, header, prefix, id, more, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     &tcall_##name,
     static const tcall_provider *const all[] = {
         TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
@@ -14122,7 +14315,7 @@ TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
     r = tcall_reader_feed(a->reader, a->io, (size_t)n);
     /* An error page is not in the provider's format: read on for its words. */
     if (r < 0 && a->response.status < 300)
-        return r;
+        return tcall_agent_answered_(a);
     return TCALL_E_AGAIN;
 }
 
@@ -14196,8 +14389,11 @@ TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
         n = 1;
     }
     for (i = 0; i < n; i++) {
-        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]);
-        if (r == TCALL_E_MEMORY && i > 0) { /* it has to wait for its turn */
+        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]), k = 0;
+        while (k < i && !tcall_str_eq(a->batch[k].id, a->batch[i].id))
+            k++;
+        /* One with the id of another, too, has to wait for its turn. */
+        if (k < i || (r == TCALL_E_MEMORY && i > 0)) {
             tcall_release(a->desc.tc, &a->batch[i]);
             break;
         }

@@ -106,7 +106,10 @@ static const tcall_tool tools[] = {
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]}
+                "unit": {
+                    "type": "string", "enum": ["celsius", "fahrenheit"],
+                    "description": "Of the result. Leave out: celsius."
+                }
             },
             "additionalProperties": false
         }),
@@ -119,7 +122,10 @@ static const tcall_tool tools[] = {
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "pin": {"type": "integer", "minimum": 0, "maximum": 27}
+                "pin": {
+                    "type": "integer", "minimum": 0, "maximum": 27,
+                    "description": "Number of the line"
+                }
             },
             "required": ["pin"],
             "additionalProperties": false
@@ -130,12 +136,15 @@ static const tcall_tool tools[] = {
     },
     {
         .name = "write_gpio",
-        .description = "Switch a GPIO line on or off.",
+        .description = "Switch a GPIO line of this machine on or off.",
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "pin": {"type": "integer", "minimum": 0, "maximum": 27},
-                "on": {"type": "boolean"}
+                "pin": {
+                    "type": "integer", "minimum": 0, "maximum": 27,
+                    "description": "Number of the line"
+                },
+                "on": {"type": "boolean", "description": "true: on"}
             },
             "required": ["pin", "on"],
             "additionalProperties": false
@@ -711,8 +720,8 @@ static void standin_stop(standin *s)
  * 4. main: one tcall, one agent, one port, and all memory there is
  */
 
-static char memory[256 * 1024], workspace_memory[4 * TTOOL_MEMORY],
-    task_memory[128 * 1024];
+static char memory[512 * 1024], workspace_memory[4 * TTOOL_MEMORY],
+    web_memory[TTOOL_WEB_MEMORY], task_memory[256 * 1024];
 static ttool_workspace workspace;
 static ttool_todo todo;
 static ttool_web web;
@@ -782,6 +791,8 @@ static void start_web_and_tasks(void)
     ttool_web_desc w = {0};
     ttool_task_desc t = {0};
 
+    w.memory = web_memory;
+    w.memory_size = sizeof web_memory;
     ttool_web_init(&web, &w);
     t.agent = &agent;
     t.memory = task_memory;

@@ -185,7 +185,10 @@ static const tcall_tool tools[] = {
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "line": {"type": "integer", "minimum": 0, "maximum": 27}
+                "line": {
+                    "type": "integer", "minimum": 0, "maximum": 27,
+                    "description": "Number of the line"
+                }
             },
             "required": ["line"], "additionalProperties": false
         }),
@@ -194,12 +197,15 @@ static const tcall_tool tools[] = {
     },
     {
         .name = "switch_line",
-        .description = "Switch a GPIO line on or off.",
+        .description = "Switch a GPIO line of the board on or off.",
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "line": {"type": "integer", "minimum": 0, "maximum": 27},
-                "on": {"type": "boolean"}
+                "line": {
+                    "type": "integer", "minimum": 0, "maximum": 27,
+                    "description": "Number of the line"
+                },
+                "on": {"type": "boolean", "description": "true: on"}
             },
             "required": ["line", "on"], "additionalProperties": false
         }),
@@ -212,7 +218,10 @@ static const tcall_tool tools[] = {
         .parameters = TCALL_JSON({
             "type": "object",
             "properties": {
-                "of": {"type": "string", "enum": ["room", "processor"]}
+                "of": {
+                    "type": "string", "enum": ["room", "processor"],
+                    "description": "Which of the two"
+                }
             },
             "required": ["of"], "additionalProperties": false
         }),

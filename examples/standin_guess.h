@@ -955,7 +955,10 @@ static int fill_value(const guess_slot *slot, tcall_writer *out)
         s.schema = tcall_json_get(s.schema, "items");
         s.required = true;
         do {
+            tcall_writer before = *out;
             more = fill_value(&s, out);
+            if (more == NONE && sure != NONE)
+                *out = before; /* no empty item behind the others */
             sure = more > sure ? more : sure;
         } while (more == SURE && out->len < GUESS_TEXT / 2);
         tcall_write_close(out, ']');
@@ -1209,7 +1212,7 @@ static int fill_points(guess *g, int tool, int from, int to,
                   : trial.values[i].sure == WEAK ? -4
                                                  : 0;
     for (int i = from; i < to; i++)
-        points -= g->words[i].number && !g->words[i].used ? 40 : 0;
+        points -= g->words[i].number && !g->words[i].used ? 80 : 0;
     if (prev && lacks(g, &trial) >= 0) {
         inherit(g, &trial, prev);
         points += lacks(g, &trial) < 0 ? 16 : 0;

@@ -1,6 +1,7 @@
 /* http.c - see http.h */
 #include "port/http.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Phases of sending. The probe asks a reused connection for bytes: there must
@@ -36,17 +37,12 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* RFC 9110: the characters of methods and header names. */
 static bool is_token(char c)
 {
     char l = lower(c);
 
-    return (l >= 'a' && l <= 'z') || is_digit(c) ||
+    return (l >= 'a' && l <= 'z') || tport_is_digit(c) ||
            (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
@@ -60,10 +56,7 @@ static bool is_text(char c)
 
 static bool all(const char *s, bool (*good)(char))
 {
-    for (; *s; s++)
-        if (!good(*s))
-            return false;
-    return true;
+    return !s[tport_span(s, good)];
 }
 
 static bool is_visible(char c)
@@ -88,7 +81,7 @@ static const char *or_empty(const char *s)
 
 /* ---- errors ---- */
 
-static int complain(tport_http *h, int error, const char *why)
+static int fail(tport_http *h, int error, const char *why)
 {
     h->why = why;
     return error;
@@ -96,16 +89,14 @@ static int complain(tport_http *h, int error, const char *why)
 
 static int bad(tport_http *h, const char *why)
 {
-    return complain(h, TCALL_E_PROTOCOL, why);
+    return fail(h, TCALL_E_PROTOCOL, why);
 }
 
 /* Every error but AGAIN ends the exchange, and with it the connection. */
 static int settle(tport_http *h, int r)
 {
-    if (r < 0 && r != TCALL_E_AGAIN) {
+    if (r < 0 && r != TCALL_E_AGAIN)
         h->error = r;
-        h->keep = false;
-    }
     return r;
 }
 
@@ -203,12 +194,12 @@ static int check_request(tport_http *h, const tcall_request *req)
     size_t i;
 
     if (!req->method || !*req->method || !all(req->method, is_token))
-        return complain(h, TCALL_E_USAGE, "the method is not one");
+        return fail(h, TCALL_E_USAGE, "the method is not one");
     if (!req->path || req->path[0] != '/' || !all(req->path, is_visible))
-        return complain(h, TCALL_E_USAGE, "the path is not one");
+        return fail(h, TCALL_E_USAGE, "the path is not one");
     for (i = 0; i < req->header_count; i++)
         if (!is_sendable(&req->headers[i]))
-            return complain(h, TCALL_E_USAGE, "a header cannot be sent");
+            return fail(h, TCALL_E_USAGE, "a header cannot be sent");
     return 0;
 }
 
@@ -343,10 +334,17 @@ static int advance(tport_http *h, uint8_t to)
     return 0;
 }
 
-static void keep_nothing(tport_http *h)
+/* Nothing is known of the answer, or only of an interim one. */
+static void forget(tport_http *h)
 {
     size_t i;
 
+    h->at = STATUS;
+    h->has_length = h->chunked = h->retry_in_ms = false;
+    h->date = h->retry_at = 0;
+    h->res->status = 0;
+    h->res->retry_after_ms = -1;
+    h->res->should_retry = 0;
     for (i = 0; i < h->kept_count; i++) {
         h->kept[i].value[0] = '\0';
         h->kept[i].len = 0;
@@ -355,24 +353,13 @@ static void keep_nothing(tport_http *h)
 
 static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
 {
+    const size_t from = offsetof(tport_http, req);
+
+    memset((char *)h + from, 0, offsetof(tport_http, text) - from);
     h->req = req;
     h->res = res;
-    res->status = 0;
-    res->retry_after_ms = -1;
-    res->should_retry = 0;
-    h->date = h->retry_at = 0;
-    h->phase = PROBE;
-    if (!h->linked)
-        h->phase = CONNECT;
-    h->at = STATUS;
-    h->interim = 0;
-    h->deaf = h->answered = h->trailer = h->retry_in_ms = false;
-    h->has_length = h->chunked = false;
-    h->keep = true;
-    h->sent = 0;
-    h->body = h->line = h->head = 0;
-    h->headers = h->text_len = 0;
-    keep_nothing(h);
+    h->phase = h->linked ? PROBE : CONNECT;
+    forget(h);
 }
 
 int tport_http_open(tport_http *h, const tcall_request *req,
@@ -382,10 +369,9 @@ int tport_http_open(tport_http *h, const tcall_request *req,
         return h->error;
     if (h->phase == IDLE) {
         int r;
-        h->why = NULL;
+        begin(h, req, res);
         if ((r = check_request(h, req)) < 0)
             return settle(h, r);
-        begin(h, req, res);
     }
     return settle(h, advance(h, BODY));
 }
@@ -408,8 +394,8 @@ int tport_http_write(tport_http *h, const char *bytes, size_t len)
     if (h->error)
         return h->error;
     if (h->phase != BODY || len > h->req->body_len - h->sent)
-        return settle(
-            h, complain(h, TCALL_E_USAGE, "more body than was announced"));
+        return settle(h,
+                      fail(h, TCALL_E_USAGE, "more body than was announced"));
     len = tport_clamp(len);
     n = h->deaf ? (int)len : write_some(h, bytes, len);
     if (n == TCALL_E_CLOSED) {
@@ -451,17 +437,15 @@ static void text_add(tport_http *h, char c)
         h->text_len++;
 }
 
-/* Terminate the text and say whether all of it is there. */
-static bool text_end(tport_http *h)
+/* Terminate the text. What does not fit is as good as nothing: "". */
+static void text_end(tport_http *h)
 {
-    bool whole = h->text_len < sizeof h->text;
-    size_t n = whole ? h->text_len : sizeof h->text - 1;
+    size_t n = h->text_len < sizeof h->text ? h->text_len : 0;
 
     while (n && (h->text[n - 1] == ' ' || h->text[n - 1] == '\t'))
         n--;
     h->text[n] = '\0';
     h->text_len = 0;
-    return whole;
 }
 
 static void name_end(tport_http *h)
@@ -470,7 +454,8 @@ static void name_end(tport_http *h)
 
     h->keeping = NULL;
     h->field = OTHER;
-    if (!text_end(h) || h->trailer)
+    text_end(h);
+    if (h->trailer)
         return;
     h->field = 0;
     while (h->field < OTHER && strcmp(names[h->field], h->text) != 0)
@@ -485,10 +470,12 @@ static void name_end(tport_http *h)
 /* The last of several of a name is kept. */
 static void keep_end(tport_kept *k)
 {
-    while (k->len && k->len < k->cap &&
+    if (k->len == k->cap) /* it does not fit */
+        k->len = 0;
+    while (k->len &&
            (k->value[k->len - 1] == ' ' || k->value[k->len - 1] == '\t'))
         k->len--;
-    k->value[k->len < k->cap ? k->len : 0] = '\0';
+    k->value[k->len] = '\0';
 }
 
 static int set_length(tport_http *h)
@@ -498,15 +485,13 @@ static int set_length(tport_http *h)
 
     if (h->has_length)
         return bad(h, "Content-Length stands twice");
-    if (!*s || !all(s, is_digit))
-        return bad(h, "Content-Length is not a number");
-    for (; *s; s++) {
-        uint32_t d = (uint32_t)(*s - '0');
-        if (n > (UINT32_MAX - d) / 10)
-            return bad(h, "Content-Length is too large");
-        n = n * 10 + d;
-    }
     h->has_length = true;
+    do {
+        uint32_t d = (uint32_t)(*s - '0');
+        if (!tport_is_digit(*s) || n > (UINT32_MAX - d) / 10)
+            return bad(h, "Content-Length is no number, or too large");
+        n = n * 10 + d;
+    } while (*++s);
     h->left = n;
     return 0;
 }
@@ -518,13 +503,13 @@ static long wait_ms(const char *s, long unit)
     const long most = 0x7fffffff;
     long n = 0;
 
-    if (!is_digit(*s))
+    if (!tport_is_digit(*s))
         return -1;
-    for (; is_digit(*s); s++)
+    for (; tport_is_digit(*s); s++)
         n = n > most / 10 - 1 ? most / 10 : n * 10 + (*s - '0');
     if (*s == '.') {
         n++;
-        for (s++; is_digit(*s); s++)
+        for (s++; tport_is_digit(*s); s++)
             continue;
     }
     if (*s)
@@ -538,7 +523,7 @@ static uint32_t number(const char *s, int n, bool *good)
     uint32_t v = 0;
 
     while (n--) {
-        *good = *good && is_digit(*s);
+        *good = *good && tport_is_digit(*s);
         v = v * 10 + (uint32_t)(*s++ - '0');
     }
     return v;
@@ -597,37 +582,32 @@ static void set_retry(tport_http *h, bool in_ms)
 
 static int value_end(tport_http *h)
 {
-    bool whole = text_end(h);
-
+    text_end(h);
     if (h->keeping)
         keep_end(h->keeping);
     switch (h->field) {
-    case LENGTH:
-        return whole ? set_length(h) : bad(h, "Content-Length is too large");
+    case LENGTH: return set_length(h);
     case CODING:
-        if (!whole || h->chunked || strcmp(h->text, "chunked") != 0)
+        if (h->chunked || strcmp(h->text, "chunked") != 0)
             return bad(h, "a transfer coding other than chunked");
         h->chunked = true;
         break;
     case ENCODING:
-        if (!whole || strcmp(h->text, "identity") != 0)
+        if (strcmp(h->text, "identity") != 0)
             return bad(h, "a content encoding that was not asked for");
         break;
     case CONNECTION:
-        if (!whole || strcmp(h->text, "keep-alive") != 0)
+        if (strcmp(h->text, "keep-alive") != 0)
             h->keep = false;
         break;
-    case RETRY:
-    case RETRY_MS:
-        if (whole)
-            set_retry(h, h->field == RETRY_MS);
-        break;
+    case RETRY: set_retry(h, false); break;
+    case RETRY_MS: set_retry(h, true); break;
     case SHOULD_RETRY:
         h->res->should_retry = strcmp(h->text, "true") == 0    ? 1
                                : strcmp(h->text, "false") == 0 ? -1
                                                                : 0;
         break;
-    case DATE: h->date = whole ? read_date(h->text) : 0; break;
+    case DATE: h->date = read_date(h->text); break;
     }
     return 0;
 }
@@ -645,7 +625,7 @@ static int status_byte(tport_http *h, char c)
             return bad(h, "an HTTP version other than 1.0 and 1.1");
         h->keep = digit == 1;
     } else if (want == 'd') {
-        if (!is_digit(c))
+        if (!tport_is_digit(c))
             return bad(h, "the status is not a number");
         h->left = h->left * 10 + (uint32_t)digit;
     } else if (c != want) {
@@ -669,8 +649,8 @@ static int status_byte(tport_http *h, char c)
 
 static int chunk_digit(tport_http *h, char c)
 {
-    uint32_t d =
-        is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)(lower(c) - 'a' + 10);
+    uint32_t d = tport_is_digit(c) ? (uint32_t)(c - '0')
+                                   : (uint32_t)(lower(c) - 'a' + 10);
 
     if (h->left > UINT32_MAX >> 4)
         return bad(h, "a chunk's size is too large");
@@ -683,20 +663,15 @@ static bool is_hex(char c)
 {
     char l = lower(c);
 
-    return is_digit(c) || (l >= 'a' && l <= 'f');
+    return tport_is_digit(c) || (l >= 'a' && l <= 'f');
 }
 
 /* An interim answer ended: the next one starts from nothing. */
 static int restart(tport_http *h)
 {
     if (h->interim > TPORT_HTTP_MAX_INTERIM)
-        return complain(h, TCALL_E_LIMIT, "too many interim answers");
-    h->has_length = h->chunked = h->retry_in_ms = false;
-    h->res->retry_after_ms = -1;
-    h->res->should_retry = 0;
-    h->date = h->retry_at = 0;
-    keep_nothing(h);
-    h->at = STATUS;
+        return fail(h, TCALL_E_LIMIT, "too many interim answers");
+    forget(h);
     return 0;
 }
 
@@ -725,15 +700,13 @@ static int head_end(tport_http *h)
     return 0;
 }
 
-/* Lines are counted against three limits. */
+/* Lines are counted against two limits. */
 static int count(tport_http *h)
 {
     if (++h->line > TPORT_HTTP_MAX_LINE)
-        return complain(h, TCALL_E_LIMIT, "a line is too long");
+        return fail(h, TCALL_E_LIMIT, "a line is too long");
     if (h->at <= LAST_LF && ++h->head > TPORT_HTTP_MAX_HEAD)
-        return complain(h, TCALL_E_LIMIT, "the head is too long");
-    if (h->at == LINE && ++h->headers > TPORT_HTTP_MAX_HEADERS)
-        return complain(h, TCALL_E_LIMIT, "too many headers");
+        return fail(h, TCALL_E_LIMIT, "the head is too long");
     return 0;
 }
 
@@ -759,6 +732,8 @@ static int parse(tport_http *h, char c)
             h->at = LAST_LF;
             return 0;
         }
+        if (++h->headers > TPORT_HTTP_MAX_HEADERS)
+            return fail(h, TCALL_E_LIMIT, "too many headers");
         h->at = NAME;
         /* fall through */
     case NAME:
@@ -862,7 +837,7 @@ static int fill(tport_http *h)
 static int count_body(tport_http *h, int n)
 {
     if (h->max_body && (uint32_t)n > h->max_body - h->body)
-        return complain(h, TCALL_E_LIMIT, "the body is too long");
+        return fail(h, TCALL_E_LIMIT, "the body is too long");
     h->body += (uint32_t)n;
     if (h->at == UNTIL_END)
         return n;
@@ -890,7 +865,9 @@ static int take(tport_http *h, char *bytes, size_t cap)
     n = pull(h, bytes, cap);
     if (n > 0)
         return count_body(h, n);
-    if (n == 0 && h->at == UNTIL_END) {
+    /* The end of a connection that was reset looks orderly once a write has
+     * been told of it. */
+    if (n == 0 && h->at == UNTIL_END && !h->deaf) {
         h->at = DONE;
         return 0;
     }
@@ -919,8 +896,8 @@ int tport_http_read(tport_http *h, char *bytes, size_t cap)
     if (h->error)
         return h->error;
     if (h->phase < BODY || h->sent < h->req->body_len || cap == 0)
-        return settle(h, complain(h, TCALL_E_USAGE,
-                                  "read before the request was complete"));
+        return settle(
+            h, fail(h, TCALL_E_USAGE, "read before the request was complete"));
     if (h->phase == BODY)
         h->phase = FLUSH;
     return settle(h, read_some(h, bytes, cap));

@@ -53,7 +53,8 @@ extern "C" {
 typedef struct tport_kept {
     const char *name; /* lower case, less than 40 bytes */
     char *value;
-    size_t cap, len;
+    size_t cap; /* > 0 */
+    size_t len; /* of value */
 } tport_kept;
 
 typedef struct tport_http {
@@ -69,17 +70,23 @@ typedef struct tport_http {
     tport_stream stream;
     const char *authority; /* value of Host */
     const char *base;      /* written before each path */
+    bool linked;           /* the stream is connected */
+    bool reused;           /* ... and served an exchange before */
+    uint16_t pos, len;     /* buf[pos..len) is still to be written or parsed */
+
+    /* Of one exchange: all zero when it begins. */
     const tcall_request *req;
     tcall_response *res;
     tport_kept *keeping; /* the present header, or NULL */
     const char *why;
+    size_t piece_at;   /* bytes of the present piece already written */
+    size_t sent;       /* bytes of the request's body accepted */
     int error;         /* sticky until close */
+    uint16_t piece;    /* of the request's head, being written */
     uint8_t phase;     /* of sending */
     uint8_t at;        /* of receiving: state of the parser */
     uint8_t field;     /* the header being read */
     uint8_t interim;   /* answers 1xx so far */
-    bool linked;       /* the stream is connected */
-    bool reused;       /* ... and served an exchange before */
     bool deaf;         /* the server takes no more bytes of the request */
     bool answered;     /* a byte of the answer arrived */
     bool keep;         /* the connection may serve another exchange */
@@ -87,10 +94,7 @@ typedef struct tport_http {
     bool chunked;      /* Transfer-Encoding was seen */
     bool trailer;      /* the header lines are those after the last chunk */
     bool retry_in_ms;  /* retry-after-ms was seen: it beats retry-after */
-    uint16_t piece;    /* of the request's head, being written */
     uint16_t headers;  /* lines of header so far */
-    size_t piece_at;   /* bytes of that piece already written */
-    size_t sent;       /* bytes of the request's body accepted */
     uint32_t date;     /* of the answer, seconds since 1970; 0: unknown */
     uint32_t retry_at; /* Retry-After as such a date; 0: it was none */
     uint32_t left;     /* bytes of the body, or of the chunk, still to come */
@@ -98,8 +102,8 @@ typedef struct tport_http {
     uint32_t line;     /* bytes of the present line */
     uint32_t head;     /* bytes of all lines */
     uint16_t text_len; /* may exceed what fits in text */
-    char text[40];     /* name or value of the present header, lower case */
-    uint16_t pos, len; /* buf[pos..len) is still to be written or parsed */
+
+    char text[40]; /* name or value of the present header, lower case */
     char buf[TPORT_HTTP_BUFFER];
 } tport_http;
 

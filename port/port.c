@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int refuse(tport *p, const char *a, const char *b)
+static int fail(tport *p, int error, const char *a, const char *b)
 {
     const char *parts[3];
 
@@ -11,40 +11,26 @@ static int refuse(tport *p, const char *a, const char *b)
     parts[1] = b;
     parts[2] = NULL;
     tport_say(p->why, sizeof p->why, parts);
-    return TCALL_E_USAGE;
+    return error;
 }
 
 /* ---- the URL ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_host(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
-           c == '-' || c == '.' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           tport_is_digit(c) || c == '-' || c == '.' || c == '_';
 }
 
 static bool is_address6(char c)
 {
-    return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || is_digit(c) ||
-           c == ':' || c == '.';
+    return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
+           tport_is_digit(c) || c == ':' || c == '.';
 }
 
 static bool is_path(char c)
 {
     return c > ' ' && c < 0x7f && c != '?' && c != '#' && c != '\\';
-}
-
-static size_t span(const char *s, bool (*good)(char))
-{
-    size_t n = 0;
-
-    while (s[n] && good(s[n]))
-        n++;
-    return n;
 }
 
 /* Copy s[0..n) as a text; false when it does not fit or is empty. */
@@ -60,7 +46,7 @@ static bool copy(char *to, size_t cap, const char *s, size_t n)
 /* s is after the colon; answers the number of digits, 0 when it is wrong. */
 static size_t read_number(tport *p, const char *s)
 {
-    size_t n = span(s, is_digit), i;
+    size_t n = tport_span(s, tport_is_digit), i;
     uint32_t v = 0;
 
     for (i = 0; i < n && v < 65536; i++)
@@ -74,7 +60,7 @@ static size_t read_authority(tport *p, const char *s)
 {
     size_t six = s[0] == '[', n, digits;
 
-    n = span(s + six, six ? is_address6 : is_host);
+    n = tport_span(s + six, six ? is_address6 : is_host);
     if (!copy(p->host, sizeof p->host, s + six, n))
         return 0;
     n += six;
@@ -102,20 +88,22 @@ static int read_url(tport *p, const char *url)
         p->number = 80;
         s += 7;
     } else {
-        return refuse(p, "the URL must begin with https:// or http://", "");
+        return fail(p, TCALL_E_USAGE,
+                    "the URL must begin with https:// or http://", "");
     }
     n = read_authority(p, s);
     if (n == 0 || (s[n] && s[n] != '/'))
-        return refuse(p, "the URL must go on with HOST or HOST:PORT", "");
+        return fail(p, TCALL_E_USAGE,
+                    "the URL must go on with HOST or HOST:PORT", "");
     s += n;
-    n = span(s, is_path);
+    n = tport_span(s, is_path);
     if (s[n])
-        return refuse(p, "the URL's path has a character that it can't have",
-                      "");
+        return fail(p, TCALL_E_USAGE,
+                    "the URL's path has a character that it can't have", "");
     while (n && s[n - 1] == '/')
         n--;
     if (n && !copy(p->base, sizeof p->base, s, n))
-        return refuse(p, "the URL's path is too long", "");
+        return fail(p, TCALL_E_USAGE, "the URL's path is too long", "");
     return 0;
 }
 
@@ -131,7 +119,7 @@ static bool is_loopback4(const char *s)
         s = strchr(s, '.');
         if (!s)
             return false;
-        n = span(++s, is_digit);
+        n = tport_span(++s, tport_is_digit);
         if (n == 0 || n > 3 || (s[n] && s[n] != '.'))
             return false;
     }
@@ -146,17 +134,12 @@ static bool is_loopback(const char *host)
 
 /* ---- time ---- */
 
-static int time_out(tport *p, const char *why)
-{
-    (void)refuse(p, p->host, why);
-    return TCALL_E_TIMEOUT;
-}
-
 /* Looked at before each step: bytes that keep coming don't stop this clock. */
 static int check_total(tport *p)
 {
     if (tport_posix_now_ms() - p->began >= p->total_ms)
-        return time_out(p, ": the exchange took too long");
+        return fail(p, TCALL_E_TIMEOUT, p->host,
+                    ": the exchange took too long");
     return 0;
 }
 
@@ -173,7 +156,8 @@ static int stall(tport *p)
     total = now - p->began;
     idle = now - p->moved_at;
     if (idle >= p->idle_ms)
-        return time_out(p, ": nothing was heard for too long");
+        return fail(p, TCALL_E_TIMEOUT, p->host,
+                    ": nothing was heard for too long");
     if (p->nonblocking)
         return TCALL_E_AGAIN;
     total = total < p->total_ms ? p->total_ms - total : 0;
@@ -188,7 +172,7 @@ static int stall(tport *p)
 static int note(tport *p, int r)
 {
     if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_TIMEOUT)
-        (void)refuse(p, tport_http_why(&p->http), "");
+        return fail(p, r, tport_http_why(&p->http), "");
     return r;
 }
 
@@ -277,7 +261,7 @@ static int init_tls(tport *p, const tport_desc *d)
     t.ca_file = d->ca_file;
     r = tport_tls_init(&p->tls, &t, p->stream);
     if (r < 0)
-        (void)refuse(p, tport_tls_why(&p->tls), "");
+        (void)fail(p, r, tport_tls_why(&p->tls), "");
     p->stream = tport_tls_stream(&p->tls);
     return r;
 }
@@ -294,9 +278,9 @@ int tport_init(tport *p, const tport_desc *d)
     r = read_url(p, d->url);
     if (r == 0 && !p->has_tls && !d->insecure_plain_http &&
         !is_loopback(p->host))
-        r = refuse(p, p->host,
-                   ": plain http:// is only allowed to this machine itself; "
-                   "use https://, or set insecure_plain_http");
+        r = fail(p, TCALL_E_USAGE, p->host,
+                 ": plain http:// is only allowed to this machine itself; "
+                 "use https://, or set insecure_plain_http");
     if (r < 0) {
         p->has_tls = false; /* not yet initialised */
         return r;

@@ -371,7 +371,7 @@ static int posix_write(void *user, const char *bytes, size_t len)
     return n >= 0 ? (int)n : broken(s, POLLOUT);
 }
 
-static void posix_hang_up(void *user)
+static void posix_close(void *user)
 {
     tport_posix *s = (tport_posix *)user;
 
@@ -440,7 +440,7 @@ void tport_posix_init(tport_posix *s, const char *host, uint16_t port)
 
 tport_stream tport_posix_stream(tport_posix *s)
 {
-    tport_stream r = {posix_connect, posix_read, posix_write, posix_hang_up,
+    tport_stream r = {posix_connect, posix_read, posix_write, posix_close,
                       posix_wait,    posix_why,  NULL};
 
     r.user = s;

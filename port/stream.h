@@ -15,8 +15,9 @@ extern "C" {
 #endif
 
 /* None of these may block but wait. TCALL_E_AGAIN means that nothing could be
- * done right now. After any other error only close is called; after close,
- * connect may start anew. */
+ * done right now. After any other error only close is called, and after write
+ * answered TCALL_E_CLOSED read, for what the peer had said before; after
+ * close, connect may start anew. */
 typedef struct tport_stream {
     /* 0: connected (also when it was already). Call again after AGAIN. */
     int (*connect)(void *user);
@@ -39,6 +40,21 @@ typedef struct tport_stream {
 static inline size_t tport_clamp(size_t len)
 {
     return len > 0x7fff ? (size_t)0x7fff : len;
+}
+
+static inline bool tport_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* How many characters at the beginning of s are good. */
+static inline size_t tport_span(const char *s, bool (*good)(char))
+{
+    size_t n = 0;
+
+    while (s[n] && good(s[n]))
+        n++;
+    return n;
 }
 
 /* Write parts one after the other to the text to[cap], cut where it ends.

@@ -251,7 +251,6 @@ static int start(tport_tls *t)
     t->ended = t->up = t->pinned = false;
     t->lower_error = 0;
     t->unflushed = 0;
-    t->why[0] = '\0';
     /* Without this call mbedTLS would take any host's certificate. */
     if (e == 0)
         e = mbedtls_ssl_set_hostname(&t->ssl, t->host);

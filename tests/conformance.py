@@ -358,6 +358,9 @@ def part_args(p, probe, data):
         if n:
             p.say("%d times %s where %s belongs" % (n, got, want))
     coercions(p, probe)
+    for line in ("x", '{"input":"\\ud800"}'):
+        r = probe.ask(["args"], [line])[0]
+        p.check(r.get("ok") is False, "a line that is not JSON", brief(getattr(r, "why", r)))
 
 
 # ---------------------------------------------------------------- schema
@@ -412,7 +415,29 @@ def run_suite(probe, folder, draft):
     return list(zip(cases, probe.ask(["schema"], lines)))
 
 
+def bombs(p, probe):
+    """Schemas and values that cost far more than they weigh: an answer, soon."""
+    n = 30000
+    names = ["v%d" % i for i in range(n)]
+    twice = OrderedDict(("d%d" % i, {"allOf": [{"$ref": "#/$defs/d%d" % (i + 1)}] * 2}) for i in range(40))
+    twice["d40"] = {}
+    nulls = OrderedDict((k, None) for k in reversed(names))
+    cases = [({"properties": OrderedDict((k, {}) for k in names), "additionalProperties": False}, nulls),
+             ({"prefixItems": [{}] * n, "items": False}, [None] * n),
+             ({"$defs": twice, "$ref": "#/$defs/d0"}, None),
+             ({"pattern": "^(a{30}|(a?){30})*b$"}, "a" * n),
+             ({"required": names}, nulls), ({"uniqueItems": True}, [[k] for k in names]),
+             ({"properties": OrderedDict((k, {}) for k in names), "required": [k + "x" for k in names]}, {}),
+             ({"enum": [[k] for k in names]}, ["w"])]
+    begun = time.time()
+    for i, r in enumerate(probe.ask(["schema"], [{"schema": s, "data": v} for s, v in cases])):
+        p.check(verdict(r) in ("valid", "invalid", "refused"), "bomb %d" % i, brief(getattr(r, "why", r)))
+    spent = time.time() - begun
+    p.bar(spent < 10, "%d schema bombs within 10 s" % len(cases))
+
+
 def part_schema(p, probe, data):
+    bombs(p, probe)
     for draft, least in (("draft2020-12", 939), ("draft7", 820)):
         folder = os.path.join(data, "json-schema", "tests", draft)
         count, why, wrong_by, by_file, odd_paths = Counter(), Counter(), Counter(), {}, 0
@@ -1046,6 +1071,11 @@ def part_read(p, probe, data):
                     total[group(r)] += 1
                     ok[group(r)] += good[r.name]
         p.bar(ok == total, "%s: %s" % (label, ", ".join("%s %d/%d" % (k, ok[k], total[k]) for k in sorted(total))))
+    text = {"body": dump({"choices": [{"message": {"content": "Hm <tool_call>{'name': 'f', 'arguments': {'a': 1}}</tool_call>"},
+                                       "finish_reason": "stop"}]})}
+    plain, called = probe.ask(["read", "llamacpp"], [text, dict(text, text_calls=True)])
+    p.check(plain["calls"] == [] and "<tool_call>" in plain["text"] and called["text"] == "Hm " and
+            called["calls"] == [{"id": "", "name": "f", "arguments": '{"a":1}'}], "calls as text", brief(called))
     p.say("as information: stop reason %(stop)d, text %(text)d, usage %(usage)d of %(n)d as a plain reader sees them" % also)
 
 

@@ -4,7 +4,8 @@
  *     probe json FILE...                     accept or reject, strict RFC 8259
  *     probe args                             {"input","schema"?,"mode"?}
  *     probe schema                           {"schema","data","draft"?}
- *     probe read PROVIDER [--split N] [--block BYTES]    {"body","stream"?}
+ *     probe read PROVIDER [--split N] [--block BYTES]
+ *                            {"body","stream"?,"status"?,"text_calls"?}
  *     probe write PROVIDER                   {"tools","messages","options"}
  *     probe pick [--index | BYTES]           {"tools"}, then {"q","k"} each
  *     probe call TOOLS.json                  {"name","arguments"}

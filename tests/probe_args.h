@@ -112,7 +112,8 @@ static void probe_args_schema(tcall_writer *w, tcall_args *args, bool strict,
     free(mem);
 }
 
-static void probe_args_line(tcall_json in, FILE *out)
+/* unread: 0, or why the line could not be read. */
+static void probe_args_line(tcall_json in, int unread, FILE *out)
 {
     tcall_str text = tcall_json_str(tcall_json_get(in, "input"));
     tcall_json schema = tcall_json_get(in, "schema");
@@ -124,6 +125,8 @@ static void probe_args_line(tcall_json in, FILE *out)
     tcall_writer w;
     void *mem;
     int r = probe_args_read(&args, text, strict, &mem);
+    if (unread < 0)
+        r = unread;
     tcall_writer_init(&w, line, size);
     tcall_write_open(&w, '{');
     if (r < 0) {
@@ -147,7 +150,9 @@ static int probe_args(FILE *in, FILE *out)
     char *line;
     while ((line = probe_line(in, &len)) != NULL) {
         tcall_tok *tokens;
-        probe_args_line(probe_parse(line, len, &tokens), out);
+        tcall_json v;
+        int r = probe_try(&v, line, len, &tokens);
+        probe_args_line(v, r, out);
         free(tokens);
         free(line);
     }

@@ -89,9 +89,10 @@ static int probe_read_out(void *user, const char *bytes, size_t len)
 }
 
 /* The reader itself lies in the block, as an agent has it, at its end. */
-static void probe_read_body(const tcall_provider *provider, tcall_str body,
-                            size_t split, size_t size, int status, FILE *out)
+static void probe_read_body(const tcall_provider *provider, tcall_json in,
+                            size_t split, size_t size, FILE *out)
 {
+    tcall_str body = tcall_json_str(tcall_json_get(in, "body"));
     char piece[512];
     char *memory = (char *)malloc(size + 1);
     tcall_block block, none;
@@ -116,12 +117,15 @@ static void probe_read_body(const tcall_provider *provider, tcall_str body,
             tcall_reader_feed(r, body.ptr + at, n);
         }
     }
-    tcall_reader_end(r);
+    if (tcall_reader_end(r) == TCALL_OK &&
+        tcall_json_bool(tcall_json_get(in, "text_calls"), false))
+        tcall_text_calls(r);
     if (r == &small && none.need < block.need)
         none.need = block.need;
     tcall_writer_init(&w, piece, sizeof piece);
     tcall_writer_sink(&w, probe_read_out, out);
-    probe_read_answer(&w, &chat, &r->answer, status);
+    probe_read_answer(&w, &chat, &r->answer,
+                      tcall_json_int(tcall_json_get(in, "status"), 0));
     tcall_writer_flush(&w);
     free(memory);
 }
@@ -141,9 +145,7 @@ static int probe_read(int argc, char **argv, FILE *in, FILE *out)
     while ((line = probe_line(in, &len)) != NULL) {
         tcall_tok *tokens;
         tcall_json v = probe_parse(line, len, &tokens);
-        probe_read_body(provider, tcall_json_str(tcall_json_get(v, "body")),
-                        split, size,
-                        tcall_json_int(tcall_json_get(v, "status"), 0), out);
+        probe_read_body(provider, v, split, size, out);
         free(tokens);
         free(line);
     }

@@ -12,9 +12,10 @@ static int probe_compile(tcall_schema *s, tcall_str text, tcall_draft draft,
     return r;
 }
 
-/* Text of a schema and its value: one line of output. */
+/* Text of a schema and its value: one line of output. unread: 0, or why there
+ * is neither. */
 static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
-                          tcall_draft draft)
+                          tcall_draft draft, int unread)
 {
     enum { FRAMES = 1 << 16 };
     tcall_schema s;
@@ -22,6 +23,8 @@ static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
     tcall_check check;
     void *program, *frames = malloc(FRAMES);
     int r = probe_compile(&s, text, draft, &program);
+    if (unread < 0)
+        r = unread;
     memset(&check, 0, sizeof check);
     check.memory = frames;
     check.size = FRAMES;
@@ -56,7 +59,8 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
     static const char *const drafts[] = {"draft2020-12", "draft2019-09",
                                          "draft7", "draft6", "draft4"};
     tcall_tok *tokens;
-    tcall_json v = probe_parse(line, len, &tokens);
+    tcall_json v;
+    int unread = probe_try(&v, line, len, &tokens);
     const char *name = tcall_json_string(tcall_json_get(v, "draft"), "");
     char *text = probe_text(tcall_json_get(v, "schema")), *answer;
     tcall_writer w;
@@ -66,7 +70,7 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
     for (pass = 0, answer = NULL;; pass++) {
         tcall_writer_init(&w, answer, pass ? w.len : 0);
         probe_verdict(&w, tcall_str_of(text), tcall_json_get(v, "data"),
-                      (tcall_draft)draft);
+                      (tcall_draft)draft, unread);
         if (pass)
             break;
         answer = (char *)malloc(w.len + 1);

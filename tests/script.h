@@ -11,10 +11,13 @@
 typedef struct script {
     const char *text;
     size_t len;
-    size_t cut;   /* no read crosses this offset */
-    size_t step;  /* most bytes of one read or write; 0: any number */
-    bool stutter; /* every second call answers TCALL_E_AGAIN */
-    int end;      /* read's answer after the text; 0 is an orderly end */
+    size_t cut;       /* no read crosses this offset */
+    size_t step;      /* most bytes of one read or write; 0: any number */
+    bool stutter;     /* every second call answers TCALL_E_AGAIN */
+    int end;          /* read's answer after the text; 0 is an orderly end */
+    const char *next; /* what is said on the second connection */
+    char *heard;      /* if not NULL: the last connection's request, cut */
+    size_t heard_cap;
     /* what happened */
     size_t at, written;
     int connects;
@@ -32,8 +35,14 @@ static inline int script_connect(void *user)
 
     if (script_stutters(s))
         return TCALL_E_AGAIN;
-    if (s->connects++ == 0)
+    if (s->connects++ == 0 || s->next) {
         s->at = s->written = 0;
+        if (s->connects == 2) {
+            s->text = s->next;
+            s->len = strlen(s->next);
+            s->next = NULL;
+        }
+    }
     return 0;
 }
 
@@ -60,11 +69,16 @@ static inline int script_write(void *user, const char *bytes, size_t len)
 {
     script *s = (script *)user;
 
-    (void)bytes;
+    size_t i;
+
     if (script_stutters(s))
         return TCALL_E_AGAIN;
     if (s->step && len > s->step)
         len = s->step;
+    for (i = 0; i < len && s->written + i + 1 < s->heard_cap; i++) {
+        s->heard[s->written + i] = bytes[i];
+        s->heard[s->written + i + 1] = '\0';
+    }
     s->written += len;
     return (int)len;
 }

@@ -109,6 +109,9 @@ static const struct {
      {"call     write_gpio {\"pin\":3,\"on\":false}",
       "call     write_gpio {\"pin\":4,\"on\":true}", "stand-in",
       "pin 4, on true"}},
+    {"what is 20 degrees celsius in fahrenheit?",
+     {"call     convert_unit "
+      "{\"value\":20,\"from\":\"celsius\",\"to\":\"fahrenheit\"}"}},
     {"how many kilometres are 26.2 miles",
      {"call     convert_unit "
       "{\"value\":26.2,\"from\":\"mile\",\"to\":\"kilometre\"}",
@@ -290,6 +293,102 @@ static void check_plain(void)
     waitpid(pid, NULL, 0);
 }
 
+/* Each of the ready-made tools, in a directory of its own. */
+static const struct {
+    const char *request;
+    const char *lines[3]; /* must be printed in this order */
+} works[] = {
+    {"read the file \"a.txt\"",
+     {"call     read {\"file_paths\":[\"a.txt\"]}", "     2\ttwo"}},
+    {"in a.txt replace \"two\" by \"2\"",
+     {"call     edit {\"file_path\":\"a.txt\"", "approved edit",
+      "changed a.txt: 1 place, 6 bytes"}},
+    {"write a file b.txt with content \"hello\"",
+     {"call     write {\"file_path\":\"b.txt\",\"content\":\"hello\"}",
+      "approved write", "created b.txt"}},
+    {"search for \"hel+o\" in the files",
+     {"call     grep {\"pattern\":\"hel+o\"}", "b.txt:1:hello"}},
+    {"glob \"**/*.txt\"",
+     {"call     glob {\"pattern\":\"**/*.txt\"}", "b.txt"}},
+    {"list the directory", {"call     list {}", "./\n  a.txt\n  b.txt\n"}},
+    {"todowrite \"buy milk\" pending",
+     {"call     todowrite {\"todos\":[{\"content\":\"buy milk\",",
+      "1 tasks, 1 of them to be done"}},
+    {"todoread", {"call     todoread {}", "\"content\":\"buy milk\""}},
+    {"run the command \"echo hi there\"",
+     {"call     bash {\"command\":\"echo hi there\"}", "approved bash",
+      "\"output\":\"hi there\\n\""}},
+    {"run the command \"rm a.txt\"",
+     {"call     bash {\"command\":\"rm a.txt\"}",
+      "may not run; what may: echo"}},
+    {"fetch the web page https://127.0.0.1/x",
+     {"call     webfetch {\"url\":\"https://127.0.0.1/x\"}",
+      "approved webfetch", "not a public address"}},
+    {"give a piece of work to a sub-agent: \"list the directory\"",
+     {"call     task {\"prompt\":\"list the directory\"}", "call     list {}",
+      "The tool task answered"}},
+};
+
+static void check_workspace(void)
+{
+    enum { WORKS = sizeof works / sizeof works[0] };
+    static char input[4096];
+    char root[] = "/tmp/test_agent_e2e.XXXXXX", path[64];
+    const char *args[] = {"--standin", "openai",          "--workspace", root,
+                          "--yes",     "--allow-command", "echo",        NULL};
+    const char *alone[] = {"--allow-command", "echo", "hello", NULL};
+    const char *home[] = {"--workspace", "/", "hello", NULL};
+    const char *at;
+    FILE *f;
+    size_t n = 0;
+
+    CHECK(mkdtemp(root) != NULL);
+    snprintf(path, sizeof path, "%s/a.txt", root);
+    f = fopen(path, "w");
+    CHECK(f && fputs("one\ntwo\n", f) >= 0 && fclose(f) == 0);
+    for (int i = 0; i < WORKS; i++)
+        n += (size_t)snprintf(input + n, sizeof input - n, "%s\n",
+                              works[i].request);
+    CHECK(agent(input, args) == 0);
+    if (printed("(Landlock)")) {
+        printf("SKIPPED: this system has no sandbox for --allow-command\n");
+        args[5] = NULL;
+        CHECK(agent(input, args) == 0);
+    }
+    at = output;
+    for (int i = 0; i < WORKS; i++) {
+        const char *end;
+        at = strstr(at, works[i].request);
+        CHECK(at);
+        if (!at)
+            break;
+        at += strlen(works[i].request);
+        end = strstr(at, "\n> ");
+        if (!args[5] && strstr(works[i].request, "the command"))
+            continue;
+        for (int k = 0; k < 3 && works[i].lines[k]; k++) {
+            const char *hit = strstr(at, works[i].lines[k]);
+            bool ok = hit && (!end || hit < end);
+            CHECK(ok);
+            if (!ok)
+                printf("  \"%s\": not there: %s\n", works[i].request,
+                       works[i].lines[k]);
+        }
+    }
+    args[4] = NULL; /* nobody says yes */
+    CHECK(agent("write a file c.txt with content \"x\"\n", args) == 0);
+    CHECK(printed("call     write ") && printed("denied   write"));
+    snprintf(path, sizeof path, "%s/c.txt", root);
+    CHECK(access(path, F_OK) != 0);
+    CHECK(agent("", alone) == 1 && printed("--workspace"));
+    CHECK(agent("", home) == 1 && printed("no workspaces"));
+    for (const char *name = "ab"; *name; name++) {
+        snprintf(path, sizeof path, "%s/%c.txt", root, *name);
+        CHECK(unlink(path) == 0);
+    }
+    CHECK(rmdir(root) == 0);
+}
+
 static void check_rest(void)
 {
     static char longer[8000];
@@ -347,6 +446,7 @@ int main(int argc, char **argv)
     check_keys("ANTHROPIC_API_KEY", "");
     check_trace();
     check_plain();
+    check_workspace();
     check_rest();
     return check_sum("test_agent_e2e");
 }

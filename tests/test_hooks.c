@@ -18,6 +18,13 @@ static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_json(out, args);
 }
 
+static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    runs++;
+    return tcall_write_json(w, args);
+}
+
 static uint32_t now(void *user)
 {
     (void)user;
@@ -172,6 +179,11 @@ static void test_hash(void)
     for (i = 0; i < COUNT; i++)
         for (k = i + 1; k < COUNT; k++)
             CHECK(h[i] != h[k]);
+    for (i = 0; i < 2; i++) { /* whatever lay in the block before */
+        memset(block, i ? 0xFF : 0x01, sizeof block);
+        for (k = 0; k < COUNT; k++)
+            CHECK(h[k] == hash_of(different[k]));
+    }
     tc.desc.hash_key[1] = 1;
     CHECK(hash_of("{}") != h[0]);
 }
@@ -276,6 +288,27 @@ static void test_cache(void)
     CHECK(ask("2", "work", "{}") == TCALL_OK && runs == 2);
 }
 
+/* What stood in for a result is none, and is not kept as one. */
+static void test_cache_loops(void)
+{
+    static char memory[128];
+    tcall_cache cache = {memory, sizeof memory, 0, 0};
+    tcall_loops loops;
+    const tcall_hook hooks[] = {TCALL_CACHE(&cache), TCALL_LOOPS(&loops)};
+    tcall_clear_state(&loops);
+    start(hooks, TCALL_COUNT(hooks), TCALL_READ);
+    CHECK(ask("1", "work", "{}") == TCALL_OK && says("1 {}"));
+    cache.used = 0;
+    CHECK(ask("2", "work", "{}") == TCALL_OK && says("made before"));
+    CHECK(cache.used == 0);
+    tcall_clear_turn(&loops);
+    CHECK(ask("3", "work", "{}") == TCALL_OK && says("2 {}") && cache.used);
+    failures = 1; /* nor is a failure */
+    CHECK(ask("4", "other", "{}") == TCALL_E_FAILED);
+    tcall_clear_turn(&loops);
+    CHECK(ask("5", "other", "{}") == TCALL_OK && says("4 {}"));
+}
+
 static char log_text[1024];
 static int log_error;
 
@@ -322,11 +355,11 @@ static void on_event(void *user, const tcall_event *e)
 
 static void test_ledger(void)
 {
-    static tcall_ticket rows[4];
+    static tcall_ticket rows[5]; /* the last is not of the ledger */
     tcall_ledger ledger = {rows, 4};
     const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
     int i;
-    start(hooks, 2, TCALL_WRITE);
+    start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
     tools[0].confirm = true;
     tc.desc.on_event = on_event;
     CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_APPROVAL && runs == 0);
@@ -381,7 +414,18 @@ static void test_ledger(void)
               (i < 4 ? TCALL_E_APPROVAL : TCALL_E_LIMIT));
         tcall_release(&tc, &call);
     }
-    CHECK(runs == 4);
+    CHECK(runs == 4 && rows[4].state == 0);
+    CHECK(ask("u", "other", "{}") == TCALL_OK);
+    tools[1].idempotent = false;
+    CHECK(ask("u", "other", "{}") == TCALL_E_LIMIT && runs == 5);
+    /* What was refused is, and what ran, the oldest first. */
+    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("q"), TCALL_DENY) ==
+          TCALL_OK);
+    CHECK(ask("u", "other", "{}") == TCALL_OK && runs == 6);
+    CHECK(ask("u", "other", "{}") == TCALL_E_TWICE && runs == 6);
+    CHECK(ask("v", "other", "{}") == TCALL_OK && runs == 7);
+    CHECK(ask("q", "work", "{}") == TCALL_E_APPROVAL); /* asked anew */
+    CHECK(rows[4].state == 0);
 }
 
 /* ---- loops ---- */
@@ -464,6 +508,23 @@ static void hear(void *user, const tcall_event *e)
         tcall_unsubscribe(&tc, &ends);
 }
 
+static void hear_end(void *user, const tcall_event *e)
+{
+    CHECK(e->call == &call);
+    ++*(int *)user;
+    if (e->kind == TCALL_EVENT_END)
+        tcall_unsubscribe(&tc, &ends);
+}
+
+static void hear_and_add(void *user, const tcall_event *e)
+{
+    hear(user, e);
+    if (e->kind == TCALL_EVENT_HYDRATED) {
+        ends.on_event = hear_end;
+        tcall_subscribe(&tc, &ends);
+    }
+}
+
 static void test_events(void)
 {
     start(NULL, 0, TCALL_READ);
@@ -477,9 +538,211 @@ static void test_events(void)
     CHECK(heard[0] == 3 && heard[1] == 1); /* hydrated, start, end */
     CHECK(ask("2", "work", "{}") == TCALL_OK);
     CHECK(heard[0] == 6 && heard[1] == 1);
+    /* Who subscribes while it is told hears from the next event on. */
+    tcall_unsubscribe(&tc, &all);
+    all.on_event = hear_and_add;
+    tcall_subscribe(&tc, &all);
+    heard[0] = heard[1] = 0;
+    ends.kinds = 0;
+    CHECK(ask("3", "work", "{}") == TCALL_OK);
+    CHECK(heard[0] == 3 && heard[1] == 2);
     tcall_unsubscribe(&tc, &all);
     tcall_unsubscribe(&tc, &all);
-    CHECK(ask("3", "work", "{}") == TCALL_OK && heard[0] == 6);
+    CHECK(ask("4", "work", "{}") == TCALL_OK && heard[0] == 3);
+}
+
+/* ---- blocks of every size ---- */
+
+static tcall_rate rate;
+static tcall_limit limit;
+static tcall_cache cache;
+static tcall_backoff backoff;
+static tcall_audit audit = {log_sink, NULL};
+static tcall_loops loops;
+static tcall_ticket tickets[6];
+static tcall_ledger ledger = {tickets, 6};
+static const tcall_hook everything[] = {
+    TCALL_RATE(&rate),     TCALL_LIMIT(&limit),  TCALL_CACHE(&cache),
+    TCALL_RETRY(&backoff), TCALL_TIMEOUT(5000),  TCALL_AUDIT(&audit),
+    TCALL_LOOPS(&loops),   TCALL_LEDGER(&ledger)};
+
+static int starts, stops;
+
+static void balance(void *user, const tcall_event *e)
+{
+    (void)user;
+    starts += e->kind == TCALL_EVENT_START;
+    stops += e->kind == TCALL_EVENT_END;
+    asked += e->kind == TCALL_EVENT_APPROVAL;
+    given += e->kind == TCALL_EVENT_VERDICT;
+}
+
+/* What a call needs to come to its end: a verdict, or time. */
+static int whole(const char *id, const char *name, const char *arguments)
+{
+    int r = ask(id, name, arguments), i;
+    for (i = 0; i < 9 && (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL); i++) {
+        if (r == TCALL_E_APPROVAL)
+            CHECK(tcall_decide(&tc, &ledger, call.id, TCALL_ALLOW) == TCALL_OK);
+        now_ms += 100;
+        r = again();
+    }
+    log_text[0] = '\0';
+    CHECK(r == TCALL_OK || says("\"success\":false"));
+    return r;
+}
+
+/* Calls with every ready-made hook at work, in a block of this size: TCALL_OK,
+ * each went as it should; TCALL_E_MEMORY, one did not. */
+static int lifecycle(char *memory, size_t size)
+{
+    static char kept[256];
+    static const struct {
+        const char *id, *name, *arguments, *result;
+        int error;
+    } calls[] = {
+        {"1", "work", "{'n': \"1\"}", "2 {\"n\":1}", TCALL_OK},
+        {"2", "work", "{\"n\":1.0}", "2 {\"n\":1}", TCALL_OK}, /* cached */
+        {"3", "work", "{\"n\":true}", "validation", TCALL_E_INVALID},
+        {"4", "other", "{\"s\":[]}", "{\"s\":[]}", TCALL_OK},
+        {"4", "other", "{\"s\":{}}", "runs only once", TCALL_E_TWICE},
+        {"5", "work", "{}", "too many calls", TCALL_E_RATE}};
+    size_t i;
+    int worst = TCALL_OK;
+    start(everything, TCALL_COUNT(everything), TCALL_READ | TCALL_ACTUATE);
+    memset(&rate, 0, sizeof rate);
+    memset(&limit, 0, sizeof limit);
+    memset(&cache, 0, sizeof cache);
+    memset(tickets, 0, sizeof tickets);
+    tcall_clear_state(&loops);
+    rate.burst = 5;
+    rate.each_ms = 100000;
+    limit.max = 1;
+    cache.memory = kept;
+    cache.size = sizeof kept;
+    backoff.attempts = 3;
+    backoff.first_ms = 50;
+    tools[0].permissions = TCALL_READ;
+    tools[0].confirm = true;
+    tools[1].permissions = TCALL_ACTUATE;
+    tools[1].output = "{\"type\":\"object\",\"required\":[\"s\"]}";
+    tools[1].check_output = tcall_check_output;
+    tools[1].run = echo;
+    desc.block = memory;
+    desc.block_size = size;
+    desc.on_event = balance;
+    starts = stops = asked = given = 0;
+    worst = tcall_init(&tc, &desc);
+    failures = 1;
+    for (i = 0;
+         worst != TCALL_E_TOOL && tc.desc.tool_count && i < TCALL_COUNT(calls);
+         i++) {
+        int before = runs;
+        int r = whole(calls[i].id, calls[i].name, calls[i].arguments);
+        tcall_clear_turn(&loops);
+        CHECK(starts == stops && asked == given && limit.now == 0);
+        CHECK(runs - before <= (calls[i].error ? 0 : 2));
+        if (r == TCALL_E_MEMORY) {
+            worst = r;
+            continue;
+        }
+        if (worst == TCALL_OK) { /* all before went well */
+            CHECK(r == calls[i].error);
+            if (i == 1 && runs > before)
+                continue; /* there was no room to find it in the cache */
+            CHECK(says(calls[i].result));
+        }
+    }
+    return worst;
+}
+
+static void test_sizes(void)
+{
+    enum { GUARD = 16 };
+    char guard[GUARD];
+    size_t size, works = 0, need = 0;
+    int rounds = 0;
+    memset(guard, 0x5A, GUARD);
+    for (size = 0; size < 5000; size += CHECK_EVERY) {
+        char *exact = (char *)malloc(size + 2 * GUARD);
+        int r;
+        memcpy(exact, guard, GUARD);
+        memcpy(exact + GUARD + size, guard, GUARD);
+        r = lifecycle(exact + GUARD, size);
+        CHECK(r == TCALL_OK || (r == TCALL_E_MEMORY && tc.block.need > size));
+        CHECK(r == TCALL_OK || !works); /* enough stays enough */
+        works += r == TCALL_OK;
+        CHECK(memcmp(exact, guard, GUARD) == 0 &&
+              memcmp(exact + GUARD + size, guard, GUARD) == 0);
+        free(exact);
+    }
+    CHECK(works > 1000 / CHECK_EVERY);
+    /* Who gives what is said to be needed gets there. */
+    while (lifecycle(block, need) != TCALL_OK && ++rounds < 100 &&
+           tc.block.need > need && tc.block.need <= sizeof block)
+        need = tc.block.need;
+    CHECK(rounds > 1 && rounds < 100 && need > 300 && need < 2000);
+    CHECK(lifecycle(block, need) == TCALL_OK);
+}
+
+/* ---- a call by name that would have to wait ---- */
+
+static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int r = tcall_approval(cx);
+    return r == TCALL_OK ? echo(cx, args, w) : r;
+}
+
+static int endless(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    tcall_write_text(w, "not yet");
+    runs += cx->stop == 0;
+    return TCALL_E_AGAIN;
+}
+
+static tcall_verdict later(void *user, const tcall_call *c)
+{
+    (void)user;
+    (void)c;
+    return TCALL_LATER;
+}
+
+static void test_execute(void)
+{
+    static const struct {
+        tcall_run run;
+        bool confirm;
+        int error, runs;
+        const char *says;
+    } rows[] = {{work, false, TCALL_OK, 1, "1 {}"},
+                {work, true, TCALL_E_APPROVAL, 0, "\"code\":\"approval\""},
+                {careful, false, TCALL_E_APPROVAL, 0, "waits for approval"},
+                {endless, false, TCALL_E_CANCELLED, 1, "cancelled"}};
+    static const tcall_hook hooks[] = {TCALL_LIMIT(&limit),
+                                       TCALL_AUDIT(&audit)};
+    size_t i, k;
+    for (i = 0; i < TCALL_COUNT(rows); i++) {
+        start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
+        limit.max = 1;
+        limit.now = 0;
+        tools[0].run = rows[i].run;
+        tools[0].confirm = rows[i].confirm;
+        tc.desc.approve = later;
+        tc.desc.on_event = balance;
+        for (k = 0; k < 3; k++) {
+            starts = stops = asked = given = runs = 0;
+            log_text[0] = '\0';
+            tcall_writer_init(&out, result, sizeof result - 1);
+            CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"),
+                                &out) == rows[i].error);
+            result[out.fill] = '\0';
+            CHECK(says(rows[i].says) && runs == rows[i].runs);
+            CHECK(starts == 1 && stops == 1 && asked == given);
+            CHECK(limit.now == 0 && tc.block.high == 0);
+            CHECK(strchr(log_text, '\n'));
+        }
+    }
 }
 
 int main(void)
@@ -489,10 +752,13 @@ int main(void)
     test_limit();
     test_retry();
     test_cache();
+    test_cache_loops();
     test_audit();
     test_ledger();
     test_loops();
     test_files();
     test_events();
+    test_sizes();
+    test_execute();
     return check_sum("test_hooks");
 }

@@ -32,6 +32,7 @@ static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     int *left = (int *)tcall_user(cx);
     (void)args;
     tcall_chunk(cx, tcall_str_of("tick"));
+    tcall_progress(cx, tcall_str_of("ticking"));
     tcall_write_text(out, "half");
     if ((*left)-- > 0)
         return TCALL_E_AGAIN;
@@ -237,6 +238,7 @@ static void test_arguments(void)
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==
               TCALL_E_TRUNCATED);
+        CHECK(says("\"error\":\"the text ends")); /* there is no call to show */
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true,\"on\":false}") ==
               TCALL_E_DUPLICATE);
         CHECK(call_tool(&tc, &call, "set_led", "[]") == TCALL_E_NOT_OBJECT);
@@ -265,6 +267,12 @@ static void test_permissions(void)
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
     CHECK(says("permission") && runs == 0);
+    desc.allow = TCALL_WRITE; /* what is optional need not be given */
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    tools[LED_TOOL].optional_permissions = TCALL_NETWORK;
+    CHECK(tcall_enabled(&tools[LED_TOOL], TCALL_WRITE));
+    CHECK(!tcall_enabled(&tools[LED_TOOL], TCALL_NETWORK));
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
     desc.allow = TCALL_EVERYTHING & ~TCALL_ACTUATE;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "undeclared", "{}") == TCALL_E_DENIED);
@@ -307,6 +315,7 @@ static void test_outcomes(void)
     tcall tc;
     tcall_desc desc;
     tcall_call call;
+    size_t room;
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_READ;
     CHECK(start(&tc, &desc) == TCALL_OK);
@@ -314,7 +323,31 @@ static void test_outcomes(void)
     CHECK(says("the \\\"relay\\\" is stuck") && says("\"user\""));
     CHECK(call_tool(&tc, &call, "floods", "{}") == TCALL_OK);
     CHECK(says("output cut") && strlen(result) < sizeof result);
+    for (room = 0; room < 120; room++) { /* whole characters, and how many */
+        static const char notice[] =
+            "\n[output cut: all of it are 20000 bytes]";
+        size_t kept = room - (sizeof notice - 1);
+        memset(&call, 0, sizeof call);
+        call.name = tcall_str_of("floods");
+        memset(result, '#', sizeof result);
+        tcall_writer_init(&out, result, room);
+        CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && !out.error);
+        CHECK(
+            tcall_str_eq(call.cx.result.output, (tcall_str){result, out.fill}));
+        CHECK(result[room] == '#');
+        tcall_release(&tc, &call);
+        if (room < sizeof notice - 1) {
+            CHECK(out.fill == 0);
+            continue;
+        }
+        kept -= kept & 1; /* of two bytes each */
+        CHECK(out.fill == kept + sizeof notice - 1);
+        CHECK(memcmp(result + kept, notice, sizeof notice - 1) == 0);
+        CHECK(!kept || memcmp(result + kept - 2, "\xC3\xA9", 2) == 0);
+    }
     slow_left = 2;
+    memset(events, 0, sizeof events);
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("slow");
     call.arguments = tcall_str_of("");
@@ -324,6 +357,7 @@ static void test_outcomes(void)
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(out.fill == 9 && memcmp(result, "half done", 9) == 0);
+    CHECK(strcmp(events, "HSOPOPOPE") == 0); /* what is done, and a piece */
     tcall_release(&tc, &call);
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("slow");

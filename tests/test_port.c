@@ -22,10 +22,12 @@
 #include <mbedtls/ssl_ticket.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +82,8 @@ typedef struct script {
     bool stutter; /* every second call answers AGAIN */
     /* what happened */
     int connects, closes, calls;
+    bool up, deaf, over;  /* connected; write was CLOSED; read told an end */
+    int misuses;          /* calls that stream.h does not allow */
     size_t at;            /* bytes given of the present answer */
     int answer, requests; /* on this connection */
     int empty;            /* state of looking for an empty line */
@@ -99,9 +103,17 @@ static int script_connect(void *user)
     if (stutters(s))
         return TCALL_E_AGAIN;
     s->connects++;
+    s->up = true;
+    s->deaf = s->over = false;
     s->at = s->written = 0;
     s->answer = s->requests = s->empty = 0;
     return 0;
+}
+
+static int script_end(script *s, int end)
+{
+    s->over = end != TCALL_E_AGAIN;
+    return end;
 }
 
 static int script_read(void *user, char *bytes, size_t cap)
@@ -111,13 +123,16 @@ static int script_read(void *user, char *bytes, size_t cap)
     const char *a;
     size_t len, n;
 
+    if (!s->up || s->over || cap == 0)
+        return s->misuses++, TCALL_E_CLOSED;
     if (stutters(s))
         return TCALL_E_AGAIN;
     for (;;) {
         a = s->answer < 3 ? p->answers[s->answer] : NULL;
         if (!a)
-            return p->dies_late && s->requests <= s->answer ? TCALL_E_AGAIN
-                                                            : p->end;
+            return p->dies_late && s->requests <= s->answer
+                       ? TCALL_E_AGAIN
+                       : script_end(s, p->end);
         if (s->requests <= s->answer)
             return TCALL_E_AGAIN;
         len = p->len && s->answer == 0 ? p->len : strlen(a);
@@ -144,11 +159,15 @@ static int script_write(void *user, const char *bytes, size_t len)
     const peer *p = &s->peers[s->connects - 1];
     size_t i;
 
+    if (!s->up || s->over || s->deaf || len == 0)
+        return s->misuses++, TCALL_E_CLOSED;
     if (stutters(s))
         return TCALL_E_AGAIN;
     if (s->most && len > s->most)
         len = s->most;
-    if (p->write_fails_after && s->written >= (size_t)p->write_fails_after)
+    s->deaf =
+        p->write_fails_after && s->written >= (size_t)p->write_fails_after;
+    if (s->deaf)
         return TCALL_E_CLOSED;
     for (i = 0; i < len; i++) {
         s->empty = bytes[i] == line[s->empty] ? s->empty + 1 : bytes[i] == '\r';
@@ -167,6 +186,7 @@ static int script_write(void *user, const char *bytes, size_t len)
 static void script_close(void *user)
 {
     ((script *)user)->closes++;
+    ((script *)user)->up = false;
 }
 
 static tport_stream script_stream(script *s)
@@ -258,6 +278,7 @@ static void ask(const tcall_request *q, const peer *p, script *s, result *x)
     tport_http_init(&h, script_stream(s), "host", "");
     exchange(tport_http_transport(&h), q, "body", 1000, x);
     tport_http_drop(&h);
+    CHECK_INT(s->misuses, 0);
 }
 
 static void ask_text(const char *answer, size_t len, int end, result *x)
@@ -307,6 +328,12 @@ static const struct {
      false},
     {"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\nRetry-After: 9\r\n\r\n"
      "HTTP/1.1 100 Continue\r\n\r\n" CHUNKED "1\r\na\r\n0\r\n\r\n",
+     "a", 200, false},
+    {"HTTP/1.1 100 C\r\nTransfer-Encoding: chunked\r\n\r\n" OK1
+     "Content-Length: 1\r\n\r\na",
+     "a", 200, false},
+    {"HTTP/1.1 100 C\r\nContent-Length: 7\r\n\r\n" CHUNKED
+     "1\r\na\r\n0\r\n\r\n",
      "a", 200, false},
     {OK1 "Content-Encoding: identity\r\nContent-Length: 1\r\n\r\na", "a", 200,
      false},
@@ -446,6 +473,12 @@ static const struct {
     {OK1 "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"
          "0\r\n\r\n",
      0},
+    {OK1 "Transfer-Encoding: chunked                               , gzip\r\n"
+         "\r\n0\r\n\r\n",
+     0},
+    {OK1 "Content-Encoding: identity                               , br\r\n"
+         "Content-Length: 1\r\n\r\nx",
+     0},
     {OK1 "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 0},
     {OK1 "Content-Encoding: identity, br\r\nContent-Length: 1\r\n\r\nx", 0},
     /* chunks */
@@ -484,6 +517,11 @@ static void test_refusals(void)
         ask_text(bad[i].text, bad[i].len, 0, &x);
         CHECK_INT(x.error, TCALL_E_PROTOCOL);
     }
+    about = "the largest sizes";
+    ask_text(CHUNKED "FFFFFFFF\r\nhello", 0, 0, &x);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
+    ask_text(OK1 "Content-Length: 4294967295\r\n\r\nhello", 0, 0, &x);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
     about = "nothing at all";
     ask_text("", 0, 0, &x);
     CHECK_INT(x.error, TCALL_E_CLOSED);
@@ -525,6 +563,28 @@ static void test_limits(void)
     CHECK_INT(ask_long(OK1 "X: ", " ", 9000, end), TCALL_E_LIMIT);
     CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 97, end), 0);
     CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 100, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 98, end), 0);
+    CHECK_INT(ask_long(OK1 "A: b", "\r\nX: 1", 99, end), TCALL_E_LIMIT);
+    CHECK_INT(ask_long(OK1 "X: ", "y", TPORT_HTTP_MAX_LINE - 5, end), 0);
+    CHECK_INT(ask_long(OK1 "X: ", "y", TPORT_HTTP_MAX_LINE - 4, end),
+              TCALL_E_LIMIT);
+    CHECK_INT(ask_long(CHUNKED, "1\r\na\r\n", 4000, "0\r\n\r\n"), 0);
+    for (most = 0; most < 2; most++) { /* a head as long as it may be */
+        char rest[800], line[4001];
+        sprintf(rest, OK1 "X: %0*d\r\n",
+                TPORT_HTTP_MAX_HEAD - 32000 - 17 - 21 - 5 + (int)most, 0);
+        sprintf(line, "X: %03995d\r\n", 0);
+        CHECK_INT(ask_long(rest, line, 8, "Content-Length: 0\r\n\r\n"),
+                  most ? TCALL_E_LIMIT : 0);
+    }
+    about = "many lines, none of them too long";
+    CHECK_INT(ask_long(OK1 "A: b",
+                       "\r\nX: 123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890"
+                       "123456789012345678901234567890",
+                       97, end),
+              0);
     CHECK_INT(ask_long(OK1 "A: b",
                        "\r\nX: 123456789012345678901234567890"
                        "123456789012345678901234567890"
@@ -565,8 +625,52 @@ static void test_limits(void)
 
 /* ---- requests ---- */
 
+#define LONG                                                              \
+    "0123456789012345678901234567890123456789012345678901234567890123456" \
+    "0123456789012345678901234567890123456789012345678901234567890123456" \
+    "0123456789012345678901234567890123456789012345678901234567890123456"
+
+/* The body comes in pieces of two sizes, in turns. */
+static void send_pieces(size_t one, size_t two, bool stutter)
+{
+    static const peer p = {{OK1 "Content-Length: 0\r\n\r\n"}, 0, 0, 0, false};
+    tcall_request q = {"POST", "/x", no_secret, 1, 3000};
+    static char body[3000];
+    static script s;
+    static result x;
+    size_t i, n;
+    int error = 0;
+    tport_http h;
+    tcall_transport t;
+
+    about = "a body in pieces";
+    for (i = 0; i < sizeof body; i++)
+        body[i] = (char)('a' + i % 26);
+    memset(&s, 0, sizeof s);
+    memset(&x, 0, sizeof x);
+    s.peers = &p;
+    s.stutter = stutter;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    t = tport_http_transport(&h);
+    CHECK_INT(open_all(&t, &q, &x.res), 0);
+    for (i = 0, n = one; error == 0 && i < sizeof body; i += n) {
+        n = i % (one + two) ? two : one;
+        n = n < sizeof body - i ? n : sizeof body - i;
+        error = write_all(&t, body + i, n);
+    }
+    CHECK_INT(error, 0);
+    CHECK_INT(read_all(&t, &x, 100), 0);
+    CHECK_INT((long)h.moved, (long)(s.out_len + strlen(p.answers[0])));
+    CHECK(s.out_len > sizeof body &&
+          memcmp(s.out + s.out_len - sizeof body, body, sizeof body) == 0);
+    CHECK_INT(s.misuses, 0);
+    tport_http_drop(&h);
+}
+
 static void test_request_bytes(void)
 {
+    static const size_t sizes[] = {1, 7, 100, 511, 512, 513, 1100};
+    size_t one, two;
     static const char want[] = "POST /proxy/v1/chat?x=1 HTTP/1.1\r\n"
                                "Host: api.test:8443\r\n"
                                "User-Agent: " TPORT_HTTP_AGENT "\r\n"
@@ -575,14 +679,16 @@ static void test_request_bytes(void)
                                "Authorization: Bearer sk-12345\r\n"
                                "X-Key: sk-67890\r\n"
                                "X-Empty: \r\n"
+                               "X-Long: " LONG LONG LONG "\r\n"
                                "\r\n";
     static const tcall_header headers[] = {
         {"Authorization", "Bearer ", "sk-12345"},
         {"X-Key", NULL, "sk-67890"},
         {"X-Empty", "", NULL},
+        {"X-Long", LONG LONG LONG, NULL},
     };
     static const peer p = {{OK1 "Content-Length: 0\r\n\r\n"}, 0, 0, 0, false};
-    tcall_request q = {"POST", "/v1/chat?x=1", headers, 3, 1500};
+    tcall_request q = {"POST", "/v1/chat?x=1", headers, 4, 1500};
     static char body[1500];
     static script s;
     static result x;
@@ -612,6 +718,17 @@ static void test_request_bytes(void)
     s.out[s.out_len] = '\0';
     CHECK(strncmp(s.out, "GET /x HTTP/1.1\r\nHost: host\r\n", 29) == 0);
     CHECK(!strstr(s.out, "Content-Length"));
+    memset(&s, 0, sizeof s);
+    ask(&head, &p, &s, &x);
+    CHECK(!strstr(s.out, "Content-Length"));
+    q = post;
+    q.method = "GET";
+    memset(&s, 0, sizeof s);
+    ask(&q, &p, &s, &x);
+    CHECK(strstr(s.out, "Content-Length: 4\r\n"));
+    for (one = 0; one < COUNT_OF(sizes); one++)
+        for (two = 0; two < COUNT_OF(sizes); two++)
+            send_pieces(sizes[one], sizes[two], (one + two) % 2);
 }
 
 /* A request that cannot be sent as it is must not be sent at all. */
@@ -665,6 +782,11 @@ static void test_request_refusals(void)
     refuse_request("POST", "x", "X", "1", NULL);
     refuse_request("POST", "/a b", "X", "1", NULL);
     refuse_request("POST", "/a\r\n", "X", "1", NULL);
+    refuse_request("POST", "/a\x7f", "X", "1", NULL);
+    refuse_request("POST", "/a\xc3\xa9", "X", "1", NULL);
+    refuse_request("POST", "/", "User-Agent", "x", NULL);
+    refuse_request("POST", "/", "accept-encoding", "gzip", NULL);
+    refuse_request("POST", "/", "Connection", "close", NULL);
     refuse_request("POST", NULL, "X", "1", NULL);
     refuse_request("PO ST", "/", "X", "1", NULL);
     refuse_request("", "/", "X", "1", NULL);
@@ -691,6 +813,8 @@ static void test_misuse(void)
     CHECK_INT(tport_http_open(&h, &post, &res), 0);
     CHECK_INT(tport_http_write(&h, "12345", 5), TCALL_E_USAGE);
     CHECK_INT(tport_http_write(&h, "1234", 4), TCALL_E_USAGE);
+    CHECK_INT(tport_http_open(&h, &post, &res), TCALL_E_USAGE);
+    CHECK_INT(tport_http_read(&h, &byte, 1), TCALL_E_USAGE);
     tport_http_close(&h);
     CHECK_INT(tport_http_open(&h, &post, &res), 0);
     CHECK_INT(tport_http_write(&h, "123", 3), 3);
@@ -720,6 +844,9 @@ static int twice(const tcall_request *q, const peer *peers, result *second)
     exchange(t, q, "body", 100, &first);
     exchange(t, q, "body", 100, second);
     tport_http_drop(&h);
+    CHECK_INT(s.misuses, 0);
+    CHECK(memcmp(s.out + s.out_len - s.written, q->method, strlen(q->method)) ==
+          0);
     return s.connects;
 }
 
@@ -752,6 +879,7 @@ static void test_keep_alive(void)
         OK1 "Connection: Keep-Alive, close\r\nContent-Length: 1\r\n\r\na",
         "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na",
         "HTTP/1.1 204 N\r\nContent-Length: 1\r\n\r\na",
+        "HTTP/1.1 204 N\r\nTransfer-Encoding: chunked\r\n\r\n",
         OK1 "Content-Length: 1\r\n\r\naEXTRA",
         CHUNKED "1\r\na\r\n0\r\n\r\n" OK1,
     };
@@ -810,6 +938,24 @@ static void test_stale(void)
     CHECK_INT(x.res.status, 0);
     CHECK_INT(x.res.retry_after_ms, 0);
 
+    about = "dead when half of a long head is written: all of it again";
+    {
+        static const tcall_header long_header = {"X", LONG LONG LONG, NULL};
+        tcall_request q = {"GET", "/x", &long_header, 1, 0};
+        p = peer_of(A1, NULL, TCALL_E_AGAIN);
+        for (p.write_fails_after = 520; p.write_fails_after < 1200;
+             p.write_fails_after += 40) {
+            CHECK_INT(twice_with(&q, p, &x), 2);
+            CHECK(x.error == 0 && x.body[0] == 'b');
+        }
+    }
+
+    about = "an error that is no end is told";
+    p = peer_of(A1, NULL, TCALL_E_MEMORY);
+    p.dies_late = true;
+    CHECK_INT(twice_with(&get, p, &x), 1);
+    CHECK_INT(x.error, TCALL_E_MEMORY);
+
     about = "a byte of the answer had come: no retry";
     CHECK_INT(twice_with(&get, peer_of(A1, "H", TCALL_E_CLOSED), &x), 1);
     CHECK_INT(x.error, TCALL_E_CLOSED);
@@ -828,9 +974,11 @@ static void test_no_retry_when_fresh(void)
         {{"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"},
          0,
          0,
-         POST_HEAD + 1,
+         POST_HEAD,
          false},
         {{B1}, 0, 0, 0, false}};
+    static const peer reset = {
+        {"HTTP/1.1 413 Too Large\r\n\r\nno"}, 0, 0, POST_HEAD, false};
 
     about = "a new connection that dies is an error";
     memset(&s, 0, sizeof s);
@@ -851,7 +999,29 @@ static void test_no_retry_when_fresh(void)
         CHECK_INT(x.error, 0);
         CHECK_INT(x.res.status, 413);
         CHECK_INT((long)x.len, 2);
+        CHECK_INT(s.misuses, 0);
     }
+    about = "what does not listen is not talked to again";
+    for (q.body_len = 600; q.body_len <= 1200; q.body_len += 600) {
+        tport_http h;
+        size_t n, piece = q.body_len / 2;
+        memset(&s, 0, sizeof s);
+        memset(&x, 0, sizeof x);
+        s.peers = deaf;
+        tport_http_init(&h, script_stream(&s), "host", "");
+        CHECK_INT(tport_http_open(&h, &q, &x.res), 0);
+        for (n = 0; n < q.body_len; n += piece)
+            CHECK_INT(tport_http_write(&h, body, piece), (long)piece);
+        CHECK(tport_http_read(&h, x.body, 10) > 0);
+        CHECK_INT(x.res.status, 413);
+        CHECK_INT(s.misuses, 0);
+        tport_http_drop(&h);
+    }
+    about = "it was reset: nobody knows whether the end is the body's";
+    memset(&s, 0, sizeof s);
+    ask(&post, &reset, &s, &x);
+    CHECK_INT(x.res.status, 413);
+    CHECK_INT(x.error, TCALL_E_CLOSED);
 }
 
 static void test_retry_after(void)
@@ -874,6 +1044,9 @@ static void test_retry_after(void)
         {"Retry-After: 5 minutes\r\n", -1},
         {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", -1},
         {"Retry-After:\r\n", -1},
+        {"Retry-After: 18446744073709551616\r\n", 0x7fffffff},
+        {"Retry-After: 2147484\r\n", 0x7fffffff},
+        {"Retry-After: 7                                 , 8\r\n", -1},
         {"", -1},
         /* dates count from the answer's own */
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
@@ -892,6 +1065,26 @@ static void test_retry_after(void)
          "Date: Mon, 01 Mar 2027 00:00:00 GMT\r\n",
          -1},
         {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: 7\r\n", 7000},
+        {"Date: Sat, 31 Dec 2016 23:59:59 GMT\r\n"
+         "Retry-After: Sun, 01 Jan 2017 00:00:01 GMT\r\n",
+         2000},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Fri, 21 Oct 2016 07:27:30 GMT\r\n",
+         0x7fffffff},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nretry-after-ms: 70\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         70},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\nRetry-After: x\r\n", -1},
+        {"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nDate: x\r\n", -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT            x\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+         -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:2x:00 GMT\r\n",
+         -1},
+        {"Date: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Retry-After: Wed, 21 Oct 2015 07:28:00 CET\r\n",
+         -1},
     };
     static result x;
     char text[200];
@@ -907,8 +1100,229 @@ static void test_retry_after(void)
     }
 }
 
+static void test_should_retry(void)
+{
+    static const struct {
+        const char *value;
+        int should;
+    } t[] = {
+        {"true", 1},   {"TRUE", 1},
+        {"false", -1}, {"perhaps", 0},
+        {"", 0},       {"true                                      not", 0}};
+    static result x;
+    char text[200];
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(t); i++) {
+        sprintf(text,
+                "HTTP/1.1 100 C\r\nX-Should-Retry: true\r\n\r\n"
+                "HTTP/1.1 500 X\r\nX-Other: false\r\nX-Should-Retry: %s\r\n"
+                "Content-Length: 0\r\n\r\n",
+                t[i].value);
+        about = text;
+        ask_text(text, 0, 0, &x);
+        CHECK_INT(x.res.should_retry, t[i].should);
+    }
+    ask_text("HTTP/1.1 100 C\r\nX-Should-Retry: true\r\n\r\n" CHUNKED
+             "0\r\n\r\n",
+             0, 0, &x);
+    CHECK_INT(x.res.should_retry, 0);
+}
+
+/* ---- headers that are kept ---- */
+
+#define NAME39 "x-0123456789-0123456789-0123456789-6789"
+
+static void test_kept(void)
+{
+    static const struct {
+        const char *lines, *a, *b;
+    } t[] = {
+        {"", "", ""},
+        {"A: 1\r\n", "1", ""},
+        {"a:\t1234567 \r\nB: 2\r\nA2: 3\r\n", "", ""},
+        {"a:\t123456\t\r\nX: 2\r\n", "123456", ""},
+        {"A: 1234567\r\n", "1234567", ""},
+        {"A: 12345678\r\n", "", ""},
+        {"A: 123456789\r\n", "", ""},
+        {"A: 12\r\nA: 3\r\n", "3", ""},
+        {"A: 12\r\nA:\r\n", "", ""},
+        {"A: 12\r\n" NAME39 ": Q\r\nA: 3\r\n", "3", "Q"},
+        {NAME39 "X: Q\r\n", "", ""},
+        {"\r\nHTTP/1.1 200 OK\r\n", "", ""},
+    };
+    char value[2][8];
+    tport_kept kept[2] = {{"a", NULL, 8, 0}, {NAME39, NULL, 8, 0}};
+    static script s;
+    static result x;
+    char text[300];
+    size_t i, k;
+
+    for (i = 0; i < COUNT_OF(t); i++)
+        for (k = 0; k < 2; k++) {
+            peer p = {{text}, 0, 0, 0, false};
+            tport_http h;
+            /* what an interim answer says does not count */
+            sprintf(text,
+                    "%s" OK1 "%sTransfer-Encoding: chunked\r\n\r\n"
+                    "0\r\nA: trailer\r\n\r\n",
+                    k ? "HTTP/1.1 100 C\r\nA: 9\r\n\r\n" : "",
+                    t[i].lines[0] == '\r' ? "" : t[i].lines);
+            memset(&s, 0, sizeof s);
+            memset(value, '?', sizeof value);
+            s.peers = &p;
+            tport_http_init(&h, script_stream(&s), "host", "");
+            h.kept = kept;
+            h.kept_count = 2;
+            kept[0].value = value[0];
+            kept[1].value = value[1];
+            exchange(tport_http_transport(&h), &get, "", 100, &x);
+            about = text;
+            CHECK_INT(x.error, 0);
+            CHECK(memchr(value[0], 0, 8) && strcmp(value[0], t[i].a) == 0);
+            CHECK(memchr(value[1], 0, 8) && strcmp(value[1], t[i].b) == 0);
+            CHECK(kept[0].len == strlen(value[0]));
+            tport_http_drop(&h);
+        }
+}
+
+/* ---- any exchange after any other ---- */
+
+typedef struct pair_result {
+    result x;
+    char kept[8], why[80];
+    size_t out_len;
+} pair_result;
+
+/* The last exchange of a series on one tport_http. */
+static void ask_after(const peer *peers, int n, const tcall_request *q,
+                      pair_result *to)
+{
+    static const char body[600];
+    static script s;
+    tport_kept kept = {"x-kept", NULL, 8, 0};
+    size_t before = 0;
+    tport_http h;
+
+    memset(&s, 0, sizeof s);
+    memset(to, 0, sizeof *to);
+    s.peers = peers;
+    tport_http_init(&h, script_stream(&s), "host", "");
+    kept.value = to->kept;
+    h.kept = &kept;
+    h.kept_count = 1;
+    h.max_body = 3000;
+    while (n--) {
+        tcall_transport t = tport_http_transport(&h);
+        tcall_response garbage = {77, 77, 77};
+        before = s.out_len;
+        memset(&to->x, 0, sizeof to->x);
+        to->x.res = garbage;
+        to->x.error = open_all(&t, q, &to->x.res);
+        if (to->x.error == 0)
+            to->x.error = write_all(&t, body, q->body_len);
+        if (to->x.error == 0)
+            to->x.error = read_all(&t, &to->x, 1000);
+        snprintf(to->why, sizeof to->why, "%s", tport_http_why(&h));
+        t.close(t.user);
+    }
+    to->out_len = s.out_len - before;
+    tport_http_drop(&h);
+    CHECK_INT(s.misuses, 0);
+}
+
+static bool is_same(const pair_result *a, const pair_result *b)
+{
+    return a->x.error == b->x.error && a->x.res.status == b->x.res.status &&
+           a->x.res.retry_after_ms == b->x.res.retry_after_ms &&
+           a->x.res.should_retry == b->x.res.should_retry &&
+           a->x.len == b->x.len &&
+           memcmp(a->x.body, b->x.body, a->x.len) == 0 &&
+           strcmp(a->kept, b->kept) == 0 && strcmp(a->why, b->why) == 0 &&
+           a->out_len == b->out_len;
+}
+
+/* Nothing of an exchange, however it ended, is left in the next. */
+static void test_pairs(void)
+{
+    static char wide[8200], tall[40000], lines[1000], early[500], long_[3200];
+    static const struct {
+        const char *text;
+        size_t len;
+        int fails_after;
+    } said[] = {
+        {"HTTP/1.1 429 S\r\nRetry-After: 7\r\nX-Should-Retry: true\r\n"
+         "X-Kept: old\r\nDate: Wed, 21 Oct 2015 07:27:30 GMT\r\n"
+         "Content-Length: 0\r\n\r\n",
+         0, 0},
+        {"HTTP/1.1 503 S\r\nretry-after-ms: 7\r\nX-Should-Retry: false\r\n"
+         "Content-Length: 0\r\n\r\n",
+         0, 0},
+        {"HTTP/1.1 503 S\r\nRetry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"
+         "Content-Length: 0\r\n\r\n",
+         0, 0},
+        {"HTTP/1.1 413 S\r\nContent-Length: 2\r\n\r\nno", 0, 200},
+        {"HTTP/1.1 413 S\r\n\r\nno", 0, 700},
+        {CHUNKED "1\r\na\r\n0\r\nX: 1\r\n\r\n", 0, 0},
+        {CHUNKED "1\r\na\r\n0\r\nX: 1\r\n\r\n", 50, 0},
+        {OK1 "Content-Length: 4\r\n\r\nabc", 0, 0},
+        {OK1 "\r\nuntil the end", 0, 0},
+        {"HTTP/1.1 20", 0, 0},
+        {OK1 "X-Ke", 0, 0},
+        {"HTTP/1.1 600 X\r\n\r\n", 0, 0},
+        {"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", 0, 0},
+        {"", 0, 0},
+        {wide, 8150, 0},
+        {tall, 0, 0},
+        {lines, 0, 0},
+        {early, 0, 0},
+        {long_, 0, 0},
+    };
+    enum { N = sizeof said / sizeof *said };
+    static pair_result alone, after;
+    tcall_request q = post;
+    int end, a, b;
+    size_t i;
+
+    sprintf(wide, OK1 "X: %08100d\r\nContent-Length: 0\r\n\r\n", 0);
+    strcpy(tall, OK1);
+    for (i = 0; i < 8; i++)
+        sprintf(tall + strlen(tall), "X: %04000d\r\n", 0);
+    strcat(tall, "Content-Length: 0\r\n\r\n");
+    strcpy(lines, OK1);
+    for (i = 0; i < 90; i++)
+        strcat(lines, "X: 1\r\n");
+    strcat(lines, "Content-Length: 0\r\n\r\n");
+    for (i = 0; i < 15; i++)
+        strcat(early, "HTTP/1.1 100 C\r\n\r\n");
+    strcat(early, OK1 "Content-Length: 0\r\n\r\n");
+    sprintf(long_, OK1 "Content-Length: 3000\r\n\r\n%03000d", 0);
+    for (end = 0; end < 2; end++)
+        for (q.body_len = 4; q.body_len <= 600; q.body_len += 596)
+            for (a = 0; a < N; a++)
+                for (b = 0; b < N; b++) {
+                    peer p[2];
+                    memset(p, 0, sizeof p);
+                    p[0].answers[0] = said[a].text;
+                    p[0].len = said[a].len;
+                    p[0].write_fails_after = said[a].fails_after;
+                    p[0].end = end ? TCALL_E_CLOSED : 0;
+                    p[1].answers[0] = said[b].text;
+                    p[1].len = said[b].len;
+                    p[1].write_fails_after = said[b].fails_after;
+                    p[1].end = end ? TCALL_E_CLOSED : 0;
+                    about = said[b].text;
+                    ask_after(p + 1, 1, &q, &alone);
+                    ask_after(p, 2, &q, &after);
+                    CHECK(is_same(&alone, &after));
+                }
+}
+
 static void test_http(void)
 {
+    test_should_retry();
+    test_kept();
+    test_pairs();
     test_splits();
     test_early_ends();
     test_refusals();
@@ -1038,6 +1452,8 @@ typedef struct wire {
     bool stutter;
     bool broken; /* reads are CLOSED once what was sent has been read */
     bool plain;  /* the server does not speak TLS */
+    bool full;   /* writes are AGAIN */
+    bool dead;   /* writes are CLOSED */
     unsigned calls;
     char got[256]; /* what the server has read */
     size_t got_len;
@@ -1141,7 +1557,9 @@ static int wire_write(void *user, const char *bytes, size_t len)
 {
     wire *w = user;
 
-    if (wire_stutters(w))
+    if (w->dead)
+        return TCALL_E_CLOSED;
+    if (w->full || wire_stutters(w))
         return TCALL_E_AGAIN;
     if (w->stutter && len > 5)
         len = 5;
@@ -1381,6 +1799,31 @@ static void test_tls_bytes(void)
         w.down.shut = w.broken = true;
         CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_CLOSED);
         CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
+        /* none of that is left in the next connection */
+        s.close(s.user);
+        w.broken = false;
+        w.plain = true;
+        CHECK_INT(connect_all(&s), TCALL_E_TLS);
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.dead = true;
+        CHECK_INT(stream_write(&s, "lost"), TCALL_E_CLOSED);
+        CHECK(strcmp(tport_tls_why(&tls), "the wire broke") == 0);
+        w.dead = false;
+        end_tls();
+
+        CHECK_INT(begin_tls(&local, "localhost", NULL, stutter, &s), 0);
+        w.full = true; /* half a record, then another connection */
+        CHECK_INT(s.write(s.user, "half", 4), 4);
+        CHECK_INT(s.write(s.user, "half", 4), TCALL_E_AGAIN);
+        s.close(s.user);
+        w.full = false;
+        CHECK_INT(connect_all(&s), 0);
+        CHECK_INT(stream_write(&s, "whole"), 0);
+        CHECK_INT(stream_read(&s, b, sizeof b), TCALL_E_AGAIN);
+        serve(&w);
+        CHECK(w.got_len == 5 && memcmp(w.got, "whole", 5) == 0);
         end_tls();
     }
 }
@@ -1440,6 +1883,10 @@ static void test_tls_machine(void)
         CHECK(!strstr(tport_tls_why(&tls), "clock"));
         end_tls();
     }
+    about = "the clock is as early as it may be";
+    fake_time = TPORT_CLOCK_FLOOR;
+    CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), 0);
+    end_tls();
     about = "the clock is decades ahead";
     fake_time = (time_t)2556144000; /* 2051 */
     CHECK_INT(begin_tls(&local, "localhost", NULL, false, &s), TCALL_E_EXPIRED);
@@ -1526,9 +1973,38 @@ static void test_tls_pins(void)
     strcpy(strstr(forged.cert, "-----END CERTIFICATE-----\n") + 26, local.ca);
     CHECK_INT(connect_pinned(&forged, "localhost", (const tport_pin *)pins, 5),
               TCALL_E_CERTIFICATE);
+    about = "a pin that is nearly right";
+    pins[1][31] ^= 1;
+    CHECK_INT(
+        connect_pinned(&local, "localhost", (const tport_pin *)&pins[1], 1),
+        TCALL_E_CERTIFICATE);
+    about = "another server behind the same address has to have a pin as well";
+    {
+        tport_tls_desc d = {0};
+        tport_stream s;
+        memset(&w, 0, sizeof w);
+        d.host = "localhost";
+        d.pins = (const tport_pin *)&pins[2];
+        d.pin_count = 1;
+        CHECK_INT(tport_tls_init(&tls, &d, wire_stream(&w)), 0);
+        s = tport_tls_stream(&tls);
+        server_init(&w.srv, &local);
+        CHECK_INT(connect_all(&s), 0);
+        s.close(s.user);
+        server_free(&w.srv);
+        server_init(&w.srv, &other_ca);
+        CHECK_INT(connect_all(&s), TCALL_E_CERTIFICATE);
+        end_tls();
+    }
     about = "no pin at all is no trust";
     CHECK(connect_pinned(&local, "localhost", (const tport_pin *)pins, 0) < 0);
 }
+
+#if MBEDTLS_VERSION_NUMBER >= 0x03060000
+#define NEWEST "TLSv1.3"
+#else
+#define NEWEST "TLSv1.2"
+#endif
 
 /* Tickets, and in TLS 1.2 session ids too: what the second handshake moves,
  * and whether the server calls it a resumption. */
@@ -1560,6 +2036,8 @@ static void resume(bool tickets)
     CHECK_INT(connect_all(&s), 0);
     CHECK(w.moved < first * 3 / 4);
     CHECK_INT(w.srv.resumed, tickets);
+    CHECK(strcmp(mbedtls_ssl_get_version(&tls.ssl),
+                 tickets ? NEWEST : "TLSv1.2") == 0);
     printf("test_port: %s, %s: handshake %lu bytes, resumed %lu\n",
            mbedtls_ssl_get_version(&tls.ssl), tickets ? "ticket" : "session id",
            (unsigned long)first, (unsigned long)w.moved);
@@ -2100,13 +2578,21 @@ static void test_loopback_plain(void)
     uint16_t number;
     tport_desc d = {0};
     pid_t pid = start_server(NULL, v, COUNT_OF(v), &number);
+    socklen_t len = sizeof(int);
     uint32_t began;
+    int on = 0;
 
     about = "loopback, plain";
     CHECK_INT(init_port("http", "127.0.0.1", number, &d), 0);
     CHECK_INT(go(&port, &x), 0);
     CHECK_INT(go(&port, &x), 0);
     CHECK(x.len == 1 && x.res.status == 200);
+    about = "the socket";
+    CHECK_INT(port.stream.connect(port.stream.user), 0);
+    CHECK(fcntl(port.socket.fd, F_GETFD) & FD_CLOEXEC);
+    CHECK(getsockopt(port.socket.fd, IPPROTO_TCP, TCP_NODELAY, &on, &len) ==
+              0 &&
+          on);
     tport_free(&port);
     about = "idle limit";
     d.idle_ms = 200 * slow;
@@ -2260,6 +2746,24 @@ static void make_stall(uint16_t number, int *fds, size_t n)
     }
 }
 
+static int open_sockets(void)
+{
+    struct stat s;
+    int fd, n = 0;
+
+    for (fd = 0; fd < 200; fd++)
+        n += fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode);
+    return n;
+}
+
+static bool are_signals_blocked(void)
+{
+    sigset_t now;
+
+    return sigprocmask(SIG_SETMASK, NULL, &now) != 0 ||
+           sigismember(&now, SIGTERM) == 1;
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -2300,6 +2804,7 @@ static void test_names(void)
     for (i = 0; i < COUNT_OF(t); i++) {
         tport_desc d = {0};
         uint32_t began = tport_posix_now_ms(), ms;
+        int sockets = open_sockets();
 
         about = t[i].host;
         d.total_ms = 600;
@@ -2310,6 +2815,8 @@ static void test_names(void)
         CHECK(ms >= t[i].least && ms < t[i].most + 100 * slow);
         CHECK(strstr(tport_error(&port), t[i].why));
         tport_free(&port);
+        CHECK_INT(open_sockets(), sockets);
+        CHECK(!are_signals_blocked());
     }
     about = "given up before the resolver has answered";
     {
@@ -2322,6 +2829,9 @@ static void test_names(void)
             transport = tport_transport(&port);
             CHECK_INT(transport.open(transport.user, &send4, &res),
                       TCALL_E_AGAIN);
+            CHECK_INT(transport.open(transport.user, &send4, &res),
+                      TCALL_E_AGAIN);
+            CHECK(fcntl(port.socket.fd, F_GETFD) & FD_CLOEXEC);
             transport.close(transport.user);
             tport_free(&port);
         }

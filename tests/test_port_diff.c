@@ -692,7 +692,7 @@ static struct {
     {"a status from 100 to 599, but not 101", "an impossible status",
      far_status, 0},
     {"Content-Length below 4 GB, in 39 characters",
-     "Content-Length is too large", huge_length, 0},
+     "Content-Length is no number, or too large", huge_length, 0},
     {"no coding but chunked, and that once",
      "a transfer coding other than chunked", other_coding, 0},
     {"", "a transfer coding other than chunked", two_codings, 0},

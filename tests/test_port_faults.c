@@ -315,6 +315,7 @@ static void sweep(int kind, int error, bool harmless, bool tls)
     CHECK(clean);
     CHECK(calm);
     CHECK(failures > 0);
+    CHECK(kind != MEMORY || same > failures / 3);
     printf("%-11s %-5s error %4d: %5u failures, %u told as memory, at most %u "
            "other calls, %u ms\n",
            names[kind], tls ? "TLS" : "plain", error, failures, same, most,

@@ -288,14 +288,26 @@ static bool h18(void)
     static const char html[] = "<!DOCTYPE html><html><body>Please log in to "
                                "the network</body></html>";
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/html";
-
-    size_t step;
+    /* pages that look like an answer for a while */
+    static const char *const odd[] = {
+        "[Log in first]",
+        "[]\n<p>Log in first",
+        "Log in first\ndata: yes\n",
+        "data:Log in first\n\n",
+    };
+    size_t step, i;
 
     for (step = 0; step < 40; step++)
         if (turn_of(&tcall_openai, step % 2, head, html, step) !=
                 TCALL_E_PROTOCOL ||
             runs || !strstr(shown, "<!DOCTYPE html><html><body>Please log in"))
             return false;
+    for (i = 0; i < 2 * COUNT(odd); i++)
+        if (turn_of(&tcall_openai, i % 2, head, odd[i / 2], 0) >= 0 || runs ||
+            !strstr(shown, "Log in first")) {
+            printf("  %s: %s\n", odd[i / 2], shown);
+            return false;
+        }
     return turn_of(&tcall_anthropic, true, head, html, 0) < 0 && runs == 0 &&
            strstr(shown, "<!DOCTYPE html>") &&
            /* what a terminal would obey is not shown */
@@ -510,18 +522,87 @@ static bool p09(void)
     return true;
 }
 
-/* Cut or refused; the tool runs once. */
+#define SAYS_DONE                                                            \
+    OK "\r\n{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\"," \
+       "\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}"
+
+/* A turn of two rounds, a connection each, every answer ended by its end; the
+ * second request is in sent. */
+static char sent[1 << 16];
+
+static int two_rounds(unsigned *connects)
+{
+    script s;
+    int r;
+
+    memset(&s, 0, sizeof s);
+    s.text = OK "Connection: close\r\n\r\n" WHOLE(ARGS);
+    s.len = strlen(s.text);
+    s.next = SAYS_DONE;
+    s.heard = sent;
+    s.heard_cap = sizeof sent;
+    sent[0] = '\0';
+    max_rounds = 2;
+    r = turn(&s, &tcall_openai, false);
+    max_rounds = 1;
+    *connects = (unsigned)s.connects;
+    return r;
+}
+
+/* Is the body that was sent as long as was announced, one JSON value, and is
+ * its last message the tool's result: all of it, else its beginning and how
+ * long it was, or where the tool wants that, an error? */
+static bool is_result_sent(size_t *kept)
+{
+    static tcall_tok tok[200];
+    const char *length = strstr(sent, "Content-Length: "), *text;
+    char *body = strstr(sent, "\r\n\r\n");
+    char cut[80];
+    tcall_json v;
+
+    if (!length || !body || strlen(body += 4) != (size_t)atol(length + 16) ||
+        tcall_json_parse(&v, body, strlen(body), tok, COUNT(tok), NULL) < 0)
+        return false;
+    v = tcall_json_get(v, "messages");
+    v = tcall_json_at(v, tcall_json_count(v) - 1);
+    text = tcall_json_string(tcall_json_get(v, "content"), "");
+    *kept = strspn(text, "x");
+    sprintf(cut, "\n[output cut: all of it are %u bytes]",
+            (unsigned)result_size + 4);
+    return tcall_str_eq(tcall_json_str(tcall_json_get(v, "role")),
+                        tcall_str_of("tool")) &&
+           tcall_str_eq(tcall_json_str(tcall_json_get(v, "tool_call_id")),
+                        tcall_str_of("c")) &&
+           (strcmp(text + *kept, "done") == 0 ? *kept == result_size
+            : result_strict ? strncmp(text, "{\"success\":false,", 17) == 0 &&
+                                  strstr(text, "\"code\":\"memory\"}")
+                            : strcmp(text + *kept, cut) == 0);
+}
+
+/* Of a result that is too long what fits is sent with the note that it was
+ * cut, or an error: whole JSON, and the tool runs once. */
 static bool p10(void)
 {
     bool ok = true;
+    size_t kept = 0, whole = 0, sizes = 0;
 
-    for (result_size = 0; result_size < 60000; result_size += 1777) {
-        int r =
-            turn_of(&tcall_openai, false, "HTTP/1.1 200 OK", WHOLE(ARGS), 0);
-        ok = ok && runs == 1 && (r == TCALL_E_MEMORY || r == TCALL_E_LIMIT);
+    for (result_size = 0; ok && sizes < 80; result_size += 777, sizes++) {
+        unsigned connects;
+        int r;
+        result_strict = sizes % 2;
+        r = two_rounds(&connects);
+        ok = r == 0 && runs == 1 && connects == 2 && is_result_sent(&kept) &&
+             strstr(shown, "Done.");
+        whole += kept == result_size;
+        if (!ok)
+            printf("  a result of %u bytes, %u kept: %d, %d ran, %u "
+                   "connections\n",
+                   (unsigned)result_size + 4, (unsigned)kept, r, runs,
+                   connects);
     }
     result_size = 0;
-    return ok;
+    result_strict = true;
+    return ok && whole > 10 && whole < 40;
 }
 
 /* ---- over sockets ---- */
@@ -755,9 +836,41 @@ static bool is_late(visit (*nth)(unsigned))
     return r == TCALL_E_TIMEOUT && took >= 290 && took < 3000;
 }
 
+static visit steadily(unsigned n)
+{
+    visit v = {HELLO, 0, 1, ORDERLY, 20, 0};
+
+    (void)n;
+    return v;
+}
+
+/* As long as bytes come the idle limit does not strike. */
+static bool is_patient(void)
+{
+    peer p = peer_start(NULL, steadily, 20);
+    tport_desc d;
+    bool ok;
+
+    memset(&d, 0, sizeof d);
+    d.idle_ms = 500;
+    ok = peer_port(&port, p, false, d) == 0;
+    if (ok)
+        peer_ask(tport_transport(&port), &y);
+    ok = ok && y.error == 0 && y.len == 5;
+    tport_free(&port);
+    d.max_body = 4;
+    ok = ok && peer_port(&port, p, false, d) == 0;
+    if (ok)
+        peer_ask(tport_transport(&port), &y);
+    ok = ok && y.error == TCALL_E_LIMIT;
+    tport_free(&port);
+    peer_stop(p);
+    return ok;
+}
+
 static bool n_slow(void)
 {
-    return is_late(slowly) && is_late(nothing);
+    return is_late(slowly) && is_late(nothing) && is_patient();
 }
 
 static bool p08(void)

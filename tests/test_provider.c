@@ -605,6 +605,271 @@ static void test_gemini(void)
     }
 }
 
+/* Writes a text with ' for " and ~ for what stands between two documents. */
+static size_t quoted(char *to, const char *text, const char *between)
+{
+    char *p = to;
+    for (; *text; text++)
+        if (*text == '~')
+            p += sprintf(p, "%s", between);
+        else
+            *p++ = *text == '\'' ? '"' : *text;
+    *p = 0;
+    return (size_t)(p - to);
+}
+
+/* The same stream in all the ways in which it may be sent. */
+static void test_framing(void)
+{
+    static const char *const between[] = {
+        "\n\ndata: ",
+        "\n\ndata:",
+        "\r\n\r\ndata: ",
+        "\r\rdata: ",
+        "\ndata: ",
+        "\n\n\n\n\ndata:  \t",
+        "\n\n: keep-alive\n\n:\n\ndata: ",
+        "\nid: 7\nevent: message\nretry: 10\n\ndata: ",
+        "\n\nevent: ping\n\nevent\n\ndata: ",
+        "\n\ndata\n\ndata:\n\ndata: \n\ndata: {'type':'ping'}\n\ndata: ",
+        "\n\ndata: {'choices':[],'usage':null}\n\ndata:\ndata: ",
+    };
+    static const char stream[] =
+        "~{'choices':[{'index':0,'delta':{'tool_calls':[{'index':0,'id':'a',"
+        "'function':{'name':'f','arguments':''}}]}}]}~{'choices':[{'delta':{"
+        "'tool_calls':[{'index':0,'function':{'arguments':'{}'}}]}}]}"
+        "~{'choices':[{'delta':{},'finish_reason':'tool_calls'}]}";
+    char one[256], body[2048];
+    size_t i, n;
+    for (i = 0; i < TCALL_COUNT(between); i++) {
+        quoted(one, between[i], "");
+        n = quoted(body, stream, one);
+        reads(&tcall_openai, body, "a:f({}) ");
+        memcpy(body + n, "\n\n", 3);
+        reads(&tcall_openai, body, "a:f({}) ");
+        quoted(body + n, "~[DONE]\n\n", one);
+        reads(&tcall_openai, body, "a:f({}) ");
+    }
+    quoted(body,
+           "\xEF\xBB\xBF~{'choices'~:[{'delta':{'content'~:'x'}~}]~}"
+           "\n\ndata: [DONE]",
+           "\r\ndata:");
+    reads(&tcall_openai, body, "x| ");
+}
+
+/* What servers really send. */
+static const struct {
+    const tcall_provider *from;
+    const char *body, *want;
+} variants[] = {
+    /* no number, an odd one, and those that do not begin at 0 */
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':null,'id':'a','function':"
+     "{'name':'f','arguments':'{'}}]}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[{'index':-1,'function':{'arguments':'}'}}]},'finish_reason':'eos'}]}",
+     "a:f({}) "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':300,'id':'a','function':"
+     "{'name':'f','arguments':'{'}}]}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[{'index':300,'function':{'arguments':'}'}}]},'finish_reason':'stop'}]}",
+     "a:f({}) "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':5,'id':'a','function':"
+     "{'name':'f','arguments':'{'}},{'index':3,'id':'b','function':{'name':"
+     "'g','arguments':''}}]}}]}~{'choices':[{'delta':{'tool_calls':[{'index':3,"
+     "'function':{'arguments':'{}'}},{'index':5,'function':{'arguments':'}'}}"
+     "]},'finish_reason':'stop'}]}",
+     "a:f({}) b:g({}) "},
+    /* an id of its own for each piece; a name in pieces; both repeated */
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':"
+     "{'name':'get_','arguments':null}}]}}]}~{'choices':[{'delta':{"
+     "'tool_calls':[{'index':0,'id':'a','function':{'name':'time'}}]}}]}"
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'z1','function':"
+     "{'arguments':'{'}}]}}]}~{'choices':[{'delta':{'tool_calls':[{'index':0,"
+     "'id':'z2','function':{'arguments':'}'}}]},'finish_reason':'stop'}]}",
+     "a:get_time({}) "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':"
+     "{'name':'f','arguments':'{}'}}]}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[{'index':0,'id':'b','function':{'name':'f','arguments':''}}]}}]}"
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'function':{'arguments':"
+     "'{}'}}]},'finish_reason':'stop'}]}",
+     "a:f({}) b:f({}) "},
+    /* what is null, empty or odd */
+    {&tcall_openai,
+     "~{'choices':null}~{'choices':[]}~{'choices':[{'delta':null}]}~{'choices':"
+     "[{'delta':{'content':'x','tool_calls':null,'function_call':null,"
+     "'refusal':null,'reasoning':'no'}}]}~{'choices':[{'delta':{'tool_calls':"
+     "[]},'finish_reason':''}]}~{'choices':[{'delta':{'tool_calls':[{'id':'a',"
+     "'function':{'name':'f','arguments':{'b':1}}}]},'finish_reason':null}],"
+     "'error':null}~[DONE]\n\n",
+     "x| a:f({'b':1}) "},
+    {&tcall_openai,
+     "{'choices':[{'message':{'content':null,'refusal':'I must not'},"
+     "'finish_reason':'stop'}]}",
+     "I must not| "},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'refusal':'No'}}]}~{'choices':[{'delta':{"
+     "'refusal':'!'},'finish_reason':'stop'}]}",
+     "No!| "},
+    {&tcall_openai,
+     "{'choices':[{'message':{'content':[{'type':'thinking','thinking':[{"
+     "'type':'text','text':'no'}]},{'type':'text','text':'a'},{'text':'b'}]},"
+     "'finish_reason':'stop'}]}",
+     "ab| "},
+    /* a stream that ends with all of it again */
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'content':'x'}}]}~{'choices':[{'delta':{"
+     "'tool_calls':[{'id':'a','function':{'name':'f','arguments':'{}'}}]}}]}"
+     "~{'choices':[{'message':{'content':'x','tool_calls':[{'id':'a',"
+     "'function':{'name':'f','arguments':'{}'}}]},'finish_reason':'stop'}]}",
+     "x| a:f({}) "},
+    /* nothing but a reason that is none */
+    {&tcall_openai,
+     "{'choices':[{'error':{'code':502,'message':'gone'},'message':{'content':"
+     "''},'finish_reason':'error'}]}",
+     "!provider"},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{'content':'x'}}]}\n\nerror: {'code':500,"
+     "'message':'gone'}\n\n",
+     "!provider"},
+    {&tcall_openai, "{'choices':[{'message':{},'finish_reason':'abort'}]}",
+     "!provider"},
+    {&tcall_openai,
+     "~{'choices':[{'delta':{},'finish_reason':'content_filter'}]}",
+     "!refused"},
+    {&tcall_anthropic, "{'content':[],'stop_reason':'pause_turn'}",
+     "!provider"},
+    {&tcall_anthropic, "{'content':[],'stop_reason':'refusal'}", "!refused"},
+    {&tcall_anthropic, "{'content':[],'stop_reason':'end_turn'}", ""},
+    {&tcall_gemini, "{'candidates':[{'finishReason':'NEW_REASON'}]}",
+     "!provider"},
+    {&tcall_gemini, "{'promptFeedback':{'blockReason':'OTHER'}}", "!refused"},
+    {&tcall_gemini, "{'promptFeedback':{'blockReason':'JAILBREAK'}}",
+     "!refused"},
+    {&tcall_gemini,
+     "{'candidates':[{'content':{'parts':[{'functionCall':{'name':'f','args':"
+     "null}}]},'finishReason':'UNEXPECTED_TOOL_CALL'}]}",
+     "+:f() "},
+    {&tcall_gemini,
+     "~{'candidates':[{'content':{'parts':[{'functionCall':{'name':'f'}}]}}]}"
+     "~{'candidates':[{'finishReason':'SAFETY'}]}\n\n",
+     "+:f()!cut "},
+    {&tcall_ollama,
+     "{'message':{'content':'x','tool_calls':[{'function':{'name':'f',"
+     "'arguments':'{}'}},{'function':{'name':'g'}}]},'done':false}\r\n"
+     "{'done':true}",
+     "x| +:f({}) +:g() "},
+    {&tcall_ollama, "{'message':{'content':'x'}}\n{'error':'gone'}\n",
+     "!provider"},
+    /* blocks that are run by the provider; arguments where they start */
+    {&tcall_anthropic,
+     "~{'type':'content_block_start','index':0,'content_block':{'type':"
+     "'mcp_tool_use','id':'m','name':'no','server_name':'s','input':{}}}"
+     "~{'type':'content_block_delta','index':0,'delta':{'type':"
+     "'input_json_delta','partial_json':'{}'}}~{'type':'content_block_start',"
+     "'index':1,'content_block':{'type':'mcp_tool_result','tool_use_id':'m',"
+     "'content':[{'type':'text','text':'no'}]}}~{'type':'content_block_start',"
+     "'index':2,'content_block':{'type':'tool_use','id':'a','name':'f','input':"
+     "{'b':1}}}~{'type':'content_block_delta','index':2,'delta':{"
+     "'partial_json':''}}~{'type':'content_block_start','index':3,"
+     "'content_block':{'type':'tool_use','id':'b','name':'g','input':null}}"
+     "~{'type':'message_stop'}",
+     "a:f({'b':1}) b:g() "},
+    /* a stream whose last event only is filled, or that refuses */
+    {&tcall_responses,
+     "~{'response':{'output':[],'status':'in_progress'},'type':"
+     "'response.created'}~{'response':{'output':[],'status':'in_progress'},"
+     "'type':'response.in_progress'}~{'response':{'output':[{'type':"
+     "'reasoning','id':'r'},{'type':'message','content':[{'type':'output_text',"
+     "'text':'x'}]},{'type':'function_call','call_id':'a','name':'f',"
+     "'arguments':'{}'},{'type':'function_call','call_id':'b','name':'f',"
+     "'arguments':''}],'status':'completed'},'type':'response.completed'}",
+     "x| a:f({}) b:f() "},
+    {&tcall_responses,
+     "~{'type':'response.in_progress','response':{'output':[]}}"
+     "~{'type':'response.refusal.delta','output_index':0,'delta':'No'}"
+     "~{'type':'response.refusal.done','output_index':0,'refusal':'No'}"
+     "~{'type':'response.completed','response':{'status':'completed','output':"
+     "[{'type':'message','content':[{'type':'refusal','refusal':'No'}]}]}}",
+     "No| "},
+    {&tcall_responses,
+     "{'status':'completed','output':[{'type':'message','content':[{'type':"
+     "'refusal','refusal':'No'}]},{'type':'function_call','call_id':'a','name':"
+     "'f','arguments':{'b':1}},{'type':'tool_search_call','arguments':{}}]}",
+     "No| a:f()!bad-value "},
+};
+
+static void test_variants(void)
+{
+    char body[2048], want[256];
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(variants); i++) {
+        quoted(body, variants[i].body, "\n\ndata: ");
+        quoted(want, variants[i].want, "");
+        reads(variants[i].from, body, want);
+    }
+}
+
+/* Bodies of errors as servers send them, and what is wrong. */
+static const struct {
+    int status, error;
+    const char *body, *message;
+} faults[] = {
+    {500, TCALL_E_PROVIDER, "", ""},
+    {401, TCALL_E_AUTH, "unauthorized: no\n", "unauthorized: no "},
+    {404, TCALL_E_NOT_FOUND, "<!DOCTYPE html>", "<!DOCTYPE html>"},
+    {403, TCALL_E_AUTH,
+     "{'error':{'code':'forbidden','type':"
+     "'invalid_request_error','message':'m'}}",
+     "m"},
+    {403, TCALL_E_REFUSED,
+     "{'error':{'code':403,'message':'requires "
+     "moderation'}}",
+     "requires moderation"},
+    {413, TCALL_E_CONTEXT, "{'error':{'message':'m'}}", "m"},
+    {400, TCALL_E_CONTEXT, "{'message':'Input is too long for it'}",
+     "Input is too long for it"},
+    {400, TCALL_E_CONTEXT,
+     "{'code':'c','error':'the maximum prompt length is "
+     "9'}",
+     "the maximum prompt length is 9"},
+    {422, TCALL_E_CONTEXT, "{'error':{'message':'`max_new_tokens` is 9'}}",
+     "`max_new_tokens` is 9"},
+    {400, TCALL_E_CONTEXT, "{'error':{'message':'exceed context limit: 9'}}",
+     "exceed context limit: 9"},
+    {400, TCALL_E_REFUSED, "{'error':{'message':'m','code':'invalid_prompt'}}",
+     "m"},
+    {400, TCALL_E_REFUSED,
+     "{'error':{'message':'m','type':'invalid_request_"
+     "error','code':'data_inspection_failed'}}",
+     "m"},
+    {422, TCALL_E_REQUEST, "{'detail':[{'msg':'m'}]}", "[{'msg':'m'}]"},
+    {429, TCALL_E_RATE, "{'error':{'message':'too many tokens'}}",
+     "too many tokens"},
+    /* the status stands in the answer only */
+    {200, TCALL_E_RATE, "{'error':{'message':'m','code':429}}", "m"},
+    {200, TCALL_E_AUTH, "{'error':{'message':'m','code':401}}", "m"},
+    {200, TCALL_E_OVERLOAD, "{'error':{'message':'m','code':'503'}}", "m"},
+    {200, TCALL_E_PROVIDER, "{'error':{'message':'m','code':502}}", "m"},
+    {200, TCALL_E_REQUEST, "{'error':{'message':'m','code':400}}", "m"},
+    {200, TCALL_E_PROVIDER, "{'error':{'message':'m','code':1301}}", "m"},
+};
+
+static void test_faults(void)
+{
+    char body[256], message[64];
+    size_t i, n;
+    for (i = 0; i < TCALL_COUNT(faults); i++) {
+        n = quoted(body, faults[i].body, "");
+        quoted(message, faults[i].message, "");
+        read_body(&tcall_openai, body, n, i % 4, 4096);
+        CHECK(tcall_answer_error(&last, faults[i].status) == faults[i].error);
+        CHECK(same(last.message, message));
+    }
+}
+
 /* A long answer in a small block: the calls are there, the text is cut, but
  * heard in full, and never inside a character. */
 static void test_memory(void)
@@ -644,6 +909,107 @@ static void test_memory(void)
 }
 
 static tcall_chat chat;
+
+/* Answers far larger than the block, fed as they would come: the beginning, a
+ * piece many times, the end. '~' is what stands between events. */
+static const struct {
+    const tcall_provider *from;
+    const char *head, *piece, *tail;
+    int times;
+} huge[] = {
+    {&tcall_openai, "~{'choices':[{'delta':{'content':'0'}}]}",
+     "~{'choices':[{'index':0,'delta':{'content':'0123456789'}}]}",
+     "~{'choices':[{'delta':{'tool_calls':[{'index':0,'id':'a','function':"
+     "{'name':'f','arguments':'{}'}}]},'finish_reason':'stop'}]}",
+     6000},
+    {&tcall_anthropic, "~{'type':'message_start','message':{'content':[]}}",
+     "~{'type':'content_block_delta','index':0,'delta':{'text':'01234567'}}",
+     "~{'type':'content_block_start','index':1,'content_block':{'type':"
+     "'tool_use','id':'a','name':'f','input':{}}}~{'type':'message_stop'}",
+     6000},
+    {&tcall_ollama, "{'message':{'content':''}}\n",
+     "{'message':{'thinking':'0123456789','content':'0123'},'done':false}\n",
+     "{'message':{'tool_calls':[{'id':'a','function':{'name':'f','arguments':"
+     "{}}}]}}\n{'done':true}",
+     6000},
+    {&tcall_responses,
+     "~{'type':'response.created','response':{'output':[]}}"
+     "~{'type':'response.output_text.delta','delta':'0'}"
+     "~{'type':'response.output_item.done','output_index':1,'item':{'type':"
+     "'function_call','call_id':'a','name':'f','arguments':'{}'}}"
+     "~{'type':'response.completed','response':{'output':[{'type':'message',"
+     "'content':[{'text':'",
+     "0123456789",
+     "'}]},{'type':'function_call','call_id':'a','name':'f','arguments':'{}'}"
+     "],'status':'completed'}}",
+     36000},
+    {&tcall_gemini, "~{'candidates':[]}",
+     "~{'candidates':[{'content':{'parts':[{'text':'0123456789'}]}}]}",
+     "~{'candidates':[{'content':{'parts':[{'functionCall':{'id':'a','name':"
+     "'f','args':{}}}]},'finishReason':'STOP'}]}",
+     6000},
+    {&tcall_openai, "{'choices':[{'message':{'content':'", "0123456789",
+     "','tool_calls':[{'id':'a','function':{'name':'f','arguments':'{}'}}]},"
+     "'finish_reason':'stop'}]}",
+     6800},
+    {&tcall_anthropic, "{'content':[{'type':'text','text':'", "0123456789",
+     "'},{'type':'tool_use','id':'a','name':'f','input':{}}],'stop_reason':"
+     "'tool_use'}",
+     6800},
+    {&tcall_ollama, "{'message':{'content':'", "0123456789",
+     "','tool_calls':[{'id':'a','function':{'name':'f','arguments':{}}}]},"
+     "'done':true}",
+     6800},
+    {&tcall_responses, "{'output':[{'type':'message','content':[{'text':'",
+     "0123456789",
+     "'}]},{'type':'function_call','call_id':'a','name':'f','arguments':'{}'}"
+     "],'status':'completed'}",
+     6800},
+    {&tcall_gemini, "{'candidates':[{'content':{'parts':[{'text':'",
+     "0123456789",
+     "'},{'functionCall':{'id':'a','name':'f','args':{}}}]},'finishReason':"
+     "'STOP'}]}",
+     6800},
+};
+
+static void test_huge(void)
+{
+    static char memory[4096];
+    char piece[512];
+    size_t i, n, at;
+    int k;
+    for (i = 0; i < TCALL_COUNT(huge); i++) {
+        tcall_block block;
+        tcall_reader *r;
+        tcall_item item;
+        int calls = 0, fed = 0;
+        tcall_block_init(&block, memory, sizeof memory);
+        /* the reader lies in the block as well: at its end */
+        CHECK(sizeof *r < 1024);
+        block.high = 1024;
+        r = (tcall_reader *)(void *)(memory + sizeof memory - 1024);
+        tcall_chat_init(&chat, &block);
+        tcall_reader_init(r, huge[i].from, &chat, NULL, NULL);
+        for (k = -1; k <= huge[i].times; k++) {
+            n = quoted(piece,
+                       k < 0                ? huge[i].head
+                       : k == huge[i].times ? huge[i].tail
+                                            : huge[i].piece,
+                       "\n\ndata: ");
+            tcall_reader_feed(r, piece, n);
+            fed += (int)n;
+        }
+        CHECK(fed > (huge[i].times == 6800 ? 68000 : 360000));
+        CHECK(tcall_reader_end(r) == TCALL_OK && r->answer.calls == 1);
+        CHECK(block.peak <= sizeof memory && block.need == 0);
+        for (at = 0; tcall_chat_next(&chat, &at, &item);)
+            if (item.kind == TCALL_ITEM_CALL)
+                calls += !item.error &&
+                         tcall_str_eq(item.id, tcall_str_of("a")) &&
+                         tcall_str_eq(item.text, tcall_str_of("{}"));
+        CHECK(calls == 1);
+    }
+}
 
 static void add(int kind, const char *id, const char *name, const char *text)
 {
@@ -842,7 +1208,8 @@ static void test_servers(void)
     tcall_block block;
     tcall_ask ask;
     size_t i, known = 0;
-#define TCALL_X_(name, url, path, header, prefix, id, more, traits) known++;
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+    known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
     CHECK(TCALL_COUNT(servers) == known + 1);
@@ -1068,6 +1435,202 @@ static void test_opaque(void)
                         FINISH("tool_calls"),
             "\"reasoning_details\":[{\"text\":\"a][\"},{\"data\":\"" LONG
             "\"}],\"content\":\"\"");
+    /* what is no array of objects stays away */
+    returns(&tcall_openrouter,
+            CHUNK("{\"reasoning_details\":\"[{\\\"a\"}")
+                CHUNK("{\"reasoning_details\":[\"{\",{\"b\":1}]}")
+                    CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}")))
+                        FINISH("tool_calls"),
+            "\"reasoning_details\":[],\"content\":\"\"");
+    /* in pieces: put together, with the signature that comes last */
+    returns(&tcall_openrouter,
+            CHUNK("{\"reasoning_details\":[{\"type\":\"t\",\"text\":"
+                  "\"OPAQUE{\\\"\",\"format\":null,\"index\":0,\"x\":[1]}]}")
+                CHUNK("{\"reasoning_details\":[{\"type\":\"t\",\"text\":\"\","
+                      "\"index\":0},{\"type\":\"t\",\"text\":\"}b\","
+                      "\"signature\":null,\"index\":0}]}")
+                    CHUNK("{\"reasoning_details\":[{\"type\":\"t\","
+                          "\"signature\":\"S\",\"format\":\"v1\",\"index\":0}"
+                          ",{\"type\":\"t\",\"text\":\"c\",\"index\":1}"
+                          ",{\"type\":\"t\",\"text\":\"d\",\"index\":10}"
+                          ",{\"type\":\"s\",\"summary\":\"e\",\"index\":10}"
+                          ",{\"type\":\"s\",\"summary\":\"f\",\"index\":10}"
+                          ",{\"type\":\"e\",\"data\":\"g\",\"index\":0}"
+                          ",{\"type\":\"e\",\"data\":\"h\",\"index\":0}]}")
+                        CHUNK(CALL("\"index\":0,\"id\":\"a\"," FUNC("f", "{}")))
+                            FINISH("tool_calls"),
+            "\"reasoning_details\":[{\"type\":\"t\",\"index\":0,\"x\":[1],"
+            "\"text\":\"OPAQUE{\\\"}b\",\"signature\":\"S\",\"format\":"
+            "\"v1\"},{\"type\":\"t\",\"text\":\"c\",\"index\":1},"
+            "{\"type\":\"t\",\"text\":\"d\",\"index\":10},{\"type\":\"s\","
+            "\"index\":10,\"summary\":\"ef\"},{\"type\":\"e\",\"data\":\"g\","
+            "\"index\":0},{\"type\":\"e\",\"data\":\"h\",\"index\":0}],"
+            "\"content\":\"\"");
+}
+
+/* Answers with reasoning, text and two calls, of all who have such. */
+static const struct {
+    const tcall_provider *from;
+    const char *body;
+} answers[] = {
+    {&tcall_openai, "{'choices':[{'message':{'content':'t','tool_calls':[{'id':"
+                    "'call_1','function':{'name':'f','arguments':'{}'}},{'id':"
+                    "'call_2','function':{'name':'g','arguments':'{'}}]},"
+                    "'finish_reason':'tool_calls'}]}"},
+    {&tcall_deepseek, "{'choices':[{'message':{'reasoning_content':'OPAQUE',"
+                      "'content':'t','tool_calls':[{'id':'call_1','function':{"
+                      "'name':'f','arguments':'{}'}},{'id':'call_2','function':"
+                      "{'name':'g','arguments':'null'}}]},'finish_reason':"
+                      "'stop'}]}"},
+    {&tcall_openrouter, "{'choices':[{'message':{'reasoning_details':[{'data':"
+                        "'OPAQUE'}],'content':'t','tool_calls':[{'id':'1',"
+                        "'function':{'name':'f','arguments':''}},{'id':'2',"
+                        "'function':{'name':'g'}}]},'finish_reason':'stop'}]}"},
+    {&tcall_anthropic, "{'content':[{'type':'thinking','thinking':'OPAQUE',"
+                       "'signature':'s'},{'type':'text','text':'t'},{'type':"
+                       "'tool_use','id':'toolu_1','name':'f','input':{}},"
+                       "{'type':'tool_use','id':'toolu_2','name':'g','input':"
+                       "{}}],'stop_reason':'tool_use'}"},
+    {&tcall_ollama, "{'message':{'thinking':'no','content':'t','tool_calls':[{"
+                    "'function':{'name':'f','arguments':{}}},{'function':{"
+                    "'name':'g','arguments':{}}}]},'done':true}"},
+    {&tcall_responses, "{'output':[{'type':'reasoning','id':'OPAQUE'},{'type':"
+                       "'message','content':[{'text':'t'}]},{'type':"
+                       "'function_call','call_id':'call_1','name':'f',"
+                       "'arguments':'{}'},{'type':'function_call','call_id':"
+                       "'call_2','name':'g','arguments':''}],'status':"
+                       "'completed'}"},
+    {&tcall_gemini, "{'candidates':[{'content':{'parts':[{'text':'t'},{"
+                    "'functionCall':{'name':'f'},'thoughtSignature':'OPAQUE'},"
+                    "{'functionCall':{'name':'g','args':{}}}]},'finishReason':"
+                    "'STOP'}]}"},
+};
+
+/* The ids of two calls and those of their results, in this order. */
+static void paired(const char *body, const char *call, const char *result)
+{
+    const char *at[4];
+    size_t n, i;
+    for (i = 0; i < 4; i++) {
+        body = strstr(body, i < 2 ? call : result);
+        CHECK(body != NULL);
+        if (!body)
+            return;
+        at[i] = body += strlen(i < 2 ? call : result);
+    }
+    for (i = 0; i < 2; i++) {
+        n = strcspn(at[i], "\"");
+        CHECK(n > 0 && strncmp(at[i], at[i + 2], n + 1) == 0);
+    }
+}
+
+/* From every provider to every other, in one conversation and with all that
+ * may be asked for: what is opaque stays with its own, and every call has its
+ * result. */
+static void test_switches(void)
+{
+    static char memory[4096];
+    static const tcall_provider *const plain[] = {
+        &tcall_openai, &tcall_anthropic, &tcall_ollama, &tcall_responses,
+        &tcall_gemini};
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+    &tcall_##name,
+    static const tcall_provider *const more[] = {TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    tcall_tool tools[2];
+    size_t from, to, at, options;
+    memset(tools, 0, sizeof tools);
+    tools[0].name = "f";
+    tools[1].name = "g";
+    tools[0].permissions = tools[1].permissions = TCALL_READ;
+    tools[0].strict = true;
+    for (from = 0; from < TCALL_COUNT(answers); from++) {
+        char body[512];
+        tcall_block block;
+        tcall_reader r;
+        tcall_item item;
+        tcall_ask ask;
+        tcall_str ids[2];
+        int calls = 0;
+        size_t n = quoted(body, answers[from].body, "");
+        memset(&ask, 0, sizeof ask);
+        tcall_block_init(&block, memory, sizeof memory);
+        tcall_chat_init(&chat, &block);
+        add(TCALL_ITEM_USER, "", "", "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80");
+        tcall_reader_init(&r, answers[from].from, &chat, NULL, NULL);
+        tcall_reader_feed(&r, body, n);
+        CHECK(tcall_reader_end(&r) == TCALL_OK && r.answer.calls == 2);
+        for (at = 0; tcall_chat_next(&chat, &at, &item);)
+            if (item.kind == TCALL_ITEM_CALL && calls < 2)
+                ids[calls++] = item.id;
+        CHECK(calls == 2);
+        while (calls-- > 0) { /* the second is done first */
+            memset(&item, 0, sizeof item);
+            item.kind = TCALL_ITEM_RESULT;
+            item.id = ids[calls];
+            item.name = tcall_str_of(calls ? "g" : "f");
+            item.text = tcall_str_of(calls ? "" : "na\xC3\xAFve");
+            item.error = calls ? TCALL_E_FAILED : TCALL_OK;
+            CHECK(tcall_chat_add(&chat, &item) == TCALL_OK);
+        }
+        add(TCALL_ITEM_USER, "", "", "");
+        ask.chat = &chat;
+        ask.model = "m";
+        ask.system = "\"be\" brief";
+        ask.tools = tools;
+        ask.tool_count = 2;
+        ask.allow = TCALL_READ;
+        ask.choice_name = "g";
+        for (to = 0; to < TCALL_COUNT(plain) + TCALL_COUNT(more) - 1; to++) {
+            const tcall_provider *p = to < TCALL_COUNT(plain)
+                                          ? plain[to]
+                                          : more[to - TCALL_COUNT(plain)];
+            for (options = 0; options < 64; options++) {
+                const char *out;
+                bool own = p == answers[from].from && p->more;
+                ask.choice = (tcall_choice)(options & 3);
+                ask.view = options & 4 ? tcall_view : NULL;
+                ask.stream = (options & 8) != 0;
+                ask.no_parallel = (options & 16) != 0;
+                ask.max_tokens = options & 32 ? 9 : 0;
+                out = write_body(p, &ask);
+                CHECK((strstr(out, "OPAQUE") != NULL) == own);
+                CHECK(has(out, "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80"));
+                CHECK(has(out, "\\\"be\\\" brief") && has(out, "\xC3\xAF"));
+                CHECK(p == &tcall_gemini ||
+                      (strstr(out, "\"stream\":true") != NULL) == ask.stream);
+                if (p == &tcall_anthropic)
+                    paired(out, "\"tool_use\",\"id\":\"", "\"tool_use_id\":\"");
+                else if (p == &tcall_responses)
+                    paired(out, "\"function_call\",\"call_id\":\"",
+                           "_output\",\"call_id\":\"");
+                else if (p == &tcall_gemini)
+                    paired(out, "{\"functionCall\":{\"name\":\"",
+                           "{\"functionResponse\":{\"name\":\"");
+                else
+                    paired(out, "{\"id\":\"", "\"tool_call_id\":\"");
+            }
+        }
+    }
+}
+
+/* A server that gives what is opaque only when asked for it. */
+static void test_ask_opaque(void)
+{
+    static char memory[256];
+    tcall_provider server = tcall_responses;
+    tcall_block block;
+    tcall_ask ask;
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    ask.chat = &chat;
+    ask.model = "m";
+    CHECK(!strstr(write_body(&server, &ask), "include"));
+    server.traits |= TCALL_TRAIT_ASK_OPAQUE;
+    CHECK(has(write_body(&server, &ask),
+              ",\"include\":[\"reasoning.encrypted_content\"],"));
 }
 
 /* The text of a model, in any pieces, as calls. */
@@ -1298,8 +1861,14 @@ int main(void)
     test_ollama();
     test_responses();
     test_gemini();
+    test_framing();
+    test_variants();
+    test_faults();
     test_opaque();
+    test_ask_opaque();
     test_memory();
+    test_huge();
+    test_switches();
     test_write();
     test_servers();
     test_ids();

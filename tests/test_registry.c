@@ -159,6 +159,43 @@ static void test_come_and_go(bool lazy)
     CHECK(execute("sixth", "{\"n\":6}") == TCALL_OK && says("made 6"));
 }
 
+/* A tool that takes itself out while it runs, and while it waits. */
+static int polls;
+
+static int leaves(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    if (polls++ == 0) {
+        CHECK(tcall_remove(cx->tc, cx->call->name) == TCALL_OK);
+        CHECK(add("late") == TCALL_E_MEMORY); /* its row is not free yet */
+        return TCALL_E_AGAIN;
+    }
+    return tcall_write_text(w, (const char *)tcall_user(cx));
+}
+
+static void test_leaves(bool lazy)
+{
+    tcall_tool t = made("leaves");
+    tcall_call call;
+    start(lazy);
+    CHECK(tcall_extend(&tc, rows, 3) == TCALL_OK);
+    t.run = leaves;
+    polls = 0;
+    CHECK(tcall_add(&tc, &t) == 2);
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("leaves");
+    call.arguments = tcall_str_of("{\"n\":1}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    memset(result, 0, sizeof result);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN);
+    CHECK(tcall_find(&tc, tcall_str_of("leaves")) == NULL);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && says("made "));
+    tcall_release(&tc, &call);
+    CHECK(add("late") == 2);
+    CHECK(execute("late", "{\"n\":2}") == TCALL_OK && says("made 2"));
+}
+
 /* Every size of block: extended or "needs N bytes", never outside of it. */
 static void test_sizes(void)
 {
@@ -300,6 +337,8 @@ int main(void)
 {
     test_come_and_go(false);
     test_come_and_go(true);
+    test_leaves(false);
+    test_leaves(true);
     test_sizes();
     test_execute();
     test_provided();

@@ -251,6 +251,15 @@ static void test_rare(void)
                      "[1,2]") == 0);
     CHECK(verdict("{\"contains\":{\"const\":1},\"maxContains\":1}", "[1,1]") ==
           0);
+    /* words of another draft */
+    CHECK(verdict("{\"additionalItems\":false}", "[]") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_2019, "{\"prefixItems\":[{}]}", "[]") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_7, "{\"minContains\":2}", "[]") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_7, "{\"dependentRequired\":{}}", "{}") < 0);
+    CHECK(verdict_in(TCALL_DRAFT_7, "{\"dependencies\":{}}", "{}") == 1);
+    CHECK(verdict("{\"items\":[{}],\"additionalItems\":false,\"$schema\":"
+                  "\"http://json-schema.org/draft-07/schema#\"}",
+                  "[1,2]") == 0);
     CHECK(verdict("{\"if\":{\"const\":1},\"else\":false}", "2") == 0);
 #ifndef TOOLCALL_NO_PATTERN
     CHECK(verdict("{\"patternProperties\":{\"^a\":{\"type\":\"null\"},"
@@ -333,6 +342,8 @@ static void test_refusals(void)
     CHECK(refused("5", "a value of the wrong kind"));
     CHECK(refused("{\"minimum\":1,\"minimum\":2}",
                   "a second time at 13: \"minimum\""));
+    CHECK(refused("{\"type\":\"null\",\"type\":\"null\"}",
+                  "a second time at 22: \"null\""));
     CHECK(refused("{\"type\":}", tcall_error_text(TCALL_E_BAD_VALUE)));
     CHECK(refused("{\"type\":\"string\"", tcall_error_text(TCALL_E_TRUNCATED)));
     CHECK(verdict("{\"$id\":\"http://x\",\"$ref\":\"#/$defs/a\",\"$defs\":"
@@ -490,6 +501,8 @@ static void test_coercion(void)
     CHECK(coerced("{\"items\":{\"type\":[\"integer\",\"string\"]}}", "[\"5\"]",
                   "[\"5\"]"));
     CHECK(coerced("{\"items\":{\"type\":\"string\"}}", "[5]", NULL));
+    CHECK(coerced("{\"propertyNames\":{\"type\":\"integer\"}}", "{\"5\":1}",
+                  NULL));
     CHECK(coerced("{\"items\":{\"enum\":[1,2],\"type\":\"integer\"}}",
                   "[\"2\"]", "[2]"));
     CHECK(coerced("{\"items\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"

@@ -356,8 +356,8 @@ static void test_again(void)
     CHECK(invoke() == TCALL_E_AGAIN && tcall_time_left(&call.cx) == 1);
     world.clock = 100;
     CHECK(invoke() == TCALL_E_TIMEOUT && world.lasts == 1);
-    CHECK(says("timeout") && world.runs == 3);
-    check_ends("time-out");
+    CHECK(says("timeout") && world.runs == 3 && count('~') == 0);
+    check_order("time-out", "<ABCDEFGHIJKLMNPQR*Q*Q*UZabcdef!>");
 
     prepare();
     tools[0].confirm = true;
@@ -590,6 +590,73 @@ static void test_release(void)
     desc.hook_count = 4;
     CHECK(once("{}") == TCALL_E_RATE && says("\"retry_after_ms\":10"));
     CHECK(world.acquired == 1 && world.released == 1 && world.runs == 0);
+    /* A release that nobody acquired for always runs. */
+    hooks[3].user = &hooks[3];
+    CHECK(once("{}") == TCALL_E_RATE && world.released == 2);
+}
+
+/* Pairs that share a user, and each can be had or not. */
+static int maybe(tcall_ctx *cx, void *user)
+{
+    return world.acquired == world.failures ? full(cx, user)
+                                            : acquire(cx, user);
+}
+
+static void test_shared(void)
+{
+    int stage, pairs, fails;
+    for (stage = TCALL_WILL_ACQUIRE_QUOTA;
+         stage <= TCALL_WILL_ACQUIRE_SEMAPHORE; stage++)
+        for (pairs = 1; pairs < 4; pairs++)
+            for (fails = 0; fails <= pairs; fails++) {
+                int i;
+                prepare();
+                for (i = 0; i < pairs; i++) {
+                    set_hook(&hooks[2 * i], stage, maybe, NULL);
+                    set_hook(&hooks[2 * i + 1],
+                             stage == TCALL_WILL_ACQUIRE_QUOTA
+                                 ? TCALL_DID_RELEASE_QUOTA
+                                 : TCALL_DID_RELEASE_SEMAPHORE,
+                             release, NULL);
+                }
+                desc.hook_count = (uint16_t)(2 * pairs);
+                world.failures = fails < pairs ? fails : -1;
+                CHECK(once("{}") == (fails < pairs ? TCALL_E_RATE : TCALL_OK));
+                CHECK(world.acquired == fails && world.released == fails);
+            }
+}
+
+/* Ended by somebody else while the walk is on: before the tool, not behind. */
+static int end_it(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    see(letter(cx->hook->stage));
+    tcall_cancel(cx->call, TCALL_E_CANCELLED);
+    return cx->hook->stage == TCALL_AROUND_EXECUTE ? tcall_next(cx) : TCALL_OK;
+}
+
+static void test_ended(void)
+{
+    int stage;
+    for (stage = 0; stage < TCALL_STAGE_COUNT; stage++) {
+        bool before = stage <= TCALL_WILL_EXECUTE;
+        int r;
+        if (stage == TCALL_DID_CACHE_HIT || stage == TCALL_ON_RETRY ||
+            stage == TCALL_ON_GIVE_UP || stage == TCALL_ON_ERROR)
+            continue;
+        prepare();
+        hooks[stage].run = end_it;
+        r = once("{}");
+        CHECK(r == (before ? TCALL_E_CANCELLED : TCALL_OK));
+        CHECK(world.runs == !before && count(letter(stage)) == 1);
+        check_ends(tcall_stage_name(stage));
+    }
+    prepare(); /* between two attempts */
+    hooks[TCALL_ON_RETRY].run = end_it;
+    world.failures = 9;
+    world.attempts = 5;
+    CHECK(once("{}") == TCALL_E_CANCELLED && world.runs == 1);
+    check_ends("on_retry");
 }
 
 /* ---- services ---- */
@@ -666,6 +733,58 @@ static void test_scratch(void)
     CHECK(once("{}") == TCALL_OK && strcmp(seen, "0*12") == 0);
 }
 
+/* When it began and ended, for hooks and for who listens. */
+static struct {
+    uint32_t started, finished, ms;
+    bool named;
+} heard;
+
+static void listen(void *user, const tcall_event *e)
+{
+    (void)user;
+    if (e->kind != TCALL_EVENT_END)
+        return;
+    heard.started = e->call->cx.started;
+    heard.finished = e->call->cx.finished;
+    heard.ms = e->ms;
+    heard.named = tcall_str_eq(e->call->id, tcall_str_of("id1")) &&
+                  e->call->tool == &tools[0];
+}
+
+static int take_time(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    CHECK(cx->finished == 0 && cx->started == 7);
+    world.clock += 10;
+    return TCALL_OK;
+}
+
+static int work_long(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    (void)args;
+    world.clock += 100;
+    return world.waits-- > 0 ? TCALL_E_AGAIN : tcall_write_text(w, "done");
+}
+
+static void test_times(void)
+{
+    static tcall_listener listener = {listen, NULL, 0, NULL};
+    prepare();
+    world.clock = 7;
+    world.waits = 1;
+    tools[0].run = work_long;
+    set_hook(&hooks[0], TCALL_WILL_BIND_SERVICES, take_time, NULL);
+    set_hook(&hooks[1], TCALL_WILL_FINALIZE, take_time, NULL);
+    desc.hook_count = 2;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    tcall_subscribe(&tc, &listener);
+    ask("work", "{}");
+    CHECK(invoke() == TCALL_E_AGAIN && call.cx.finished == 0);
+    CHECK(invoke() == TCALL_OK && heard.named);
+    CHECK(heard.started == 7 && heard.finished == 227 && heard.ms == 200);
+}
+
 /* ---- input and output ---- */
 
 static const char *other;
@@ -707,6 +826,14 @@ static void test_changes(void)
             stage != TCALL_WILL_AUTHORIZE) {
             other = "{\"n\":7}"; /* and may mend them */
             CHECK(once("{\"n\":") == TCALL_OK && world.runs == 2);
+            CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+            memset(&call, 0, sizeof call);
+            call.name = tcall_str_of("work");
+            call.arguments = tcall_str_of("{\"n\":1}");
+            call.cut = TCALL_E_CUT;
+            tcall_writer_init(&out, result, sizeof result - 1);
+            CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT);
+            CHECK(invoke() == TCALL_OK && world.runs == 3);
         }
         /* Who approved the former ones is asked for the new ones. */
         tools[0].confirm = true;
@@ -735,6 +862,69 @@ static void test_changes(void)
         CHECK(!call.cx.history->before);
         tcall_release(&tc, &call);
     }
+}
+
+/* What a tool replaces itself is told as its work, whatever is around it. */
+static int hesitates(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    (void)w;
+    tcall_set_output(cx, tcall_str_of("first"));
+    return tcall_set_output(cx, tcall_str_of("second"));
+}
+
+static void test_by(void)
+{
+    const tcall_change *c;
+    prepare();
+    tools[0].run = hesitates;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    c = call.cx.history;
+    CHECK(c && strcmp(c->by, "work") == 0 && c->stage == TCALL_AROUND_EXECUTE);
+    CHECK(c && tcall_str_eq(c->output, tcall_str_of("first")) && !c->before);
+    tcall_release(&tc, &call);
+}
+
+/* The words for a failure: of who failed last, the strongest first. */
+static int try_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int way = tcall_json_int(tcall_json_get(args, "n"), 0);
+    tcall_write_text(w, "half of it");
+    if (way == 1)
+        return tcall_abort(cx, "a better reason", NULL, 0);
+    if (way == 2) {
+        tcall_get(cx, "radio");
+        return TCALL_OK;
+    }
+    if (way == 3 && cx->attempt == 2) {
+        *cx->out = *cx->clean;
+        return TCALL_E_CLOSED;
+    }
+    return TCALL_E_FAILED;
+}
+
+static int fail_first(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return cx->attempt == 1 ? TCALL_E_CLOSED : TCALL_OK;
+}
+
+static void test_words(void)
+{
+    prepare();
+    tools[0].run = try_words;
+    CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
+    CHECK(once("{\"n\":1}") == TCALL_E_ABORTED);
+    CHECK(says("work(n=1): a better reason") && !says("half"));
+    CHECK(once("{\"n\":2}") == TCALL_E_SERVICE);
+    CHECK(says("work(n=2): radio: a service is missing") && !says("half"));
+    world.attempts = 2;
+    CHECK(once("{\"n\":3}") == TCALL_E_CLOSED);
+    CHECK(says("ended too early") && !says("half"));
+    hooks[TCALL_WILL_EXECUTE].run = fail_first;
+    CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
 }
 
 /* ---- results ---- */
@@ -890,9 +1080,14 @@ int main(void)
     test_priority();
     test_around();
     test_release();
+    test_shared();
+    test_ended();
     test_services();
     test_scratch();
+    test_times();
     test_changes();
+    test_by();
+    test_words();
     test_result();
     test_example();
     test_error_types();

@@ -170,6 +170,7 @@ static struct {
     const char *only; /* letters of the operations that count */
     size_t most;      /* bytes that one write takes */
     bool before;      /* killed before the operation, else behind it */
+    bool lies;        /* a write says that it took all, and did not */
     void (*hook)(void);
     char hook_at; /* letter */
     int counted;
@@ -215,6 +216,8 @@ static ssize_t sys_write(int fd, const void *bytes, size_t len)
 {
     if (fault.most && len > fault.most)
         len = fault.most;
+    if (fault.lies)
+        return ttool_linux.write(fd, bytes, len - 1) < 0 ? -1 : (ssize_t)len;
     return fails('w') ? -1 : ttool_linux.write(fd, bytes, len);
 }
 
@@ -762,7 +765,7 @@ static void reading(void)
     PART(read_it("b.c") == TCALL_E_NOT_FOUND &&
          says("\"suggestion\":\"Did you mean sub/b.c?\""));
     PART(read_it("nothing-like-it") == TCALL_E_NOT_FOUND &&
-         !strstr(result, "suggestion"));
+         says("See with list") && says("\"error_type\":\"user\""));
     result_cap = 400;
     f = fopen(at("ws/long"), "w");
     for (i = 1; f && i <= 1000; i++)
@@ -898,6 +901,7 @@ static void killed(void)
 
 static void short_writes(void)
 {
+    int n, r = 0;
     all = true;
     make_tree();
     read_it("a.txt");
@@ -920,7 +924,29 @@ static void short_writes(void)
     fault.countdown = 2; /* of the directory: it is there, but for how long */
     PART(write_it("a.txt", NEW) == TCALL_E_FAILED && says("power loss") &&
          holds(at("ws/a.txt"), IS));
+    make_tree();
+    read_it("a.txt");
+    fault.lies = true;
+    PART(write_it("a.txt", NEW) == TCALL_E_FAILED && no_temporary() &&
+         holds(at("ws/a.txt"), WAS));
     row("F19", all, "short writes, EINTR, EIO of fsync and close");
+    all = true;
+    for (n = 1; n < 20; n++) { /* each step of making directories */
+        make_tree();
+        fault.only = "msc";
+        fault.number = ENOSPC;
+        fault.countdown = n;
+        r = call("write", "{\"file_path\":\"x/y/z.txt\",\"content\":\"new\","
+                          "\"create_directories\":true}");
+        if (fault.countdown > 0)
+            break;
+        if (r != TCALL_OK)
+            PART(holds(at("ws/x/y/z.txt"), "(none)") || says("power loss"));
+        PART(r == TCALL_E_LIMIT || says("power loss"));
+        PART(entries(at("ws/x/y")) < 1 || says("power loss"));
+    }
+    PART(n == 8 && r == TCALL_OK && holds(at("ws/x/y/z.txt"), "new"));
+    row("F17+", all, "no space while directories are made");
 }
 
 static void edits(void)
@@ -956,6 +982,26 @@ static void edits(void)
                "void f(void)\n{\n\tif (a) {\n\t\tb();\n\t\tc();\n\t}\n}\n"));
     PART(edit_it("t.c", "b ( ) ;", "x") == TCALL_E_FAILED);
     row("F20+", all, "edit: differences of white space are tolerated");
+    all = true;
+    make_tree();
+    {
+        static char text[40000], old[4000];
+        size_t i;
+        for (i = 0; i + 2 < sizeof text; i += 2)
+            memcpy(text + i, "a\n", 2);
+        memcpy(text + i - 4, "b\n", 3);
+        for (i = 0; i < 400; i++)
+            strcat(old, "a \\n");
+        strcat(old, "b");
+        put(at("ws/many"), text);
+        start();
+        PART(call("read", "{\"file_paths\":[\"many\"],\"limit\":1}") ==
+             TCALL_OK);
+        PART(edit_it("many", old, "x") == TCALL_E_LIMIT && says("too long") &&
+             holds(at("ws/many"), text));
+        PART(edit_it("many", "a \\na \\nb", "x") == TCALL_OK);
+    }
+    row("F20+", all, "edit: a search that costs too much is given up");
 
     all = true;
     make_tree();
@@ -972,13 +1018,136 @@ static void edits(void)
     row("F22", all, "CR LF, CR, BOM, no last newline: only the place changes");
 }
 
+/* The diff in the metadata of the last result is what diff -u says. */
+static bool as_diff(const char *before, const char *after, const char *name)
+{
+    static char text[1 << 17], ours[1 << 16], theirs[1 << 16], command[2048];
+    static tcall_tok tok[64];
+    tcall_json json;
+    tcall_str diff;
+    size_t n = 0, got;
+    FILE *f;
+    put(at("before"), before);
+    put(at("after"), after);
+    strcpy(text, whole);
+    if (tcall_json_parse(&json, text, strlen(text), tok, 64, NULL) < 0)
+        return false;
+    diff = tcall_json_str(
+        tcall_json_get(tcall_json_get(json, "metadata"), "diff"));
+    snprintf(ours, sizeof ours, "%.*s", (int)diff.len, diff.ptr);
+    snprintf(command, sizeof command,
+             "diff -u --label %s --label %s %s/before %s/after", name, name,
+             base, base);
+    f = popen(command, "r");
+    while (f && (got = fread(theirs + n, 1, sizeof theirs - 1 - n, f)) > 0)
+        n += got;
+    theirs[n] = '\0';
+    unlink(at("before"));
+    unlink(at("after"));
+    if (!f || pclose(f) < 0)
+        return false;
+    if (strcmp(ours, theirs) != 0)
+        printf("--- ours\n%s--- theirs\n%s", ours, theirs);
+    return strcmp(ours, theirs) == 0;
+}
+
+static uint32_t seed = 1;
+
+static unsigned random_below(unsigned n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % n;
+}
+
+/* Lines that all differ, so that there is one shortest diff. */
+static void diffs(void)
+{
+    static char before[8192], after[8192], wanted[16384], once[8192];
+    int round, i;
+    make_tree();
+    if (system("diff --version >/dev/null 2>&1") != 0) {
+        skip("diff", "there is no diff");
+        return;
+    }
+    all = true;
+    for (round = 0; round < 60; round++) {
+        int lines = (int)random_below(14), from = (int)random_below(15),
+            gone = (int)random_below(4), fresh = (int)random_below(4);
+        *before = *after = *wanted = '\0';
+        from = from < lines ? from : lines;
+        for (i = 0; i <= lines; i++) {
+            int k;
+            for (k = 0; i == from && k < fresh; k++)
+                sprintf(after + strlen(after), "new %d\n", k);
+            if (i == lines)
+                break;
+            sprintf(before + strlen(before), "line %d\n", i);
+            if (i < from || i >= from + gone)
+                sprintf(after + strlen(after), "line %d\n", i);
+        }
+        if (*before && *after && random_below(3) == 0) {
+            before[strlen(before) - 1] = '\0';
+            after[strlen(after) - 1] = '\0';
+        }
+        for (i = 0; after[i]; i++)
+            sprintf(wanted + strlen(wanted), after[i] == '\n' ? "\\n" : "%c",
+                    after[i]);
+        put(at("ws/d"), before);
+        start();
+        PART(read_it("d") == TCALL_OK && write_it("d", wanted) == TCALL_OK);
+        PART(strcmp(before, after) == 0 || as_diff(before, after, "d"));
+    }
+    for (round = 0; round < 30; round++) { /* several places in one edit */
+        *before = *after = '\0';
+        for (i = 0; i < 40; i++) {
+            bool here = random_below(8) == 0;
+            sprintf(before + strlen(before), "%d %s\nkept\n", i,
+                    here ? "old" : "x");
+            sprintf(after + strlen(after), "%d %s\nkept\n", i,
+                    here ? "new\nand" : "x");
+        }
+        put(at("ws/d"), before);
+        start();
+        PART(read_it("d") == TCALL_OK);
+        if (strcmp(before, after) != 0)
+            PART(call("edit",
+                      "{\"file_path\":\"d\",\"old_string\":\"old\\nkept\","
+                      "\"new_string\":\"new\\nand\\nkept\","
+                      "\"replace_all\":true}") == TCALL_OK &&
+                 as_diff(before, after, "d"));
+    }
+    strcpy(once, "a\nb\nc\nd\ne\nf\ng\nh\n"); /* only d changes */
+    put(at("ws/d"), once);
+    start();
+    PART(read_it("d") == TCALL_OK &&
+         edit_it("d", "b\\nc\\nd\\ne\\n", "b\\nc\\nD\\ne\\n") == TCALL_OK &&
+         as_diff(once, "a\nb\nc\nD\ne\nf\ng\nh\n", "d"));
+    row("diff", all, "the diff of a change is what diff -u says");
+}
+
 static void other_writer(void)
 {
     put(at("ws/a.txt"), "other\n");
 }
 
+static void second_name(void)
+{
+    (void)!link(at("ws/a.txt"), at("outside/hard"));
+}
+
+static void grows(void)
+{
+    FILE *f = fopen(at("ws/a.txt"), "a");
+    if (f) {
+        fputs("four\n", f);
+        fclose(f);
+    }
+}
+
 static void stale(void)
 {
+    char name[64];
+    int i;
     all = true;
     make_tree();
     PART(edit_it("a.txt", "two", "2") == TCALL_E_UNREAD &&
@@ -1005,6 +1174,35 @@ static void stale(void)
     PART(write_it("a.txt", "mine") == TCALL_E_FAILED &&
          holds(at("ws/a.txt"), "other\n") && no_temporary());
     row("F21", all, "changed since it was read, also while it is written");
+    all = true;
+    make_tree();
+    read_it("a.txt");
+    fault.hook = second_name;
+    fault.hook_at = 's';
+    PART(write_it("a.txt", "mine") == TCALL_E_STALE && no_temporary() &&
+         holds(at("outside/hard"), WAS));
+    row("F13+", all, "a second name while it is written");
+    if (!stepwise) {
+        all = true;
+        make_tree();
+        fault.hook = grows;
+        fault.hook_at = 'o';
+        PART(read_it("a.txt") == TCALL_E_STALE);
+        PART(read_it("a.txt") == TCALL_OK && says("four"));
+        row("F21+", all, "a file that grows while it is read");
+    }
+    all = true;
+    make_tree();
+    clock_tick = 1; /* so that the name can be known */
+    for (i = 1; i < 200; i++) {
+        snprintf(name, sizeof name, "ws/.ttool-%lx-%x-%x.tmp", (long)getpid(),
+                 clock_ms + (unsigned)i, ws.temporary);
+        (void)!symlink("../outside/new", at("%s", name));
+    }
+    PART(write_it("new.txt", "x") == TCALL_E_FAILED);
+    PART(entries(at("outside")) == 1 && holds(at("ws/new.txt"), "(none)"));
+    clock_tick = 0;
+    row("F06+", all, "a link where the temporary file would be");
 
     all = true;
     make_tree();
@@ -1329,13 +1527,19 @@ static bool fast(const char *tool, const char *arguments, int error, double s)
     return r == error && took < s;
 }
 
-static bool matches(const char *pattern, unsigned flags, const char *text)
+static ttool_pattern compiled;
+
+static bool compiles(const char *pattern, unsigned flags)
 {
     static char mem[TTOOL_PATTERN_MEMORY];
-    static ttool_pattern p;
-    return ttool_pattern_compile(&p, tcall_str_of(pattern), flags, mem,
-                                 sizeof mem) == TCALL_OK &&
-           ttool_pattern_find(&p, text, text + strlen(text));
+    return ttool_pattern_compile(&compiled, tcall_str_of(pattern), flags, mem,
+                                 sizeof mem) == TCALL_OK;
+}
+
+static bool matches(const char *pattern, unsigned flags, const char *text)
+{
+    return compiles(pattern, flags) &&
+           ttool_pattern_find(&compiled, text, text + strlen(text));
 }
 
 static void patterns(void)
@@ -1420,6 +1624,8 @@ static void globs(void)
     PART(fast("grep", "{\"pattern\":\"return\"}", TCALL_OK, 1) &&
          strcmp(result, "sub/b.c:3:    return 0;\n") == 0);
     PART(fast("list", "{\"depth\":9}", TCALL_OK, 1) && says("back (link)"));
+    PART(fast("list", "{\"limit\":1}", TCALL_OK, 1) &&
+         says("./\n  a.txt\n[cut after 1 of at least"));
     row("G01", all, "** over a loop of links ends");
     all = true;
     for (i = 0; i < 30; i++)
@@ -1485,6 +1691,18 @@ static void greps(void)
         PART(fast("grep", text, TCALL_E_INVALID, 0.05) && strstr(result, "no"));
         p += n + (p[n] == ' ');
     }
+    for (i = 0, *text = '\0'; i < 70; i++) /* too many sets, too many parts */
+        snprintf(text + strlen(text), 16, "[a%c%c]", '0' + i % 10,
+                 'c' + i / 10);
+    PART(!compiles(text, 0));
+    text[0] = '[';
+    for (i = 1; i < 80; i++)
+        text[i] = (char)('!' + (i * 2) % 58);
+    strcpy(text + 80, "]");
+    PART(!compiles(text, 0));
+    memset(text, '*', 2000);
+    text[2000] = '\0';
+    PART(!compiles(text, TTOOL_GLOB));
     PART(fast("grep", "{\"pattern\":\"(((a{1,120}){1,120}){1,120})\"}",
               TCALL_E_INVALID, 0.05) &&
          says("too large"));
@@ -1563,6 +1781,60 @@ static void edges(void)
     PART(fast("grep", "{\"pattern\":\"60000\"}", TCALL_OK, 1) &&
          strcmp(result, "big:60000:60000\n") == 0);
     row("G08+", all, "lines at the edges of memory");
+}
+
+/* Lines that are longer than memory: what matches in them is found wherever
+ * it lies, once, and their ends are only where they are. */
+static void long_lines(void)
+{
+    static char text[100000];
+    char arguments[128];
+    size_t n;
+    int fd;
+    all = true;
+    make_tree();
+    for (n = 16384 - 12; n < 3 * 16384; n += n % 16384 < 16 ? 1 : 16384 - 28) {
+        memset(text, 'a', sizeof text);
+        memcpy(text, "before\n", 7);
+        memcpy(text + n, "needle", 6);
+        memcpy(text + 90000, "\nafter\nneedle\n", 15);
+        put_bytes(at("ws/long"), text, 90015);
+        PART(fast("grep",
+                  "{\"pattern\":\"needle\",\"path\":\"long\",\"context\":1}",
+                  TCALL_OK, 1) &&
+             says("long:2:[...]aaa") && says("aneedlea") && says("a[...]\n") &&
+             says("\nlong-3-after\nlong:4:needle\n") &&
+             shows("\"count\":2,\"cut\":false"));
+        PART(fast("grep", "{\"pattern\":\"an(e+)d.{3,9}a$\",\"path\":\"long\"}",
+                  TCALL_OK, 1) &&
+             says("no match"));
+        snprintf(arguments, sizeof arguments,
+                 "{\"pattern\":\"\\\\Bneed.*after|an(e+)d[^x]*$\","
+                 "\"path\":\"long\"}");
+        PART(fast("grep", arguments, TCALL_OK, 1) && says("long:2:[...]") &&
+             shows("\"count\":1,"));
+    }
+    PART(fast("grep", "{\"pattern\":\"^[ab]|a$\",\"path\":\"long\"}", TCALL_OK,
+              1) &&
+         says("long:1:before\nlong:2:aaa") && says("long:3:after\n") &&
+         shows("\"count\":3,"));
+    memset(text + 7, 'a', 90000 - 7);
+    memcpy(text + 90000, "zz", 2); /* the last line of the file, unfinished */
+    put_bytes(at("ws/long"), text, 90002);
+    PART(fast("grep", "{\"pattern\":\"^a\",\"path\":\"long\"}", TCALL_OK, 1) &&
+         says("long:2:aaa") && shows("\"count\":1,"));
+    PART(fast("grep", "{\"pattern\":\"zz$\",\"path\":\"long\"}", TCALL_OK, 1) &&
+         says("long:2:[...]aaa") && says("azz\n"));
+    PART(fast("grep", "{\"pattern\":\"a$|^z\",\"path\":\"long\"}", TCALL_OK,
+              1) &&
+         says("no match"));
+    fd = open(at("ws/long"), O_WRONLY | O_APPEND);
+    PART(write(fd, "\nzz\n", 4) == 4);
+    close(fd);
+    PART(fast("grep", "{\"pattern\":\"zz\",\"path\":\"long\",\"limit\":1}",
+              TCALL_OK, 1) &&
+         says("[cut after 1 matches") && !strstr(result, "long:3"));
+    row("G08+", all, "a match anywhere in a line that is longer than memory");
 }
 
 static void large(void)
@@ -1776,15 +2048,26 @@ static const struct {
     const char *name;
     void (*run)(void);
 } groups[] = {
-    {"reading", reading}, {"full_disk", full_disk},
-    {"killed", killed},   {"short_writes", short_writes},
-    {"edits", edits},     {"stale", stale},
-    {"modes", modes},     {"two_writers", two_writers},
-    {"guarded", guarded}, {"later", later},
-    {"life", life},       {"no_permission", no_permission},
-    {"globs", globs},     {"greps", greps},
-    {"edges", edges},     {"tasks", tasks},
-    {"roots", roots},     {"descriptions", descriptions},
+    {"reading", reading},
+    {"full_disk", full_disk},
+    {"killed", killed},
+    {"short_writes", short_writes},
+    {"edits", edits},
+    {"diffs", diffs},
+    {"stale", stale},
+    {"modes", modes},
+    {"two_writers", two_writers},
+    {"guarded", guarded},
+    {"later", later},
+    {"life", life},
+    {"no_permission", no_permission},
+    {"globs", globs},
+    {"greps", greps},
+    {"edges", edges},
+    {"long_lines", long_lines},
+    {"tasks", tasks},
+    {"roots", roots},
+    {"descriptions", descriptions},
     {"large", large},
 };
 

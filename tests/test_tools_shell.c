@@ -86,9 +86,29 @@ static int start(ttool_shell_desc d, bool registered)
     return TCALL_OK;
 }
 
+static bool kill_supervisor; /* once the program runs */
+static int alive(const char *mark);
+
+static void kill_child(void)
+{
+    char path[64];
+    long pid = 0;
+    FILE *f;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    f = fopen(path, "r");
+    if (f && fscanf(f, "%ld", &pid) == 1 && pid > 1)
+        kill((pid_t)pid, SIGKILL);
+    if (f)
+        fclose(f);
+}
+
 /* Between two polls of a call. */
 static void polled(tcall_call *c, double seconds)
 {
+    if (kill_supervisor && alive("69.25")) {
+        kill_supervisor = false;
+        kill_child();
+    }
     if (stop_after && seconds * 1000 > stop_after)
         tcall_cancel(c, TCALL_E_CANCELLED);
 }
@@ -227,6 +247,18 @@ static const char *const spellings[] = {
     "git log --output=made",
     "git log --exec=marker",
     "ls --color=$(marker)",
+    "/bin/echo x",
+    "/bin/../bin/echo x",
+    "./echo x",
+    "bin/marker",
+    "../ws/bin/marker",
+    "echo/../marker",
+    "ECHO x",
+    "/proc/self/exe",
+    "exec -a echo marker",
+    "-c marker",
+    "-- marker",
+    "\"\" marker",
     "\xEF\xBC\x9Bmarker",
     "echo\xC2\xA0; marker",
 };
@@ -275,6 +307,12 @@ static void allowed(void)
         }
     }
     PART(bash(in_ws("bin/marker"), 0) == TCALL_E_DENIED);
+    PART(call_tool("bash", "{\"command\":\"echo x\\u0000;marker\"}", polled) <
+         0);
+    (void)!symlink("marker", in_ws("bin/echo")); /* first on the path */
+    PART(bash("echo hello", 0) == TCALL_OK && says("hello\\n"));
+    PART(access(in_ws("ran"), F_OK) != 0);
+    unlink(in_ws("bin/echo"));
     row("B02", all, "what gets around the filter of a shell is refused");
     all = true;
     joined = (char *)malloc(4096);
@@ -330,8 +368,12 @@ static void allowed(void)
     (void)!symlink("../..", in_ws("up"));
     PART(call_tool("bash", "{\"command\":\"pwd\",\"workdir\":\"up\"}",
                    polled) == TCALL_E_DENIED);
-    PART(call_tool("bash", "{\"command\":\"pwd\",\"workdir\":\"none\"}",
-                   polled) == TCALL_E_NOT_FOUND);
+    PART(call_tool("bash", "{\"command\":\"pwd\",\"workdir\":\"sup\"}",
+                   polled) == TCALL_E_NOT_FOUND &&
+         says("Did you mean sub?"));
+    PART(call_tool("bash", "{\"command\":\"pwd\",\"workdir\":\"bin/marker\"}",
+                   polled) == TCALL_E_FAILED &&
+         says("no directory"));
     row("F01", all, "the directory to run in is inside the workspace");
 }
 
@@ -339,45 +381,62 @@ static void allowed(void)
 
 static void shapes(void)
 {
-    double before;
-    int r;
+    double before, took;
+    int r, i;
     all = true;
     PART(start(SHELL, true) == TCALL_OK);
-    before = now();
-    r = sh("exec sleep 61.25", 1000);
-    PART(r == TCALL_E_TIMEOUT && says("timeout_ms") && now() - before < 1.5);
+    took = 9;
+    for (i = 0; i < 3 && took > 1.5; i++) { /* the machine may be busy */
+        before = now();
+        r = sh("exec sleep 61.25", 1000);
+        PART(r == TCALL_E_TIMEOUT && says("Set timeout_ms"));
+        took = now() - before;
+    }
+    PART(took <= 1.5);
     PART(alive("61.25") == 0);
     row("B05", all, "the time is over: stopped, nothing is left");
     all = true;
+    PART(sh("trap \"echo bye; exit\" TERM; sleep 61.25 & wait", 500) ==
+             TCALL_E_TIMEOUT &&
+         pieces == 4);
+    {
+        ttool_shell_desc d = SHELL;
+        d.max_ms = 300;
+        PART(start(d, true) == TCALL_OK);
+        PART(sh("sleep 61.25", 5000) == TCALL_E_TIMEOUT && says("300 ms"));
+        PART(start(SHELL, true) == TCALL_OK);
+    }
+    row("B05+", all, "TERM comes first; no call has more than max_ms");
+    all = true;
     before = now();
     PART(sh("sleep 62.25 & echo done", 5000) == TCALL_OK && says("done"));
-    PART(now() - before < 0.5 && alive("62.25") == 0);
+    PART(now() - before < 4 && alive("62.25") == 0);
     row("B06", all, "a child in the background holds nothing up");
     all = true;
     before = now();
     PART(sh("trap : TERM; while :; do sleep 0.05; done; : 63.25", 500) ==
          TCALL_E_TIMEOUT);
-    PART(now() - before < 1.2 && alive("63.25") == 0);
+    PART(now() - before < 4 && alive("63.25") == 0);
     row("B07", all, "who ignores TERM is killed");
     all = true;
     before = now();
     PART(sh("setsid sleep 64.25 & setsid setsid sleep 64.25 & echo on", 5000) ==
          TCALL_OK);
-    PART(now() - before < 0.5 && alive("64.25") == 0);
+    PART(now() - before < 4 && alive("64.25") == 0);
     PART(sh("setsid sleep 64.25 >&- 2>&- <&- & exit 3", 5000) == TCALL_OK &&
          says("\"exit_code\":3"));
-    PART(now() - before < 1 && alive("64.25") == 0);
+    PART(now() - before < 6 && alive("64.25") == 0);
     PART(sh("setsid sh -c \"trap : TERM; setsid sleep 64.25 & wait; sleep "
             "64.25\" & sleep 64.25",
             500) == TCALL_E_TIMEOUT);
-    PART(now() - before < 2.5 && alive("64.25") == 0);
+    PART(now() - before < 9 && alive("64.25") == 0);
     row("B08", all, "children in sessions of their own are found");
     all = true;
     before = now();
     stop_after = 300;
     PART(sh("setsid sleep 65.25 & sleep 65.25", 5000) == TCALL_E_CANCELLED);
     stop_after = 0;
-    PART(now() - before < 1 && alive("65.25") == 0);
+    PART(now() - before < 4 && alive("65.25") == 0);
     PART(sh("sleep 1.3", 5000) == TCALL_OK && strstr(progress, "bash: 1 s"));
     row("B08+", all, "cancelled: nothing is left; progress each second");
 }
@@ -397,9 +456,21 @@ static void output(void)
     PART(says("\"output_bytes\":300004") && says("bytes left out]") &&
          says("xend\\n\""));
     PART(pieces == 300004);
-    PART(strlen(result) < 40000 && strlen(result) > 30000);
+    PART(strlen(result) < 70000 && strlen(result) > 60000);
     PART(sh("seq 1 100000", 5000) == TCALL_OK && says("\"1\\n2\\n3\\n") &&
-         says("99999\\n100000\\n\"") && says("[556127 bytes left out]"));
+         says("99999\\n100000\\n\"") && says("[523359 bytes left out]"));
+    PART(sh("head -c 1000000 /dev/zero | tr \"\\0\" a", 5000) == TCALL_OK);
+    PART(strcmp(metadata, "{\"output_bytes\":1000000,\"cut\":true,\"sha256\":\""
+                          "cdc76e5c9914fb9281a1c7e284d73e67"
+                          "f1809a48a497200e046d39ccc7112cd0\"}") == 0);
+    PART(sh("printf abc", 5000) == TCALL_OK &&
+         strcmp(metadata, "{\"output_bytes\":3,\"cut\":false,\"sha256\":\""
+                          "ba7816bf8f01cfea414140de5dae2223"
+                          "b00361a396177a9cb410ff61f20015ad\"}") == 0);
+    PART(sh("printf %0119d 0", 5000) == TCALL_OK &&
+         strstr(metadata, "c4487f9d6420e35698f9d9b4952e0a9f4735b0ce1729cdc68672"
+                          "ff30f20c6af2"));
+    PART(strcmp(title, "Run sh -c 'printf %0119d 0'") == 0);
     row("B09", all, "a flood is stopped; head, tail and the true length");
     all = true;
     for (i = 2; i >= 0; i--) { /* a small result: still JSON */
@@ -446,26 +517,52 @@ static void secrets(void)
     ttool_shell_desc d = SHELL;
     char text[256];
     all = true;
-    setenv("CANARY_KEY", "sk-canary-4711", 1);
     PART(start(SHELL, true) == TCALL_OK);
     PART(sh("env; cat /proc/self/environ /proc/$PPID/environ", 2000) ==
              TCALL_OK &&
          says("PATH=") && !strstr(result, "canary"));
-    d.readable = with_proc;
+    d.readable = with_proc; /* root's programs are another user's */
+    if (geteuid() != 0)
+        d.readable = NULL;
     PART(start(d, true) == TCALL_OK);
     snprintf(text, sizeof text,
              "cat /proc/self/environ /proc/$PPID/environ /proc/%ld/environ",
              (long)getpid());
     PART(sh(text, 2000) == TCALL_OK && !strstr(result, "canary") &&
          says("denied"));
+    d = SHELL;
     d.keep_root = true; /* the same user as the host */
     PART(start(d, true) == TCALL_OK);
-    PART(sh(text, 2000) == TCALL_OK && !strstr(result, "canary"));
+    PART(sh(text, 2000) == TCALL_OK && !strstr(result, "canary") &&
+         says("denied"));
+    {
+        pid_t child = fork();
+        int status = -1;
+        if (child == 0) { /* the same user, no sandbox, nothing hidden */
+            if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+                _exit(2);
+            prctl(PR_SET_DUMPABLE, 1);
+            d = SHELL;
+            d.sandbox = TTOOL_SANDBOX_NONE;
+            _exit(start(d, true) == TCALL_OK &&
+                          sh("cat /proc/$PPID/environ", 2000) == TCALL_OK &&
+                          says("denied") && !strstr(result, "canary")
+                      ? 0
+                      : 1);
+        }
+        waitpid(child, &status, 0);
+        PART(status == 0);
+    }
     row("B12", all, "nothing of the host's environment");
     all = true;
     {
         int extra = open("/dev/null", O_RDONLY),
             high = fcntl(extra, F_DUPFD, 200);
+        d.readable = with_proc;
+        PART(start(d, true) == TCALL_OK);
+        PART(sh("cut -d\" \" -f6 /proc/self/stat", 2000) == TCALL_OK &&
+             atoi(strstr(result, "\"output\":\"") + 10) > 1 &&
+             atoi(strstr(result, "\"output\":\"") + 10) != getsid(0));
         PART(sh("cd /proc/self/fd; echo *; echo x 2>/dev/null >&3", 2000) ==
                  TCALL_OK &&
              says("\"0 1 2"));
@@ -489,12 +586,14 @@ static void limits(void)
     d.max_file_mb = 1;
     PART(start(d, true) == TCALL_OK);
     if (geteuid() == 0) {
-        PART(sh("f() { f | f & }; f; sleep 0.3; echo 67.25", 2000) == TCALL_OK);
-        PART(alive("67.25") == 0);
         PART(sh("for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4; "
                 "do sleep 5 & done; echo all",
                 2000) == TCALL_OK &&
              says("fork") && !strstr(result, "all\\n"));
+        if (all) /* else it would be a real one */
+            PART(sh("f() { f | f & }; f; sleep 0.3; echo 67.25", 2000) ==
+                     TCALL_OK &&
+                 alive("67.25") == 0);
     } else {
         skip("B14", "processes are counted for a user of their own: as root");
     }
@@ -502,7 +601,8 @@ static void limits(void)
     PART(says(" 1048576 "));
     PART(sh("dd if=/dev/zero of=/dev/null bs=1G count=1", 4000) == TCALL_OK &&
          says("memory"));
-    PART(sh("ulimit -c", 2000) == TCALL_OK && says("\"0\\n\""));
+    PART(sh("ulimit -c; ulimit -n; ulimit -t", 2000) == TCALL_OK &&
+         says("\"0\\n256\\n3\\n\""));
     row("B14", all, "a fork bomb, memory, a large file");
     if (geteuid() == 0) {
         all = true;
@@ -515,6 +615,18 @@ static void limits(void)
     } else {
         skip("B14+", "not root");
     }
+}
+
+/* KB of memory that this process has. */
+static long memory_kb(void)
+{
+    long pages = 0, all_pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &all_pages, &pages) != 2)
+        pages = -1;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 static int count_fds(void)
@@ -537,12 +649,16 @@ static void host(int runs)
 {
     struct sigaction before[2], after[2];
     int fds = count_fds(), i, good = 0;
+    long kb;
     char want[64];
     all = true;
     PART(start(PLAIN, true) == TCALL_OK);
+    PART(bash("echo hello", 0) == TCALL_OK);
+    kb = memory_kb();
     for (i = 0; i < runs; i++)
         good += bash("echo hello", 0) == TCALL_OK;
     PART(good == runs && fds == count_fds());
+    PART(memory_kb() - kb < 256);
     PART(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
     snprintf(want, sizeof want, "%d runs leave no handle and no zombie", runs);
     row("B17", all, want);
@@ -583,6 +699,14 @@ static void host(int runs)
         PART(alive("68.25") == 0);
     }
     row("B21", all, "the host is killed: so is what it runs");
+    all = true;
+    kill_supervisor = true;
+    PART(sh("exec sleep 69.25", 5000) == TCALL_E_FAILED &&
+         says("could not be started"));
+    for (i = 0; i < 100 && alive("69.25"); i++)
+        usleep(10000);
+    PART(alive("69.25") == 0 && !kill_supervisor);
+    row("B21+", all, "the supervisor is killed: so is the program");
 }
 
 /* As in a kernel that has not been built with Landlock. */
@@ -680,13 +804,19 @@ static void sandbox(void)
     row("B19", all, "required and not there: refused; else each result says");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static ttool_workspace_desc w;
     bool quick = getenv("QUICK") && *getenv("QUICK");
     const char *dir = getenv("TMPDIR");
     char root[300];
+    (void)argc;
     setvbuf(stdout, NULL, _IONBF, 0);
+    if (!getenv("CANARY_KEY")) { /* it has to be there from the start */
+        setenv("CANARY_KEY", "sk-canary-4711", 1);
+        execv("/proc/self/exe", argv);
+        return 1;
+    }
     umask(0);
     snprintf(base, sizeof base, "%s/ttool-shell-%ld", dir ? dir : "/tmp",
              (long)getpid());

@@ -278,6 +278,20 @@ static void budgets(void)
                                           CALL("look", "{}"),
                                           CALL("look", "{}"),
                                           NULL};
+    static const char *const simple[] = {TASK("deep"), CALL("look", "{}"),
+                                         TEXT("a"), TEXT("b"), NULL};
+    static const char *const both[] = {
+        "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"tool_calls\":["
+        "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"task\","
+        "\"arguments\":\"{\\\"prompt\\\":\\\"one\\\"}\"}},"
+        "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"task\","
+        "\"arguments\":\"{\\\"prompt\\\":\\\"two\\\"}\"}}]},"
+        "\"finish_reason\":\"tool_calls\"}]}",
+        CALL("look", "{}"),
+        TEXT("the first"),
+        TEXT("the other"),
+        TEXT("end"),
+        NULL};
     static const char *const twice[] = {TASK("x"), TEXT("a"), TASK("y"),
                                         TEXT("b"), TEXT("c"), NULL};
     int r;
@@ -286,7 +300,7 @@ static void budgets(void)
     r = turn(endless);
     PART(at <= 5 && agent.rounds <= 5 && r != TCALL_E_AGAIN);
     start(with(0), TCALL_EVERYTHING, 3, 0, 0);
-    PART(turn(twice) == TCALL_E_LIMIT && at == 3 && says("answer now"));
+    PART(turn(twice) == TCALL_E_LIMIT && at == 3 && says("Answer now."));
     start(with(0), TCALL_EVERYTHING, 20, 4, 0);
     turn(endless);
     PART(looks == 3);
@@ -295,7 +309,16 @@ static void budgets(void)
     again = 10000;
     PART(turn(endless) == TCALL_E_TIMEOUT && clock_ms > 0);
     PART(strstr(progress, "task: ") != NULL || at <= 1);
+    start(with(0), TCALL_EVERYTHING, 20, 0, 5000);
+    tick = 2000;
+    PART(turn(simple) < 0 && looks == 0 && !strstr(sent[0], "deep"));
     row("T3", all, "rounds, calls and time are those of the caller");
+    all = true;
+    start(with(0), TCALL_EVERYTHING, 20, 0, 0);
+    PART(turn(both) == TCALL_OK && answered("end") && at == 5);
+    PART(strstr(sent[4], "the first") && strstr(sent[4], "the other"));
+    PART(strstr(sent[1], "one") && strstr(sent[3], "two"));
+    row("T4+", all, "of two tasks in one answer the second waits");
     all = true;
     start(with(0), TCALL_EVERYTHING, 20, 0, 0);
     tick = 50;

@@ -127,8 +127,9 @@ static void answer(int fd, const char *path)
     } else if (strncmp(path, "/to?", 4) == 0) {
         snprintf(text, sizeof text, TO "%s\r\n\r\n", path + 4);
         say(fd, text);
-    } else if (strcmp(path, "/dir/a?x") == 0) {
-        say(fd, TO "b?y\r\n\r\n");
+    } else if (strncmp(path, "/dir/a?", 7) == 0) {
+        snprintf(text, sizeof text, TO "%s\r\n\r\n", path + 7);
+        say(fd, text);
     } else if (strcmp(path, "/big") == 0) {
         say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n");
         memset(text, 'x', sizeof text - 1);
@@ -141,9 +142,22 @@ static void answer(int fd, const char *path)
         say(fd, "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nxx");
     } else if (strcmp(path, "/short") == 0) {
         say(fd, HTML "Content-Length: 50\r\n\r\nhello");
-    } else if (strcmp(path, "/latin") == 0) {
-        say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/html; "
-                "charset=ISO-8859-1\r\n\r\ncaf\xE9");
+    } else if (strncmp(path, "/charset?", 9) == 0) {
+        snprintf(text, sizeof text,
+                 "HTTP/1.1 200 OK\r\nContent-Type: text/html%s%s\r\n\r\n"
+                 "caf\xE9 \x93x\x94 \x80",
+                 path[9] ? "; charset=" : "", path + 9);
+        say(fd, text);
+    } else if (strncmp(path, "/meta?", 6) == 0) {
+        say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<head>");
+        say(fd, path[6] == '1'
+                    ? "<META http-equiv=\"Content-Type\" content=\"text/html; "
+                      "charset=ISO-8859-1\">caf\xE9"
+                : path[6] == '2' ? "<meta charset=windows-1252>caf\xE9"
+                                 : "<meta charset='shift_jis'>caf\xE9");
+    } else if (strcmp(path, "/entities") == 0) {
+        say(fd, HTML "\r\n&Uuml;&szlig;&eacute;&yuml;&iexcl;&euro;&#150;&#x80;"
+                     "&#0;&#xD800;&#4294967361;&nosuch;&amp");
     } else if (strcmp(path, "/bad") == 0) {
         say(fd, HTML "\r\na\xFFz");
     } else if (strcmp(path, "/json") == 0) {
@@ -227,7 +241,8 @@ static void on_event(void *user, const tcall_event *e)
 static void start(ttool_web_desc d, unsigned allow)
 {
     tcall_desc t;
-    ttool_web_init(&web, &d);
+    CHECK(ttool_web_init(&web, &d) == TCALL_OK);
+    CHECK(d.max_text || web.desc.max_text == 32 << 10);
     ttool_rows(rows, ttool_web_tools, TTOOL_WEB_TOOLS, &web);
     memset(&t, 0, sizeof t);
     t.tools = rows;
@@ -239,8 +254,13 @@ static void start(ttool_web_desc d, unsigned allow)
 
 static ttool_web_desc here(void)
 {
+    static const char *const any[] = {"*", NULL};
+    static char memory[TTOOL_WEB_MEMORY];
     ttool_web_desc d;
     memset(&d, 0, sizeof d);
+    d.hosts = any;
+    d.memory = memory;
+    d.memory_size = sizeof memory;
     d.plain_http = true;
     d.ports = &port;
     d.port_count = 1;
@@ -450,7 +470,8 @@ static void urls(void)
                                          "http://:%u/page",
                                          "http:///page",
                                          "http://[127.0.0.1:%u/page",
-                                         "http://127.0.0.1:%ux/page"};
+                                         "http://127.0.0.1:%ux/page",
+                                         "http://[fe80::1%%25lo]:%u/page"};
     char url[512];
     int before = seen->connections;
     size_t i;
@@ -467,6 +488,7 @@ static void urls(void)
         snprintf(url, sizeof url, "%.*s%u%s", (int)head, broken[i],
                  mark ? port : 0, mark ? mark + 2 : "");
         PART(fetch(url, 0) == TCALL_E_DENIED);
+        PART(i > 1 || says("user or password"));
     }
     PART(call_tool("webfetch", "{\"url\":\"http://127.0.0.1\\u0000.test/\"}",
                    NULL) < 0);
@@ -496,6 +518,20 @@ static visit to_plain(unsigned n)
 
 static void redirects(void)
 {
+    /* RFC 3986, 5.4: from /dir/a?... */
+    static const struct {
+        const char *to, *asks;
+    } hops[] = {{"b?y", "/dir/b?y"},
+                {"../b", "/b"},
+                {"../../b", "/b"},
+                {"./b/./c/../d", "/dir/b/d"},
+                {"..", "/"},
+                {"c/.", "/dir/c/"},
+                {"/x/../y?../z", "/y?../z"},
+                {"..b", "/dir/..b"},
+                {"b#part", "/dir/b"},
+                {"//good.test:%p/q/../r", "/r"}};
+    size_t i;
     static mkcert_result cert;
     mkcert_request request = {"good.test", "20200101000000", "20491231235959"};
     char path[256], name[64];
@@ -521,8 +557,18 @@ static void redirects(void)
     PART(get("/to?http://x@127.0.0.1/") == TCALL_E_DENIED);
     PART(get("/to?") == TCALL_E_FAILED && says("nowhere"));
     PART(get("/to?/page") == TCALL_OK && get("/to?page") == TCALL_OK);
-    PART(get("/dir/a?x") == TCALL_E_NOT_FOUND &&
-         strstr(seen->request, "GET /dir/b?y "));
+    for (i = 0; i < TCALL_COUNT(hops); i++) {
+        const char *mark = strstr(hops[i].to, "%p");
+        int head = mark ? (int)(mark - hops[i].to) : (int)strlen(hops[i].to);
+        char number[8];
+        snprintf(number, sizeof number, "%u", port);
+        snprintf(path, sizeof path, "/dir/a?%.*s%s%s", head, hops[i].to,
+                 mark ? number : "", mark ? mark + 2 : "");
+        snprintf(name, sizeof name, "GET %s ", hops[i].asks);
+        PART(get(path) == TCALL_E_NOT_FOUND && strstr(seen->request, name));
+        if (!strstr(seen->request, name))
+            printf("     %s: %.40s\n", hops[i].to, seen->request);
+    }
     row("W07", all, "redirects to private addresses, too many, in a circle");
     all = true;
     before = seen->connections;
@@ -565,6 +611,8 @@ static void redirects(void)
 
 static void bodies(void)
 {
+    static const char windows[] =
+        "caf\xC3\xA9 \xE2\x80\x9Cx\xE2\x80\x9D \xE2\x82\xAC";
     ttool_web_desc d = here();
     char want[512], more[64], *text;
     unsigned cut;
@@ -578,7 +626,19 @@ static void bodies(void)
         printf("%s\n", text);
     snprintf(want, sizeof want, "%s", text ? text : "");
     PART(get("/bytes") == TCALL_OK && says(want));
-    PART(get("/latin") == TCALL_OK && says("caf\xC3\xA9"));
+    PART(get("/charset?ISO-8859-1") == TCALL_OK && says(windows));
+    PART(get("/charset?%22cp1252%22") == TCALL_OK && !strstr(result, windows));
+    PART(get("/charset?Windows-1252;x=y") == TCALL_OK && says(windows));
+    PART(get("/charset?iso-8859-15") == TCALL_OK && says("caf\xEF\xBF\xBD ") &&
+         says("not UTF-8 everywhere"));
+    PART(get("/charset?") == TCALL_OK && says("caf\xEF\xBF\xBD "));
+    PART(get("/meta?1") == TCALL_OK && says("caf\xC3\xA9"));
+    PART(get("/meta?2") == TCALL_OK && says("caf\xC3\xA9") &&
+         !strstr(result, "UTF-8"));
+    PART(get("/meta?3") == TCALL_OK && says("caf\xEF\xBF\xBD"));
+    PART(get("/entities") == TCALL_OK &&
+         says("]\n\n\xC3\x9C\xC3\x9F\xC3\xA9\xC3\xBF\xC2\xA1\xE2\x82\xAC"
+              "\xE2\x80\x93\xE2\x82\xAC&#0;\xEF\xBF\xBD\xEF\xBF\xBD&nosuch;"));
     PART(get("/bad") == TCALL_OK && says("a\xEF\xBF\xBDz"));
     PART(get("/json") == TCALL_OK && says("{\"a\": \"<b>\"}"));
     PART(get("/image") == TCALL_E_FAILED && says("image/png"));
@@ -633,6 +693,92 @@ static void bodies(void)
     row("W15", all, "what a page says is marked, and changes nothing");
 }
 
+/* -- New hosts ask -------------------------------------------------------- */
+
+static void hosts(void)
+{
+    static const char *listed[] = {NULL, NULL};
+    char url[128], path[256], origin[64];
+    ttool_web_desc d = here();
+    int before = seen->connections;
+    all = true;
+    d.hosts = NULL; /* as default */
+    start(d, TCALL_NETWORK);
+    asked = 0;
+    verdict = TCALL_DENY;
+    PART(get("/page") == TCALL_E_DENIED && asked == 1 && says("not approved"));
+    PART(seen->connections == before);
+    verdict = TCALL_LATER;
+    PART(get("/page") == TCALL_E_APPROVAL && seen->connections == before);
+    verdict = TCALL_ALLOW;
+    asked = 0;
+    PART(get("/page") == TCALL_OK && asked == 1 && says("# Head"));
+    verdict = TCALL_DENY;
+    PART(get("/hop/2") == TCALL_OK && asked == 1); /* the same host */
+    snprintf(url, sizeof url, "http://good.test:%u/page", port);
+    snprintf(path, sizeof path, "/to?%s", url);
+    before = seen->connections;
+    PART(get(path) == TCALL_E_FAILED && says(url) &&
+         says("Fetch that address.") && asked == 1);
+    PART(seen->connections == before + 1);
+    PART(fetch(url, 0) == TCALL_E_DENIED && asked == 2);
+    verdict = TCALL_ALLOW;
+    PART(fetch(url, 0) == TCALL_OK && asked == 3);
+    PART(get(path) == TCALL_OK && asked == 3); /* both are known */
+    verdict = TCALL_DENY;
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%u", port);
+    listed[0] = origin;
+    d.hosts = listed;
+    start(d, TCALL_NETWORK);
+    asked = 0;
+    PART(get("/page") == TCALL_OK && asked == 0);
+    PART(fetch(url, 0) == TCALL_E_DENIED && asked == 1);
+    listed[0] = "http://127.0.0.1"; /* another port is another host */
+    start(d, TCALL_NETWORK);
+    PART(get("/page") == TCALL_E_DENIED);
+    row("C3", all, "a new host asks, once; a redirect to one is told");
+}
+
+/* Two calls at a time: the second waits, and both get what they asked for. */
+static void two_calls(void)
+{
+    static char text[2][4096];
+    static const char *const pages[] = {"/bytes", "/json"};
+    char url[2][128];
+    tcall_call c[2];
+    tcall_writer out;
+    size_t low, n[2] = {0, 0};
+    int r[2] = {TCALL_E_AGAIN, TCALL_E_AGAIN}, i;
+    double before = now();
+    all = true;
+    start(here(), TCALL_NETWORK);
+    low = tc.block.low;
+    memset(c, 0, sizeof c);
+    for (i = 0; i < 2; i++) {
+        snprintf(url[i], sizeof url[i], "{\"url\":\"http://127.0.0.1:%u%s\"}",
+                 port, pages[i]);
+        c[i].id = tcall_str_of(i ? "two" : "one");
+        c[i].name = tcall_str_of("webfetch");
+        c[i].arguments = tcall_str_of(url[i]);
+        tcall_hydrate(&tc, &c[i]);
+    }
+    for (i = 0; (r[0] == TCALL_E_AGAIN || r[1] == TCALL_E_AGAIN) &&
+                now() - before < 10;
+         i = !i)
+        if (r[i] == TCALL_E_AGAIN) {
+            tcall_writer_init(&out, text[i], sizeof text[i] - 1);
+            r[i] = tcall_invoke(&tc, &c[i], &out);
+            n[i] = out.fill;
+        }
+    PART(r[0] == TCALL_OK && r[1] == TCALL_OK);
+    PART(memmem(text[0], n[0], "# Head", 6) &&
+         memmem(text[1], n[1], "{\"a\": \"<b>\"}", 12));
+    tcall_release(&tc, &c[1]);
+    tcall_release(&tc, &c[0]);
+    tc.block.low = low;
+    row("W+", all, "two fetches at a time take turns");
+}
+
 int main(void)
 {
     pid_t server;
@@ -645,6 +791,8 @@ int main(void)
     urls();
     redirects();
     bodies();
+    hosts();
+    two_calls();
     described(rows, TTOOL_WEB_TOOLS);
     kill(server, SIGKILL);
     waitpid(server, NULL, 0);

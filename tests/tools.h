@@ -86,6 +86,7 @@ static inline void remove_tree(const char *path)
 /* -- From an answer to a result ------------------------------------------- */
 
 static char block[1 << 20], result[1 << 17], body[1 << 18];
+static char title[256], metadata[512], preview[512]; /* of its first line */
 static size_t result_cap = sizeof result - 1;
 static tcall tc;
 static tcall_verdict verdict;
@@ -124,6 +125,7 @@ static inline int call_tool(const char *name, const char *arguments,
     tcall_reader reader;
     tcall_item item;
     tcall_writer w, out;
+    tcall_str line;
     size_t low = tc.block.low, next = 0;
     double began = now();
     int r;
@@ -160,6 +162,13 @@ static inline int call_tool(const char *name, const char *arguments,
             tcall_cancel(&c, TCALL_E_CANCELLED);
     } while (r == TCALL_E_AGAIN);
     result[out.fill] = '\0';
+    snprintf(title, sizeof title, "%.*s", (int)c.cx.result.title.len,
+             c.cx.result.title.ptr ? c.cx.result.title.ptr : "");
+    snprintf(metadata, sizeof metadata, "%.*s", (int)c.cx.result.metadata.len,
+             c.cx.result.metadata.ptr ? c.cx.result.metadata.ptr : "");
+    line = tcall_result_preview(&c.cx.result, 1);
+    snprintf(preview, sizeof preview, "%.*s", (int)line.len,
+             line.ptr ? line.ptr : "");
     tcall_release(&tc, &c);
     tc.block.low = low;
     return r;

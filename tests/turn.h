@@ -9,10 +9,15 @@
 static int runs;
 
 /* All that was told of the turn: texts of events, of errors, of the layers. */
-static char shown[8192];
+static char shown[1 << 16];
 
-/* Bytes of its result beside "done". */
+/* Bytes of its result beside "done", and whether it fails when they do not
+ * fit. */
 static size_t result_size;
+static bool result_strict = true;
+
+/* Requests of one turn. */
+static int max_rounds = 1;
 
 static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -20,7 +25,8 @@ static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     runs += tcall_json_int(tcall_json_get(args, "n"), 0) == 12345;
     for (size_t i = 0; i < result_size; i++)
         tcall_write_text(out, "x");
-    return tcall_write_text(out, "done");
+    tcall_write_text(out, "done");
+    return result_strict ? out->error : TCALL_OK;
 }
 
 static inline void tell(tcall_str s)
@@ -77,7 +83,7 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
     ad.model = "m";
     ad.key = "sk-canary";
     ad.stream = stream;
-    ad.max_rounds = 1;
+    ad.max_rounds = max_rounds;
     tport_http_init(&h, script_stream(s), "host", "");
     ad.transport = tport_http_transport(&h);
     runs = 0;
@@ -85,6 +91,7 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
     if (tcall_init(&tc, &d) < 0 || tcall_agent_init(&a, &ad) < 0)
         return TCALL_E_USAGE;
     r = tcall_agent_run(&a, tcall_str_of("now"));
+    tell(tcall_agent_text(&a));
     tell(tcall_str_of(a.answer.message));
     tell(tcall_str_of(a.answer.stop_text));
     tell(tcall_str_of(tport_http_why(&h)));

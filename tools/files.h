@@ -15,8 +15,7 @@
 #ifndef TTOOL_FILES_H
 #define TTOOL_FILES_H
 
-#include "tools/workspace.h"
-#include "tools/pattern.h"
+#include "tools/walk.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,45 +51,6 @@ extern "C" {
 #define TTOOL_MAX_LINE_  2000      /* bytes of a line that are shown */
 #define TTOOL_MAX_STEPS_ 100000000 /* comparisons of one edit */
 
-static tcall_str ttool_arg_(tcall_json args, const char *name)
-{
-    return tcall_json_str(tcall_json_get(args, name));
-}
-
-/* The path as given, for messages. */
-static const char *ttool_given_(char *buf, size_t cap, tcall_str path)
-{
-    size_t n = path.len < cap - 1 ? path.len : cap - 1;
-    if (n)
-        memcpy(buf, path.ptr, n);
-    buf[n] = '\0';
-    return buf;
-}
-
-/* "Read src/a.c". Where there is no memory for it, there is no title. */
-static void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of)
-{
-    char given[80], text[400];
-    tcall_str title = {text, 0};
-    tcall_writer w;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_text(&w, what);
-    ttool_write_path_(&w, ttool_given_(given, sizeof given, of));
-    title.len = w.fill;
-    tcall_title(cx, title);
-}
-
-/* {"count":5,"cut":true}: what is shown, and whether that is not all. */
-static void ttool_counted_(tcall_ctx *cx, uint64_t count, bool cut)
-{
-    char text[64];
-    tcall_str json = {text, 0};
-    json.len =
-        (size_t)snprintf(text, sizeof text, "{\"count\":%llu,\"cut\":%s}",
-                         (unsigned long long)count, cut ? "true" : "false");
-    tcall_metadata(cx, json);
-}
-
 static tcall_str ttool_slice_(const char *from, const char *to)
 {
     tcall_str s = {from, 0};
@@ -120,394 +80,24 @@ static size_t ttool_count_lines_(const char *p, const char *end)
     return n;
 }
 
-/* Heap sort: no memory, no bad case. Elements of up to 32 bytes. */
-static void ttool_sort_(void *base, size_t n, size_t size,
-                        int (*order)(const void *, const void *))
-{
-    char *a = (char *)base, spare[32];
-    size_t start = n / 2, end = n;
-    while (end > 1) {
-        size_t root, child;
-        if (start > 0) {
-            start--;
-        } else {
-            end--;
-            memcpy(spare, a, size);
-            memcpy(a, a + end * size, size);
-            memcpy(a + end * size, spare, size);
-        }
-        for (root = start; child = root * 2 + 1, child < end; root = child) {
-            if (child + 1 < end &&
-                order(a + child * size, a + (child + 1) * size) < 0)
-                child++;
-            if (order(a + root * size, a + child * size) >= 0)
-                break;
-            memcpy(spare, a + root * size, size);
-            memcpy(a + root * size, a + child * size, size);
-            memcpy(a + child * size, spare, size);
-        }
-    }
-}
-
-/* -- Walking a tree ------------------------------------------------------- */
-
-enum { TTOOL_FILE_ = 'a', TTOOL_LINK_TO_, TTOOL_OTHER_, TTOOL_DIR_ };
-
-/* A directory that is open. */
-typedef struct ttool_level_ {
-    char **entries; /* type and name of each */
-    size_t count, next, path_len;
-    char *low, *high; /* memory to give back */
-} ttool_level_;
-
-/* Visits what is below a directory: of each directory its files first, then
- * its directories, both by name. Memory holds the names of the directories
- * that are open, and no handle but one. */
-typedef struct ttool_walk_ {
-    ttool_workspace *ws;
-    tcall_ctx *cx;
-    ttool_pattern *only; /* files that do not match are left out */
-    bool by_name;        /* only is held against the name, not the path */
-    bool secrets;        /* also these files */
-    int max_depth;
-    /* the entry at hand */
-    char path[TTOOL_MAX_PATH]; /* from the root of the workspace */
-    const char *name;          /* in it */
-    char type;
-    int depth; /* 0: directly in the directory where the walk began */
-    int dir;   /* handle of its directory, while files are visited */
-    /* what became of it all */
-    uint64_t seen; /* entries */
-    size_t secret; /* files that were left out */
-    bool no_memory, no_time, too_deep, unreadable;
-    /* private */
-    size_t base; /* length of the path where it began, with the slash */
-    char *buffer;
-    ttool_level_ level[TTOOL_MAX_DEPTH];
-    bool enter; /* the directory at hand is next */
-} ttool_walk_;
-
-#define TTOOL_DENTS_ 8192
-
-/* As the kernel gives it. */
-typedef struct ttool_dent_ {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t size;
-    uint8_t type;
-    char name[1];
-} ttool_dent_;
-
-static int ttool_order_entries_(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Puts a name behind the path of the open directory. */
-static bool ttool_walk_name_(ttool_walk_ *w, const char *name)
-{
-    size_t at = w->level[w->depth].path_len, len = strlen(name);
-    if (at + len + 2 > sizeof w->path)
-        return false;
-    if (at)
-        w->path[at++] = '/';
-    memcpy(w->path + at, name, len + 1);
-    w->name = w->path + at;
-    return true;
-}
-
-static char ttool_walk_type_(int dir, const ttool_dent_ *e)
-{
-    struct stat st;
-    switch (e->type) {
-    case 4: return TTOOL_DIR_;
-    case 8: return TTOOL_FILE_;
-    case 10: return TTOOL_LINK_TO_;
-    case 0: break; /* the file system does not say */
-    default: return TTOOL_OTHER_;
-    }
-    if (fstatat(dir, e->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return TTOOL_OTHER_;
-    return S_ISDIR(st.st_mode)   ? TTOOL_DIR_
-           : S_ISREG(st.st_mode) ? TTOOL_FILE_
-           : S_ISLNK(st.st_mode) ? TTOOL_LINK_TO_
-                                 : TTOOL_OTHER_;
-}
-
-/* Is it left out? */
-static bool ttool_walk_skips_(ttool_walk_ *w, char type)
-{
-    const char *text = w->by_name ? w->name : w->path + w->base;
-    if (type != TTOOL_FILE_)
-        return false;
-    if (w->only && !ttool_pattern_find(w->only, text, text + strlen(text)))
-        return true;
-    if (!w->secrets && ttool_guards_(w->path) & TTOOL_SECRET_) {
-        w->secret++;
-        return true;
-    }
-    return false;
-}
-
-/* Keeps what is in the open directory, as far as memory goes. */
-static void ttool_walk_keep_(ttool_walk_ *w, const ttool_dent_ *e)
-{
-    ttool_workspace *ws = w->ws;
-    ttool_level_ *l = &w->level[w->depth];
-    size_t len = strlen(e->name) + 1;
-    char type;
-    if (e->name[0] == '.' &&
-        (!e->name[1] || (e->name[1] == '.' && !e->name[2])))
-        return;
-    type = ttool_walk_type_(w->dir, e);
-    w->seen++;
-    if (!ttool_walk_name_(w, e->name)) {
-        w->too_deep = true;
-        return;
-    }
-    if (ttool_walk_skips_(w, type))
-        return;
-    if ((size_t)(ws->high - ws->low) < len + 1 + 2 * sizeof(char *)) {
-        w->no_memory = true;
-        return;
-    }
-    *ws->low = type;
-    memcpy(ws->low + 1, e->name, len);
-    ws->high -= sizeof(char *);
-    l->entries = (char **)(void *)ws->high;
-    l->entries[0] = ws->low;
-    l->count++;
-    ws->low += len + 1;
-}
-
-static void ttool_walk_close_(ttool_walk_ *w)
-{
-    if (w->dir >= 0)
-        close(w->dir);
-    w->dir = -1;
-}
-
-/* Enters the directory at w->path. */
-static void ttool_walk_enter_(ttool_walk_ *w)
-{
-    ttool_level_ *l;
-    long n, at;
-    ttool_walk_close_(w);
-    if (w->depth + 1 >= w->max_depth) {
-        w->too_deep = true;
-        return;
-    }
-    if (!ttool_goes_on_(w->ws, w->cx, w->seen, "entries")) {
-        w->no_time = true;
-        return;
-    }
-    w->dir = ttool_open_(w->ws, w->path, O_RDONLY | O_DIRECTORY);
-    if (w->dir < 0) {
-        w->unreadable = true;
-        return;
-    }
-    l = &w->level[++w->depth];
-    l->path_len = strlen(w->path);
-    l->count = l->next = 0;
-    l->low = w->ws->low;
-    l->high = w->ws->high;
-    while (n = syscall(SYS_getdents64, w->dir, w->buffer, TTOOL_DENTS_), n > 0)
-        for (at = 0; at < n;) {
-            const ttool_dent_ *e =
-                (const ttool_dent_ *)(const void *)(w->buffer + at);
-            ttool_walk_keep_(w, e);
-            at += e->size;
-        }
-    w->unreadable |= n < 0;
-    ttool_sort_(l->entries, l->count, sizeof(char *), ttool_order_entries_);
-}
-
-/* The next entry, or false. */
-static bool ttool_walk_next_(ttool_walk_ *w)
-{
-    if (w->enter && w->type == TTOOL_DIR_ && !w->no_time)
-        ttool_walk_enter_(w);
-    w->enter = true;
-    for (; w->depth >= 0; w->depth--) {
-        ttool_level_ *l = &w->level[w->depth];
-        if (l->next < l->count && !w->no_time) {
-            const char *e = l->entries[l->next++];
-            ttool_walk_name_(w, e + 1);
-            w->type = e[0];
-            w->enter = strcmp(w->name, ".git") != 0;
-            return true;
-        }
-        w->ws->low = l->low;
-        w->ws->high = l->high;
-        ttool_walk_close_(w);
-    }
-    return false;
-}
-
-/* A walk below a normal path, which is a directory; false: no memory. */
-static bool ttool_walk_start_(ttool_walk_ *w, tcall_ctx *cx, const char *path)
-{
-    w->ws = (ttool_workspace *)tcall_user(cx);
-    w->cx = cx;
-    w->only = NULL;
-    w->by_name = w->secrets = false;
-    w->max_depth = TTOOL_MAX_DEPTH;
-    w->depth = -1;
-    w->dir = -1;
-    w->seen = w->secret = 0;
-    w->no_memory = w->no_time = w->too_deep = w->unreadable = false;
-    w->base = strlen(path) + (*path != '\0');
-    memcpy(w->path, path, strlen(path) + 1);
-    w->type = TTOOL_DIR_;
-    w->enter = true;
-    w->buffer = (char *)ttool_take_(w->ws, TTOOL_DENTS_);
-    return w->buffer != NULL;
-}
-
-static void ttool_notice_(tcall_writer *out, const char *text)
-{
-    tcall_write_text(out, "[");
-    tcall_write_text(out, text);
-    tcall_write_text(out, "]\n");
-}
-
-/* What the search did not look at. */
-static int ttool_walk_end_(const ttool_walk_ *w, tcall_writer *out,
-                           uint64_t shown, bool cut)
-{
-    if (w->no_time)
-        ttool_notice_(out, "not everything was searched: time is up; name a "
-                           "directory");
-    if (w->no_memory)
-        ttool_notice_(out, "not everything was searched: a directory has too "
-                           "many entries");
-    if (w->too_deep)
-        ttool_notice_(out, "not everything was searched: directories are "
-                           "nested too deeply");
-    if (w->unreadable)
-        ttool_notice_(out, "some directories cannot be read");
-    if (w->secret) {
-        tcall_write_text(out, "[left out, with names of secrets: ");
-        ttool_text_int_(out, w->secret);
-        tcall_write_text(out, "]\n");
-    }
-    ttool_counted_(w->cx, shown,
-                   cut || w->no_time || w->no_memory || w->too_deep);
-    return ttool_end_(w->cx);
-}
-
-/* -- Did you mean --------------------------------------------------------- */
-
-/* Letters to change, add or take away between two names; case is free. */
-static size_t ttool_distance_(const char *a, const char *b)
-{
-    size_t row[65], n = strlen(b), i;
-    if (n > 64 || strlen(a) > 64)
-        return 64;
-    for (i = 0; i <= n; i++)
-        row[i] = i;
-    for (; *a; a++) {
-        size_t left_up = row[0]++;
-        for (i = 1; i <= n; i++) {
-            size_t best =
-                left_up + (ttool_lower_(*a) != ttool_lower_(b[i - 1]));
-            left_up = row[i];
-            best = best < row[i] + 1 ? best : row[i] + 1;
-            row[i] = best < row[i - 1] + 1 ? best : row[i - 1] + 1;
-        }
-    }
-    return row[n];
-}
-
-/* Suggests the files with the most similar names. */
-static void ttool_suggest_(tcall_ctx *cx, const char *path)
-{
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
-    const char *wanted = ttool_base_(path);
-    char best[2][256];
-    const size_t cap = sizeof best * 4;
-    char *text = (char *)tcall_scratch(cx, "ttool.suggestion", cap);
-    tcall_writer out;
-    size_t found = 0, limit = 1 + strlen(wanted) / 4, score[2], d;
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    if (!text || !w || !ttool_walk_start_(w, cx, ""))
-        return;
-    while (w->seen < 20000 && ttool_walk_next_(w)) {
-        if (w->type != TTOOL_FILE_ || strlen(w->path) >= sizeof best[0])
-            continue;
-        d = ttool_distance_(wanted, w->name);
-        if (d > limit || (found == 2 && d >= score[1]))
-            continue;
-        if (found == 0 || d >= score[0]) {
-            found += found < 2;
-            strcpy(best[found - 1], w->path);
-            score[found - 1] = d;
-        } else {
-            memcpy(best[1], best[0], sizeof best[0]);
-            score[1] = score[0];
-            strcpy(best[0], w->path);
-            score[0] = d;
-            found = 2;
-        }
-    }
-    ttool_walk_close_(w);
-    tcall_writer_init(&out, text, cap - 1);
-    for (d = 0; d < found; d++) {
-        tcall_write_text(&out, d ? " or " : "Did you mean ");
-        ttool_write_path_(&out, best[d]);
-    }
-    tcall_write_text(&out, "?");
-    text[out.fill] = '\0';
-    if (found)
-        tcall_suggest(cx, text);
-}
-
-/* A path that should be there, and is not. */
-static int ttool_missing_(tcall_ctx *cx, tcall_writer *out, const char *given,
-                          const char *path)
-{
-    ttool_suggest_(cx, path);
-    return ttool_fail_errno_(out, given, ENOENT);
-}
-
 /* -- Finding the file of an argument -------------------------------------- */
-
-/* Finds what is there to be looked at: something that exists. */
-static int ttool_find_there_(tcall_ctx *cx, tcall_str path, ttool_place *at,
-                             tcall_writer *out)
-{
-    const ttool_workspace *ws = (const ttool_workspace *)tcall_user(cx);
-    char given[128];
-    int number = ttool_find_(ws, at, path);
-    ttool_given_(given, sizeof given, path);
-    if (number)
-        return ttool_fail_errno_(out, given, number);
-    return at->exists ? TCALL_OK : ttool_missing_(cx, out, given, at->path);
-}
 
 /* A regular file that may be read, perhaps after a yes. */
 static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
                             tcall_writer *out)
 {
-    int r = ttool_find_there_(cx, path, at, out);
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    int r = ttool_find_there_(cx, ws, path, TTOOL_FILE_, at, out);
     if (r < 0)
         return r;
     if (!S_ISREG(at->st.st_mode))
-        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
     if (ttool_guards_(at->path) & TTOOL_SECRET_)
         return ttool_ask_(cx, out, at->path,
-                          "has the name of a secret, and was not approved");
+                          "has the name of a secret, and was not approved"
+                          "\nDo without it.");
     return TCALL_OK;
-}
-
-static int ttool_find_dir_(tcall_ctx *cx, tcall_str path, ttool_place *at,
-                           tcall_writer *out)
-{
-    int r = ttool_find_there_(cx, path, at, out);
-    if (r == TCALL_OK && !S_ISDIR(at->st.st_mode))
-        return ttool_fail_(out, TCALL_E_FAILED, at->path, "is no directory");
-    return r;
 }
 
 /* -- read ----------------------------------------------------------------- */
@@ -673,7 +263,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     if (number == EFBIG)
         number = ttool_read_head_(ws, at, &text);
     if (number)
-        return ttool_fail_errno_(out, at->path, number);
+        return ttool_fail_errno_(cx, out, at->path, number);
     tcall_write_text(out, "=== ");
     ttool_write_path_(out, at->path);
     tcall_write_text(out, " (");
@@ -696,7 +286,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     else
         number = ttool_read_large_(s, cx, at);
     if (number)
-        return ttool_fail_errno_(out, at->path, number);
+        return ttool_fail_errno_(cx, out, at->path, number);
     ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
     if (whole)
         tcall_file_read(&ws->files, tcall_str_of(at->path), text);
@@ -711,7 +301,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_read_ s;
     char *low;
     memset(&s, 0, sizeof s);
-    s.ws = ttool_begin_(cx);
+    s.ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
     s.out = out;
     s.start = out->len;
     s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
@@ -751,6 +341,24 @@ typedef struct ttool_change_ {
     size_t at, len;
     tcall_str text;
 } ttool_change_;
+
+/* Whole lines that are the same at both ends are no change. */
+static void ttool_trim_(const char *old, ttool_change_ *c)
+{
+    const char *a = old + c->at, *b = c->text.ptr;
+    size_t n = c->len < c->text.len ? c->len : c->text.len, head = 0, tail = 0;
+    while (head < n && a[head] == b[head])
+        head++;
+    while (head && a[head - 1] != '\n')
+        head--;
+    while (tail < n - head && a[c->len - tail - 1] == b[c->text.len - tail - 1])
+        tail++;
+    while (tail && a + c->len - tail > old && a[c->len - tail - 1] != '\n')
+        tail--;
+    c->at += head;
+    c->len -= head + tail;
+    c->text = ttool_slice_(b + head, b + c->text.len - tail);
+}
 
 typedef struct ttool_diff_ {
     tcall_writer *out; /* NULL: only count */
@@ -856,6 +464,16 @@ static size_t ttool_diff_hunk_(ttool_diff_ *d, const ttool_change_ *c,
     }
 }
 
+/* Lines from `line` on: "3,2", of one "3", of none "2,0". */
+static void ttool_write_range_(tcall_writer *out, size_t line, size_t count)
+{
+    ttool_text_int_(out, count ? line : line - 1);
+    if (count == 1)
+        return;
+    tcall_write_text(out, ",");
+    ttool_text_int_(out, count);
+}
+
 /* Unified diff of the changes, which are in order: as many hunks as fit. */
 static void ttool_write_diff_(tcall_writer *out, const char *path,
                               tcall_str old, const ttool_change_ *changes,
@@ -865,7 +483,6 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
     size_t line = 1, counted = 0, added = 0, removed = 0, start, end;
     tcall_writer fits;
     ttool_diff_ d;
-    char head[96];
     memset(&d, 0, sizeof d);
     d.old = old;
     d.fresh = true;
@@ -886,11 +503,11 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
         n = ttool_diff_hunk_(&d, c, last, start);
         was = d.both + d.removed;
         is = d.both + d.added;
-        tcall_write_bytes(
-            out, head,
-            (size_t)snprintf(head, sizeof head, "@@ -%zu,%zu +%zu,%zu @@\n",
-                             was ? line : line - 1, was,
-                             line + added - removed - (is ? 0 : 1), is));
+        tcall_write_text(out, "@@ -");
+        ttool_write_range_(out, line, was);
+        tcall_write_text(out, " +");
+        ttool_write_range_(out, line + added - removed, is);
+        tcall_write_text(out, " @@\n");
         added += d.added;
         removed += d.removed;
         d.out = out;
@@ -946,10 +563,10 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
     if (changed)
         tcall_file_written(&ws->files, tcall_str_of(at->path), text);
     if (number && changed)
-        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            "was written, but may not survive a power loss");
     if (number)
-        return ttool_fail_errno_(out, at->path, number);
+        return ttool_fail_errno_(cx, out, at->path, number);
     tcall_write_text(out, at->exists ? "changed " : "created ");
     ttool_write_path_(out, at->path);
     tcall_write_text(out, ": ");
@@ -971,25 +588,29 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     char given[128];
     int number = ttool_find_(ws, at, path);
     if (number)
-        return ttool_fail_errno_(out, ttool_given_(given, sizeof given, path),
-                                 number);
+        return ttool_fail_errno_(
+            cx, out, ttool_given_(given, sizeof given, path), number);
     if (!*at->path)
-        return ttool_fail_(out, TCALL_E_FAILED, "",
-                           "the path is that of the workspace itself");
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "the path is that of the workspace itself"
+                           "\nName a file in it.");
     if (at->exists && !S_ISREG(at->st.st_mode))
-        return ttool_fail_(out, TCALL_E_FAILED, at->path,
+        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
     if (at->exists && at->st.st_nlink > 1) {
-        tcall_suggest(cx, "Write a new file.");
-        return ttool_fail_(out, TCALL_E_DENIED, at->path,
-                           "has several names (hard links), perhaps outside");
+        return ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
+                           "has several names (hard links), perhaps outside"
+                           "\nWrite a new file.");
     }
     if (ttool_guards_(at->path))
         return ttool_ask_(cx, out, at->path,
                           "is a secret or is run by other programs, and was "
-                          "not approved");
+                          "not approved\nTell the user what to change there.");
     return TCALL_OK;
 }
+
+#define TTOOL_READ_FIRST_ \
+    "\nCall read with this path, then make the call again."
 
 /* Loads what is to be changed; it must have been read as it is. */
 static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
@@ -998,23 +619,25 @@ static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
     ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
     int r, number = ttool_load_(ws, at, old);
     if (number)
-        return ttool_fail_errno_(out, at->path, number);
+        return ttool_fail_errno_(cx, out, at->path, number);
     r = tcall_file_check(&ws->files, tcall_str_of(at->path), *old);
     if (r == TCALL_OK || ws->desc.blind_writes)
         return TCALL_OK;
-    tcall_suggest(cx, "Call read with this path, then make the call again.");
-    return ttool_fail_(out, r, at->path, tcall_error_text(r));
+    return ttool_fail_(
+        cx, out, r, at->path,
+        r == TCALL_E_STALE
+            ? "it has changed since it was read" TTOOL_READ_FIRST_
+            : "read it first" TTOOL_READ_FIRST_);
 }
 
 /* -- write ---------------------------------------------------------------- */
 
 static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_(cx);
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
     tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_change_ c;
-    size_t tail = 0;
     int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
                : TCALL_E_MEMORY;
     if (r < 0)
@@ -1025,27 +648,17 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     else if (tcall_json_bool(tcall_json_get(args, "create_directories"), false))
         r = ttool_make_parents_(ws, at->path);
     else if (!ttool_has_parent_(ws, at->path)) {
-        tcall_suggest(cx, "Set create_directories.");
-        return ttool_fail_(out, TCALL_E_NOT_FOUND, at->path,
-                           "no such directory");
+        return ttool_fail_(cx, out, TCALL_E_NOT_FOUND, at->path,
+                           "no such directory\nSet create_directories.");
     }
     if (r > 0)
-        r = ttool_fail_errno_(out, at->path, r);
+        r = ttool_fail_errno_(cx, out, at->path, r);
     if (r < 0)
         return r;
-    /* what is the same at both ends is no change */
     c.at = 0;
-    while (c.at < old.len && c.at < content.len &&
-           old.ptr[c.at] == content.ptr[c.at])
-        c.at++;
-    c.at = (size_t)(ttool_line_start_(old.ptr, old.ptr + c.at) - old.ptr);
-    while (tail < old.len - c.at && tail < content.len - c.at &&
-           old.ptr[old.len - tail - 1] == content.ptr[content.len - tail - 1])
-        tail++;
-    while (tail && old.len > tail && old.ptr[old.len - tail - 1] != '\n')
-        tail--;
-    c.len = old.len - tail - c.at;
-    c.text = ttool_slice_(content.ptr + c.at, content.ptr + content.len - tail);
+    c.len = old.len;
+    c.text = content;
+    ttool_trim_(old.ptr, &c);
     return ttool_change_file_(cx, at, old, content, &c,
                               c.len || c.text.len ? 1 : 0, out);
 }
@@ -1226,7 +839,7 @@ static int ttool_edit_ambiguous_(tcall_ctx *cx, const ttool_edit_ *e,
                                  size_t n, tcall_writer *out)
 {
     size_t i;
-    ttool_fail_(out, TCALL_E_FAILED, path, "old_string is there ");
+    ttool_fail_(cx, out, TCALL_E_FAILED, path, "old_string is there ");
     ttool_text_int_(out, n);
     tcall_write_text(out, " times, at lines ");
     for (i = 0; i < n && i < 5; i++) {
@@ -1276,18 +889,19 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     size_t n, i;
     int r;
     memset(&e, 0, sizeof e);
-    e.ws = ttool_begin_(cx);
+    e.ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
     e.old = ttool_arg_(args, "old_string");
     e.with = ttool_arg_(args, "new_string");
     at = (ttool_place *)ttool_take_(e.ws, sizeof *at);
     if (!at)
         return TCALL_E_MEMORY;
     if (tcall_str_eq(e.old, e.with))
-        return ttool_fail_(out, TCALL_E_INVALID, "",
-                           "old_string and new_string are the same");
+        return ttool_fail_(cx, out, TCALL_E_INVALID, "",
+                           "old_string and new_string are the same"
+                           "\nThere is nothing to do.");
     r = ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out);
     if (r == TCALL_OK && !at->exists)
-        r = ttool_missing_(cx, out, at->path, at->path);
+        r = ttool_missing_(cx, e.ws, out, at->path, at, TTOOL_FILE_);
     if (r < 0)
         return r;
     ttool_title_(cx, "Edit ", tcall_str_of(at->path));
@@ -1299,22 +913,28 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         e.tolerant = true;
         n = ttool_edit_places_(&e, NULL, 0);
     }
+    if (e.steps > TTOOL_MAX_STEPS_)
+        return ttool_fail_(cx, out, TCALL_E_LIMIT, at->path,
+                           "it takes too long to look for old_string"
+                           "\nUse fewer lines, copied exactly.");
     if (n == 0) {
-        tcall_suggest(cx, "Copy it from what read shows, without numbers.");
-        return ttool_fail_(out, TCALL_E_FAILED, at->path,
-                           "old_string is not there");
+        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
+                           "old_string is not there"
+                           "\nCopy it from what read shows, without numbers.");
     }
     changes = (ttool_change_ *)ttool_take_(e.ws, n * sizeof *changes);
     if (!changes)
-        return ttool_fail_errno_(out, at->path, EFBIG);
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
     ttool_edit_places_(&e, changes, n);
     if (n > 1 && !all)
         return ttool_edit_ambiguous_(cx, &e, at->path, changes, n, out);
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
         if (!ttool_edit_fit_(&e, &changes[i]))
-            return ttool_fail_errno_(out, at->path, EFBIG);
+            return ttool_fail_errno_(cx, out, at->path, EFBIG);
+        ttool_trim_(e.text.ptr, &changes[i]);
+    }
     if (!ttool_edit_apply_(&e, changes, n, &text))
-        return ttool_fail_errno_(out, at->path, EFBIG);
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
     return ttool_change_file_(cx, at, e.text, text, changes, n, out);
 }
 
@@ -1322,18 +942,18 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_(cx);
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
     int limit = tcall_json_int(tcall_json_get(args, "limit"), 200);
     int depth = tcall_json_int(tcall_json_get(args, "depth"), 2), shown = 0, i;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
     size_t start = out->len;
-    int r = at && w ? ttool_find_dir_(cx, ttool_arg_(args, "path"), at, out)
+    int r = at && w ? ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), at, out)
                     : TCALL_E_MEMORY;
     bool cut = false;
     if (r < 0)
         return r;
-    if (!ttool_walk_start_(w, cx, at->path))
+    if (!ttool_walk_start_(w, cx, ws, at->path))
         return TCALL_E_MEMORY;
     ttool_title_(cx, "List ", tcall_str_of(*at->path ? at->path : "."));
     w->secrets = true; /* names only */
@@ -1454,9 +1074,10 @@ static bool ttool_glob_inside_(tcall_str glob)
 }
 
 /* Compiles a pattern of the model into memory of the call. */
-static int ttool_compile_(ttool_workspace *ws, ttool_pattern **p,
-                          tcall_str text, unsigned flags, tcall_writer *out)
+static int ttool_compile_(tcall_ctx *cx, ttool_pattern **p, tcall_str text,
+                          unsigned flags, tcall_writer *out)
 {
+    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
     size_t size = ws->desc.memory_size / 16 * (flags & TTOOL_GLOB ? 3 : 5);
     void *memory;
     size = size < TTOOL_PATTERN_MEMORY ? size : TTOOL_PATTERN_MEMORY;
@@ -1474,13 +1095,18 @@ static int ttool_compile_(ttool_workspace *ws, ttool_pattern **p,
             ttool_text_int_(out, (*p)->at);
             tcall_write_text(out, ")");
         }
+        tcall_suggest(cx, flags & TTOOL_GLOB ? "Use * and ? within a name, ** "
+                                               "for directories, {a,b}."
+                                             : "Put a backslash before each of "
+                                               ". * + ? ( ) [ ] { } | ^ $ that "
+                                               "is meant as it is.");
     }
     return r;
 }
 
 static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_(cx);
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
     tcall_str pattern = ttool_arg_(args, "pattern");
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
@@ -1488,21 +1114,22 @@ static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_newest_ s;
     size_t i, start = out->len;
     struct stat st;
-    int r = at && w ? ttool_find_dir_(cx, ttool_arg_(args, "path"), at, out)
+    int r = at && w ? ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), at, out)
                     : TCALL_E_MEMORY;
     if (r < 0)
         return r;
     if (!ttool_glob_inside_(pattern))
-        return ttool_fail_(out, TCALL_E_DENIED, "",
-                           "the pattern leads out of the workspace");
-    r = ttool_compile_(ws, &only, pattern, TTOOL_GLOB, out);
+        return ttool_fail_(cx, out, TCALL_E_DENIED, "",
+                           "the pattern leads out of the workspace"
+                           "\nStart it at the workspace's root, without ..");
+    r = ttool_compile_(cx, &only, pattern, TTOOL_GLOB, out);
     if (r < 0)
         return r;
     memset(&s, 0, sizeof s);
     s.keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
     s.cap = s.keep * 2;
     s.found = (ttool_found_ *)ttool_take_(ws, s.cap * sizeof *s.found);
-    if (!s.found || !ttool_walk_start_(w, cx, at->path))
+    if (!s.found || !ttool_walk_start_(w, cx, ws, at->path))
         return TCALL_E_MEMORY;
     s.size = (size_t)(ws->high - ws->low) / 2;
     s.text = (char *)ttool_take_(ws, s.size);
@@ -1550,7 +1177,7 @@ typedef struct ttool_grep_ {
     int context, limit, matches, files;
     size_t binary;
     bool full, apart; /* apart: a group of lines was shown before */
-    bool long_lines;
+    bool whole;       /* lines end where they are shown to end */
     /* the file at hand */
     const char *path;
     const char *counted; /* line is the number of the line there */
@@ -1601,7 +1228,7 @@ static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
                                        sign, (unsigned long long)at, sign,
                                        from ? "[...]" : ""));
     ttool_write_content_(g->out, line + from, n);
-    tcall_write_text(g->out, from + n < len ? "[...]\n" : "\n");
+    tcall_write_text(g->out, from + n < len || !g->whole ? "[...]\n" : "\n");
 }
 
 /* Context behind the last match, up to `to`. */
@@ -1614,43 +1241,90 @@ static void ttool_grep_after_(ttool_grep_ *g, const char *to)
     }
 }
 
+/* A line that matches, and those before it, as far as begin, that are to be
+ * shown too. */
+static void ttool_grep_hit_(ttool_grep_ *g, const char *begin, const char *line,
+                            const char *next, const char *found)
+{
+    const char *from = line;
+    int back;
+    ttool_grep_after_(g, line);
+    if (g->matches == g->limit)
+        g->full = true;
+    if (g->full)
+        return;
+    begin = g->shown > begin ? g->shown : begin;
+    for (back = g->context; back > 0 && from > begin; back--)
+        from = ttool_line_start_(begin, from - 1);
+    if (g->context && g->apart && from != g->shown)
+        tcall_write_text(g->out, "--\n");
+    g->apart = true;
+    while (from < line && !g->full) {
+        const char *end = ttool_line_end_(from, line);
+        ttool_grep_show_(g, from, end, '-', NULL);
+        from = end;
+    }
+    if (!g->full)
+        ttool_grep_show_(g, line, next, ':', found);
+    g->after = g->context;
+    g->matches += !g->full;
+}
+
 /* The whole lines from p to end; begin: where the buffer begins. */
 static void ttool_grep_lines_(ttool_grep_ *g, const char *begin, const char *p,
                               const char *end)
 {
     while (p < end && !g->full) {
         const char *stop = end[-1] == '\n' ? end - 1 : end;
-        const char *found = ttool_pattern_find(g->pattern, p, stop);
-        const char *line, *next, *from;
-        int back;
+        const char *found = ttool_pattern_find(g->pattern, p, stop), *next;
         if (!found)
             break;
-        line = ttool_line_start_(p, found);
         next = ttool_line_end_(found, end);
-        ttool_grep_after_(g, line);
-        if (g->matches == g->limit) {
-            g->full = true;
-            return;
-        }
-        from = g->shown > begin ? g->shown : begin;
-        for (back = g->context, begin = from, from = line;
-             back > 0 && from > begin; back--)
-            from = ttool_line_start_(begin, from - 1);
-        if (g->context && g->apart && from != g->shown)
-            tcall_write_text(g->out, "--\n");
-        g->apart = true;
-        while (from < line && !g->full) {
-            const char *end_of = ttool_line_end_(from, line);
-            ttool_grep_show_(g, from, end_of, '-', NULL);
-            from = end_of;
-        }
-        if (!g->full)
-            ttool_grep_show_(g, line, next, ':', found);
-        g->after = g->context;
-        g->matches += !g->full;
+        ttool_grep_hit_(g, begin, ttool_line_start_(p, found), next, found);
         p = begin = next;
     }
     ttool_grep_after_(g, end);
+}
+
+/* A line longer than memory, of which the buffer holds the beginning from
+ * `kept` on: it is searched piece by piece, and shown once. What came behind it
+ * goes to the front of the buffer; returns how much that is. */
+static size_t ttool_grep_long_(ttool_grep_ *g, int fd, size_t kept)
+{
+    const size_t tail = TTOOL_SHOWN_ / 2 + 8; /* to be shown with more */
+    const char *p = g->buf + kept, *end = g->buf + g->cap, *line = p;
+    const char *next, *found = NULL;
+    bool begins = true, last = false, hit = false;
+    ssize_t n;
+    for (;;) {
+        next = ttool_line_end_(p, end);
+        g->whole = last || next[-1] == '\n';
+        if (!hit)
+            found = ttool_pattern_piece(g->pattern, p,
+                                        next - (next > p && next[-1] == '\n'),
+                                        begins, g->whole);
+        if (found && !hit)
+            ttool_grep_hit_(g, g->buf, line, next, found);
+        else if (begins)
+            ttool_grep_after_(g, next);
+        hit = hit || found;
+        (void)ttool_grep_number_(g, next);
+        if (g->whole || g->full ||
+            !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
+            break;
+        memmove(g->buf, end - tail, tail);
+        begins = false;
+        line = g->counted = g->shown = g->buf;
+        p = line + tail;
+        n = ttool_fill_(fd, g->buf + tail, g->cap - tail);
+        last = n < (ssize_t)(g->cap - tail);
+        end = p + (n > 0 ? n : 0);
+    }
+    g->full |= !g->whole;
+    g->whole = true;
+    memmove(g->buf, next, (size_t)(end - next));
+    g->counted = g->shown = g->buf;
+    return (size_t)(end - next);
 }
 
 /* One file, in pieces of whole lines. */
@@ -1663,7 +1337,8 @@ static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
     g->counted = g->shown = g->buf;
     g->after = 0;
     while (!last && !g->full) {
-        ssize_t n = read(fd, g->buf + fill, g->cap - fill);
+        size_t room = g->cap - fill;
+        ssize_t n = room ? read(fd, g->buf + fill, room) : 0;
         const char *end, *keep;
         int back;
         if (n < 0 && errno == EINTR)
@@ -1671,22 +1346,22 @@ static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
         if (n < 0)
             break;
         fill += (size_t)n;
-        last = n == 0 || (first && (off_t)fill == size);
+        last = (room && n == 0) || (first && (off_t)fill == size);
         if (first && memchr(g->buf, '\0', fill)) {
             g->binary++;
             return;
         }
         first = false;
         end = g->buf + fill;
-        if (!last) {
-            end = ttool_line_start_(g->buf, end);
-            if (end == g->buf + kept || end == g->buf) {
-                if (fill < g->cap)
-                    continue;
-                end = g->buf + fill; /* a line longer than memory */
-                g->long_lines = true;
-            }
+        if (!last)
+            end = ttool_line_start_(g->buf + kept, end);
+        if (end == g->buf + kept && fill == g->cap) {
+            fill = ttool_grep_long_(g, fd, kept);
+            kept = 0;
+            continue;
         }
+        if (end == g->buf + kept && !last)
+            continue;
         if (end > g->buf + kept)
             ttool_grep_lines_(g, g->buf, g->buf + kept, end);
         /* lines of context stay, if they are not too long */
@@ -1722,13 +1397,11 @@ static void ttool_grep_done_(const ttool_grep_ *g)
         ttool_text_int_(out, g->binary);
         tcall_write_text(out, "]\n");
     }
-    if (g->long_lines)
-        ttool_notice_(out, "very long lines were searched in pieces");
 }
 
 static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_(cx);
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
     tcall_str include = ttool_arg_(args, "include");
     unsigned flags = TTOOL_LINES;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
@@ -1736,9 +1409,9 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_grep_ g;
     struct stat st;
     uint64_t files = 0;
-    int fd, r = at && w
-                    ? ttool_find_there_(cx, ttool_arg_(args, "path"), at, out)
-                    : TCALL_E_MEMORY;
+    int fd, r = at && w ? ttool_find_there_(cx, ws, ttool_arg_(args, "path"), 0,
+                                            at, out)
+                        : TCALL_E_MEMORY;
     if (r < 0)
         return r;
     memset(&g, 0, sizeof g);
@@ -1746,6 +1419,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     g.cx = cx;
     g.out = out;
     g.start = out->len;
+    g.whole = true;
     g.context = tcall_json_int(tcall_json_get(args, "context"), 0);
     g.limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
     g.cap = ws->desc.memory_size / 8;
@@ -1754,7 +1428,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         return TCALL_E_MEMORY;
     if (tcall_json_bool(tcall_json_get(args, "ignore_case"), false))
         flags |= TTOOL_FOLD;
-    r = ttool_compile_(ws, &g.pattern, ttool_arg_(args, "pattern"), flags, out);
+    r = ttool_compile_(cx, &g.pattern, ttool_arg_(args, "pattern"), flags, out);
     if (r < 0)
         return r;
     ttool_title_(cx, "Search for ", ttool_arg_(args, "pattern"));
@@ -1764,7 +1438,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
             return r;
         fd = ttool_open_file_(ws, at);
         if (fd < 0)
-            return ttool_fail_errno_(out, at->path, errno);
+            return ttool_fail_errno_(cx, out, at->path, errno);
         g.path = at->path;
         ttool_grep_file_(&g, fd, at->st.st_size);
         close(fd);
@@ -1772,10 +1446,10 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         ttool_counted_(cx, (uint64_t)g.matches, g.full);
         return ttool_end_(cx);
     }
-    if (!ttool_walk_start_(w, cx, at->path))
+    if (!ttool_walk_start_(w, cx, ws, at->path))
         return TCALL_E_MEMORY;
     if (include.len) {
-        r = ttool_compile_(ws, &w->only, include, TTOOL_GLOB, out);
+        r = ttool_compile_(cx, &w->only, include, TTOOL_GLOB, out);
         if (r < 0)
             return r;
         w->by_name = !memchr(include.ptr, '/', include.len);

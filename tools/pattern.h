@@ -24,7 +24,7 @@
 #ifndef TTOOL_PATTERN_H
 #define TTOOL_PATTERN_H
 
-#include "toolcall.h"
+#include "tools/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +66,7 @@ typedef struct ttool_pattern {
     char literal[64]; /* bytes that are in every match */
     size_t literal_len;
     uint32_t *states, capacity, used, start, round;
+    uint32_t state; /* behind the last piece */
     uint32_t heads[256];
 } ttool_pattern;
 
@@ -77,6 +78,10 @@ int ttool_pattern_compile(ttool_pattern *p, tcall_str text, unsigned flags,
  * TTOOL_LINES it lies in one line. NULL: no match. */
 const char *ttool_pattern_find(ttool_pattern *p, const char *from,
                                const char *to);
+/* The same for a line that comes in pieces; ends: this one is its last. p is
+ * not used for anything else between them. */
+const char *ttool_pattern_piece(ttool_pattern *p, const char *from,
+                                const char *to, bool begins, bool ends);
 
 #ifdef __cplusplus
 }
@@ -177,15 +182,6 @@ static void ttool_either_(ttool_parse_ *s, uint16_t start, uint16_t second)
 }
 
 /* -- Characters ----------------------------------------------------------- */
-
-static int ttool_utf8_(uint8_t *out, int32_t c)
-{
-    int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4, i;
-    for (i = n - 1; i > 0; i--, c >>= 6)
-        out[i] = (uint8_t)(0x80 | (c & 0x3F));
-    out[0] = (uint8_t)(n == 1 ? c : (0xF00 >> n & 0xF0) | c);
-    return n;
-}
 
 /* The next character of the pattern, -1 at its end. */
 static int32_t ttool_next_(ttool_parse_ *s)
@@ -899,13 +895,13 @@ static uint32_t ttool_step_(ttool_pattern *p, uint32_t state, unsigned byte)
     return next;
 }
 
-/* A match in text that begins at the start of a line. */
-static const char *ttool_run_(ttool_pattern *p, const char *at, const char *to)
+const char *ttool_pattern_piece(ttool_pattern *p, const char *at,
+                                const char *to, bool begins, bool ends)
 {
     uint32_t state, next;
-    if (!p->start)
+    if (!p->start && begins)
         ttool_start_(p);
-    state = p->start;
+    state = begins ? p->start : p->state;
     for (; at < to; at++) {
         uint8_t byte = (uint8_t)*at;
         next = p->states[state + TTOOL_HEAD_ + p->kind[byte]];
@@ -917,10 +913,20 @@ static const char *ttool_run_(ttool_pattern *p, const char *at, const char *to)
         }
         state = next;
     }
+    p->state = state;
+    if (!ends)
+        return NULL;
     next = p->states[state + TTOOL_HEAD_ + p->kinds];
     if (!next)
         next = ttool_step_(p, state, 256);
     return next & TTOOL_FOUND_ ? to : NULL;
+}
+
+/* A match in text that begins at the start of a line. */
+static const char *ttool_run_(ttool_pattern *p, const char *from,
+                              const char *to)
+{
+    return ttool_pattern_piece(p, from, to, true, true);
 }
 
 const char *ttool_pattern_find(ttool_pattern *p, const char *from,

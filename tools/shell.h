@@ -23,14 +23,15 @@
  * what desc.readable names; no sockets, by seccomp; no new privileges. A
  * supervisor of its own, which adopts whatever the program leaves behind,
  * kills all of it when the program ends, the time is over, the call is
- * cancelled or the host dies.
+ * cancelled or the host dies. The metadata of the result has the length and the
+ * SHA-256 of all the output, also of what was left out.
  *
  * Linux. Needs _GNU_SOURCE before the first system header.
  */
 #ifndef TTOOL_SHELL_H
 #define TTOOL_SHELL_H
 
-#include "tools/workspace.h"
+#include "tools/walk.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,13 +67,15 @@ typedef struct ttool_shell_desc {
     unsigned user;   /* else root becomes this user and group; default 65534 */
     /* Both end in NULL. What may be read and run beside the workspace;
      * default /usr, /bin, /sbin, /lib, /lib32, /lib64, /etc, and of /dev null,
-     * zero and urandom. And the whole environment; default PATH, LANG, HOME. */
+     * zero and urandom. Not /proc, but where root becomes another user: in it
+     * is the environment of each process of the same user. And the whole
+     * environment; default PATH, LANG, HOME. */
     const char *const *readable;
     const char *const *environment;
     uint32_t max_ms;        /* the most a call may ask for; default 60,000 */
     uint32_t max_output;    /* bytes, then it is stopped; default 16 MB */
     uint32_t keep;          /* bytes of it kept, from the start and from the
-                               end, in the block; default 32 KB */
+                               end, in the block; default 64 KB */
     uint32_t max_memory_mb; /* of each process; default 2048 */
     uint32_t max_file_mb;   /* of each file; default 256 */
     /* Processes and threads of the user in all, the others included; default
@@ -139,14 +142,15 @@ static const char *ttool_split_(char *to, char **words, tcall_str s, size_t *at)
         char c = s.ptr[i];
         *at = i;
         if (((uint8_t)c < 0x20 && c != '\t') || c == 0x7F)
-            return "control characters and line breaks are not possible";
+            return "control characters and line breaks are not possible"
+                   "\nMake a call for each command.";
         if (quote == '"' && strchr("$`\\", c))
-            return "there is no shell: write it in single quotes";
+            return "there is no shell\nWrite it in single quotes.";
         if (!quote && strchr(special, c))
-            return "there is no shell: one program and its arguments; "
-                   "quote this character if it is meant as it is";
+            return "there is no shell, only one program and its arguments"
+                   "\nQuote this character if it is meant as it is.";
         if (!quote && !in_word && (c == '~' || c == '#'))
-            return "there is no shell: quote a word that begins like this";
+            return "there is no shell\nQuote a word that begins like this.";
         if (!quote && (c == ' ' || c == '\t')) {
             if (in_word)
                 *to++ = '\0';
@@ -154,7 +158,7 @@ static const char *ttool_split_(char *to, char **words, tcall_str s, size_t *at)
             continue;
         }
         if (!in_word && n == TTOOL_MAX_WORDS)
-            return "too many words";
+            return "too many words\nMake several calls.";
         if (!in_word)
             words[n++] = to;
         in_word = true;
@@ -166,7 +170,9 @@ static const char *ttool_split_(char *to, char **words, tcall_str s, size_t *at)
     *to = '\0';
     words[n] = NULL;
     *at = s.len;
-    return quote ? "a quote is not closed" : n ? NULL : "there is no command";
+    return quote ? "a quote is not closed\nClose it."
+           : n   ? NULL
+                 : "there is no command\nName a program.";
 }
 
 /* Whether the list, words with spaces between, has this word; in a list of
@@ -186,8 +192,10 @@ static bool ttool_listed_(const char *list, const char *word, bool options)
 }
 
 /* The command that these words may be, or NULL and a reason in out. */
-static const ttool_command *
-ttool_allowed_(const ttool_shell *shell, char *const *words, tcall_writer *out)
+static const ttool_command *ttool_allowed_(tcall_ctx *cx,
+                                           const ttool_shell *shell,
+                                           char *const *words,
+                                           tcall_writer *out)
 {
     const ttool_shell_desc *d = &shell->desc;
     const ttool_command *c = d->commands;
@@ -195,7 +203,8 @@ ttool_allowed_(const ttool_shell *shell, char *const *words, tcall_writer *out)
     while (c < d->commands + d->command_count && strcmp(c->name, words[0]) != 0)
         c++;
     if (c == d->commands + d->command_count) {
-        ttool_fail_(out, 0, words[0], "may not run; what may:");
+        ttool_fail_(cx, out, 0, words[0],
+                    "may not run; what may:\nUse one of these.");
         for (i = 0; i < d->command_count; i++) {
             tcall_write_text(out, " ");
             tcall_write_text(out, d->commands[i].name);
@@ -203,13 +212,15 @@ ttool_allowed_(const ttool_shell *shell, char *const *words, tcall_writer *out)
         return NULL;
     }
     if (c->verbs && (!words[1] || !ttool_listed_(c->verbs, words[1], false))) {
-        ttool_fail_(out, 0, words[0], "the first argument has to be one of: ");
+        ttool_fail_(cx, out, 0, words[0],
+                    "the first argument has to be one of: \nUse one of these.");
         tcall_write_text(out, c->verbs);
         return NULL;
     }
     for (i = 1; words[i]; i++)
         if (words[i][0] == '-' && !ttool_listed_(c->options, words[i], true)) {
-            ttool_fail_(out, 0, words[i], "no option that may be given; ");
+            ttool_fail_(cx, out, 0, words[i],
+                        "no option that may be given; \nDo without it.");
             tcall_write_text(out, c->options ? "these may: " : "none may");
             tcall_write_text(out, c->options ? c->options : "");
             return NULL;
@@ -597,6 +608,96 @@ static void ttool_supervise_(const ttool_launch_ *l)
     _exit(0);
 }
 
+/* -- SHA-256 of the output (FIPS 180-4) ----------------------------------- */
+
+typedef struct ttool_sha_ {
+    uint32_t state[8];
+    uint64_t len;
+    uint8_t block[64];
+} ttool_sha_;
+
+static uint32_t ttool_turned_(uint32_t v, int n)
+{
+    return v >> n | v << (32 - n);
+}
+
+static void ttool_sha_block_(ttool_sha_ *s)
+{
+    static const uint32_t k[64] = {
+        0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1,
+        0x923F82A4, 0xAB1C5ED5, 0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3,
+        0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174, 0xE49B69C1, 0xEFBE4786,
+        0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA,
+        0x983E5152, 0xA831C66D, 0xB00327C8, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147,
+        0x06CA6351, 0x14292967, 0x27B70A85, 0x2E1B2138, 0x4D2C6DFC, 0x53380D13,
+        0x650A7354, 0x766A0ABB, 0x81C2C92E, 0x92722C85, 0xA2BFE8A1, 0xA81A664B,
+        0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070,
+        0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A,
+        0x5B9CCA4F, 0x682E6FF3, 0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208,
+        0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
+    uint32_t w[64], v[8];
+    int i;
+    memcpy(v, s->state, sizeof v);
+    for (i = 0; i < 64; i++) {
+        const uint8_t *b = s->block + i * 4;
+        uint32_t one, two;
+        if (i < 16) {
+            w[i] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
+                   (uint32_t)b[2] << 8 | b[3];
+        } else {
+            uint32_t x = w[i - 15], y = w[i - 2];
+            x = ttool_turned_(x, 7) ^ ttool_turned_(x, 18) ^ x >> 3;
+            y = ttool_turned_(y, 17) ^ ttool_turned_(y, 19) ^ y >> 10;
+            w[i] = w[i - 16] + x + w[i - 7] + y;
+        }
+        one = v[7] + k[i] + w[i] + ((v[4] & v[5]) ^ (~v[4] & v[6])) +
+              (ttool_turned_(v[4], 6) ^ ttool_turned_(v[4], 11) ^
+               ttool_turned_(v[4], 25));
+        two = ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2])) +
+              (ttool_turned_(v[0], 2) ^ ttool_turned_(v[0], 13) ^
+               ttool_turned_(v[0], 22));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += one;
+        v[0] = one + two;
+    }
+    for (i = 0; i < 8; i++)
+        s->state[i] += v[i];
+}
+
+static void ttool_sha_start_(ttool_sha_ *s)
+{
+    static const uint32_t start[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372,
+                                      0xA54FF53A, 0x510E527F, 0x9B05688C,
+                                      0x1F83D9AB, 0x5BE0CD19};
+    memcpy(s->state, start, sizeof start);
+    s->len = 0;
+}
+
+static void ttool_sha_add_(ttool_sha_ *s, const char *p, size_t n)
+{
+    for (; n--; p++) {
+        s->block[s->len % 64] = (uint8_t)*p;
+        if (++s->len % 64 == 0)
+            ttool_sha_block_(s);
+    }
+}
+
+/* As text: 64 digits and a NUL. */
+static void ttool_sha_end_(ttool_sha_ *s, char *text)
+{
+    uint64_t bits = s->len * 8;
+    int i;
+    ttool_sha_add_(s, "\x80", 1);
+    while (s->len % 64 != 56)
+        ttool_sha_add_(s, "", 1);
+    for (i = 56; i >= 0; i -= 8) {
+        char c = (char)(bits >> i & 0xFF);
+        ttool_sha_add_(s, &c, 1);
+    }
+    for (i = 0; i < 8; i++)
+        snprintf(text + i * 8, 9, "%08x", (unsigned)s->state[i]);
+}
+
 /* -- A call --------------------------------------------------------------- */
 
 typedef struct ttool_bash_ {
@@ -605,6 +706,7 @@ typedef struct ttool_bash_ {
     uint32_t began, told, limit;
     bool flood, boxed;
     uint64_t total; /* bytes of output */
+    ttool_sha_ sha;
     ttool_report_ said;
     char kept[1]; /* and more: the head, then the tail, as a ring */
 } ttool_bash_;
@@ -664,32 +766,30 @@ static int ttool_launch_it_(ttool_bash_ *run, ttool_launch_ *l)
 }
 
 /* The directory of the call, or -1 and a reason in out. */
-static int ttool_directory_(ttool_workspace *ws, const char *path,
+static int ttool_directory_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                             tcall_writer *out, int *r)
 {
     ttool_place at;
-    int fd = -1, number = ttool_find_(ws, &at, tcall_str_of(path));
-    if (number == 0 && !at.exists)
-        number = ENOENT;
-    if (number == 0 && !S_ISDIR(at.st.st_mode))
-        number = ENOTDIR;
-    if (number == 0 &&
+    int fd = -1;
+    ttool_begin_(ws);
+    *r = ttool_find_dir_(cx, ws, path, &at, out);
+    if (*r == TCALL_OK &&
         (fd = ttool_open_(ws, at.path, O_PATH | O_DIRECTORY)) < 0)
-        number = errno;
-    *r = number ? ttool_fail_errno_(out, path, number) : TCALL_OK;
+        *r = ttool_fail_errno_(cx, out, at.path, errno);
     return fd;
 }
 
-static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
-                             tcall_json args, tcall_writer *out)
+static int ttool_bash_begin_(tcall_ctx *cx, ttool_bash_ *run, tcall_json args,
+                             tcall_writer *out)
 {
     static const char *const usual[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
                                         "LANG=C.UTF-8", "HOME=/nonexistent",
                                         NULL};
+    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
     const ttool_shell_desc *d = &shell->desc;
     char text[TTOOL_MAX_COMMAND + 1], program[512];
     char *words[TTOOL_MAX_WORDS + 1];
-    const char *why = "the command is too long";
+    const char *why = "the command is too long\nMake it shorter.";
     const ttool_command *c;
     tcall_str command = tcall_json_str(tcall_json_get(args, "command"));
     ttool_launch_ l;
@@ -700,13 +800,13 @@ static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
     if (why) {
         tcall_write_text(out, "at byte ");
         ttool_text_int_(out, at);
-        return ttool_fail_(out, TCALL_E_DENIED, " of the command", why);
+        return ttool_fail_(cx, out, TCALL_E_DENIED, " of the command", why);
     }
-    if (!(c = ttool_allowed_(shell, words, out)))
+    if (!(c = ttool_allowed_(cx, shell, words, out)))
         return TCALL_E_DENIED;
     if (!ttool_program_(c, program, sizeof program))
-        return ttool_fail_(out, TCALL_E_FAILED, words[0],
-                           "is not installed here");
+        return ttool_fail_(cx, out, TCALL_E_FAILED, words[0],
+                           "is not installed here\nUse another program.");
     memset(&l, 0, sizeof l);
     l.shell = shell;
     l.program = program;
@@ -716,16 +816,16 @@ static int ttool_bash_begin_(const ttool_shell *shell, ttool_bash_ *run,
     l.fd[5] = d->sandbox == TTOOL_SANDBOX_NONE ? -1 : ttool_rules_(shell);
     run->boxed = l.fd[5] >= 0;
     if (!run->boxed && d->sandbox == TTOOL_SANDBOX_REQUIRED)
-        return ttool_fail_(out, TCALL_E_SERVICE, "",
-                           "this system has no sandbox, and without one "
-                           "nothing runs here");
-    l.fd[4] = ttool_directory_(
-        d->workspace, tcall_json_string(tcall_json_get(args, "workdir"), "."),
-        out, &r);
+        return ttool_fail_(
+            cx, out, TCALL_E_SERVICE, "",
+            "this system has no sandbox, and without one nothing "
+            "runs here\nDo without programs.");
+    l.fd[4] = ttool_directory_(cx, d->workspace, ttool_arg_(args, "workdir"),
+                               out, &r);
     if (l.fd[4] >= 0) {
         number = ttool_launch_it_(run, &l);
         if (number)
-            r = ttool_fail_errno_(out, words[0], number);
+            r = ttool_fail_errno_(cx, out, words[0], number);
     }
     ttool_drop_(&l.fd[4]);
     ttool_drop_(&l.fd[5]);
@@ -755,6 +855,7 @@ static bool ttool_take_output_(tcall_ctx *cx, const ttool_shell *shell,
         if (n <= 0)
             return n < 0 && (errno == EAGAIN || errno == EINTR);
         ttool_keep_(run, shell->desc.keep / 2, piece, (size_t)n);
+        ttool_sha_add_(&run->sha, piece, (size_t)n);
         text.ptr = piece;
         text.len = (size_t)n;
         if (!run->flood)
@@ -872,39 +973,53 @@ static void ttool_write_ran_(tcall_writer *w, const ttool_shell *shell,
 }
 
 /* Why there is no result, or TCALL_OK. */
-static int ttool_bash_failed_(const ttool_shell *shell, const ttool_bash_ *run,
+static int ttool_bash_failed_(tcall_ctx *cx, const ttool_bash_ *run,
                               tcall_writer *out)
 {
-    int r = TCALL_E_FAILED;
+    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
     if (!run->said.ended) {
         tcall_write_text(out, "could not ");
         tcall_write_text(out, ttool_steps_[run->said.status & 7]);
-        return ttool_fail_(out, r, "", strerror(run->said.number));
+        tcall_write_text(out, ": ");
+        tcall_write_text(out, strerror(run->said.number));
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "\nTry again, or another program.");
     }
     if (run->said.number & 1) {
-        r = TCALL_E_TIMEOUT;
         tcall_write_text(out, "stopped, it still ran after ");
         ttool_text_int_(out, run->limit);
-        tcall_write_text(out, " ms: allow more with timeout_ms, at most ");
+        tcall_write_text(out, " ms; timeout_ms may be up to ");
         ttool_text_int_(out, shell->desc.max_ms);
-    } else if (run->flood) {
-        r = TCALL_E_LIMIT;
+        return ttool_fail_(cx, out, TCALL_E_TIMEOUT, "",
+                           "\nSet timeout_ms, or do less in one call.");
+    }
+    if (run->flood) {
         tcall_write_text(out, "stopped after ");
         ttool_text_int_(out, run->total);
-        tcall_write_text(out, " bytes of output: let it write less");
-    } else {
-        return TCALL_OK;
+        return ttool_fail_(cx, out, TCALL_E_LIMIT, "",
+                           " bytes of output\nLet it write less.");
     }
-    return r;
+    return TCALL_OK;
 }
 
-static int ttool_bash_result_(const ttool_shell *shell, ttool_bash_ *run,
+static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
                               tcall_writer *out)
 {
+    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
     size_t half = shell->desc.keep / 2, room = out->cap - out->fill;
     size_t most = shell->desc.keep;
+    char text[160], sha[65];
+    tcall_str json = {text, 0};
     tcall_writer count;
-    int r = ttool_bash_failed_(shell, run, out);
+    int r;
+    ttool_sha_end_(&run->sha, sha);
+    json.len =
+        (size_t)snprintf(text, sizeof text,
+                         "{\"output_bytes\":%llu,\"cut\":%s,\"sha256\":\"%s\"}",
+                         (unsigned long long)run->total,
+                         run->total > most ? "true" : "false", sha);
+    tcall_metadata(cx, json);
+    r = ttool_bash_failed_(cx, run, out);
     if (r < 0)
         return r;
     if (run->total > 2 * half) { /* the ring begins at its oldest byte */
@@ -941,7 +1056,9 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (run->limit > (uint32_t)left)
             run->limit = (uint32_t)left;
         run->began = run->told = now;
-        r = ttool_bash_begin_(shell, run, args, out);
+        ttool_sha_start_(&run->sha);
+        ttool_title_(cx, "Run ", ttool_arg_(args, "command"));
+        r = ttool_bash_begin_(cx, run, args, out);
         if (r < 0)
             return r;
     }
@@ -965,7 +1082,7 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         return TCALL_E_AGAIN;
     }
     ttool_bash_end_(run, reported);
-    return ttool_bash_result_(shell, run, out);
+    return ttool_bash_result_(cx, run, out);
 }
 
 /* -- Setting up ----------------------------------------------------------- */
@@ -987,7 +1104,7 @@ int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
         return TCALL_E_USAGE;
     d->max_ms = ttool_or_(d->max_ms, 60000);
     d->max_output = ttool_or_(d->max_output, 16u << 20);
-    d->keep = ttool_or_(d->keep, 32768) & ~1u;
+    d->keep = ttool_or_(d->keep, 65536) & ~1u;
     d->max_memory_mb = ttool_or_(d->max_memory_mb, 2048);
     d->max_file_mb = ttool_or_(d->max_file_mb, 256);
     d->max_processes = ttool_or_(d->max_processes,

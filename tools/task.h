@@ -14,7 +14,8 @@
  * with the tools, hooks and approvals of the agent, of its permissions those
  * that desc.allow has too, and out of its budgets: what the sub-agent uses of
  * rounds, calls and time the agent has no more. It may give work away itself,
- * down to desc.depth; each level has half of the memory that is left.
+ * down to desc.depth; each level has half of the memory that is left. Of two
+ * tasks in one answer the second waits for the first.
  *
  * Without an agent the call fails with the code LLM_ASSIST_REQUIRED: a hook of
  * the host at TCALL_ON_ERROR that sees this cx->code can do the work that
@@ -143,14 +144,18 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     size_t skip = (size_t) - (uintptr_t)t->memory & 15, head, half;
     char *memory = (char *)t->memory + skip;
     ttool_child_ *c = (ttool_child_ *)(void *)memory;
+    tcall_str title;
     int r = ttool_task_budget_(task, cx, &ad);
     if (r < 0)
-        return ttool_fail_(out, r, "",
-                           "nothing is left of the rounds, calls "
-                           "or time of this turn: answer now");
+        return ttool_fail_(
+            cx, out, r, "",
+            "nothing is left of the rounds, calls or time of this "
+            "turn\nAnswer now.");
     head = (sizeof *c + d.tool_count * sizeof c->rows[0] + 15) & ~(size_t)15;
     if (t->memory_size < head + skip)
-        return ttool_fail_(out, TCALL_E_MEMORY, "", "no memory for a task");
+        return ttool_fail_(
+            cx, out, TCALL_E_MEMORY, "",
+            "no memory for a task\nDo it yourself, step by step.");
     memset(c, 0, head);
     half = t->depth > 1 ? (t->memory_size - head - skip) / 2 & ~(size_t)15 : 0;
     inner.agent = &c->agent;
@@ -169,7 +174,11 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     if (tcall_init(&c->tc, &d) < 0 || tcall_agent_init(&c->agent, &ad) < 0 ||
         tcall_agent_say(&c->agent,
                         tcall_json_str(tcall_json_get(args, "prompt"))) < 0)
-        return ttool_fail_(out, TCALL_E_MEMORY, "", "no memory for a task");
+        return ttool_fail_(
+            cx, out, TCALL_E_MEMORY, "",
+            "no memory for a task\nDo it yourself, step by step.");
+    title = ttool_arg_(args, "description");
+    ttool_title_(cx, "Task: ", title.len ? title : ttool_arg_(args, "prompt"));
     c->told = d.now_ms ? d.now_ms(d.user) : 0;
     task->child = c;
     task->call = cx->call;
@@ -199,13 +208,14 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     tcall_str text;
     int r;
     if (!a)
+        tcall_suggest(cx, "Do it yourself, step by step.");
+    if (!a)
         return tcall_abort(cx,
                            "there is no model for this task: the host has to "
-                           "do it, or do it yourself step by step",
+                           "do it",
                            "LLM_ASSIST_REQUIRED", 0);
-    if (task->child && task->call != cx->call)
-        return ttool_fail_(out, TCALL_E_FAILED, "",
-                           "another task is at work: call this one after it");
+    if (task->child && task->call != cx->call) /* one after the other */
+        return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
     if (!task->child) {
         r = ttool_task_begin_(task, cx, args, out);
         if (r < 0)
@@ -226,11 +236,12 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     a->rounds = (uint16_t)(a->rounds + c->agent.rounds);
     a->calls = (uint16_t)(a->calls + c->agent.calls);
     task->child = NULL;
-    if (r < 0)
-        return ttool_fail_(out, r, "the sub-agent gave up",
-                           *c->agent.answer.message ? c->agent.answer.message
-                           : *tcall_error_text(r)   ? tcall_error_text(r)
-                                                    : tcall_error_code(r));
+    if (r < 0) {
+        const char *why = c->agent.answer.message;
+        tcall_write_text(out, "the sub-agent gave up: ");
+        tcall_write_text(out, *why ? why : tcall_error_text(r));
+        return ttool_fail_(cx, out, r, "", "\nDo it yourself, step by step.");
+    }
     text = tcall_agent_text(&c->agent);
     return text.len ? tcall_write_bytes(out, text.ptr, text.len)
                     : tcall_write_text(out, "[the sub-agent said nothing]");

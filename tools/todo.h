@@ -97,22 +97,21 @@ int ttool_todo_init(ttool_todo *todo, void *memory, size_t size,
 }
 
 /* Saves text as the file of the list. */
-static int ttool_todo_save_(const ttool_todo *todo, tcall_str text,
-                            tcall_writer *out)
+static int ttool_todo_save_(tcall_ctx *cx, const ttool_todo *todo,
+                            tcall_str text, tcall_writer *out)
 {
     ttool_workspace *ws = todo->ws;
     ttool_place at;
     tcall_str old = {"", 0};
     bool changed;
     int number;
-    ws->low = (char *)ws->desc.memory;
-    ws->high = ws->low + ws->desc.memory_size;
+    ttool_begin_(ws);
     number = ttool_find_(ws, &at, tcall_str_of(todo->path));
     if (number == 0 && at.exists)
         number = S_ISREG(at.st.st_mode) ? ttool_load_(ws, &at, &old) : EEXIST;
     if (number == 0)
         number = ttool_replace_(ws, &at, old, text, &changed);
-    return number ? ttool_fail_errno_(out, todo->path, number) : TCALL_OK;
+    return number ? ttool_fail_errno_(cx, out, todo->path, number) : TCALL_OK;
 }
 
 static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -123,14 +122,15 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     int left = 0, count = tcall_json_count(todos), r = TCALL_OK;
     tcall_str text;
     tcall_writer w;
+    ttool_title_(cx, "Write the task list", tcall_str_of(""));
     tcall_writer_init(&w, todo->memory + spare, todo->half);
     if (tcall_write_json(&w, todos) < 0)
-        return ttool_fail_(out, TCALL_E_LIMIT, "",
-                           "the list is too long: drop what is completed");
+        return ttool_fail_(cx, out, TCALL_E_LIMIT, "",
+                           "the list is too long\nDrop what is completed.");
     text.ptr = w.buf;
     text.len = w.fill;
     if (todo->ws)
-        r = ttool_todo_save_(todo, text, out);
+        r = ttool_todo_save_(cx, todo, text, out);
     if (r < 0)
         return r;
     todo->at = spare;
@@ -150,6 +150,7 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static int ttool_todo_read_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)args;
+    ttool_title_(cx, "Read the task list", tcall_str_of(""));
     return tcall_write_verbatim(
         out, ttool_todo_list((const ttool_todo *)tcall_user(cx)));
 }

@@ -26,7 +26,7 @@
 #ifndef TTOOL_WORKSPACE_H
 #define TTOOL_WORKSPACE_H
 
-#include "toolcall.h"
+#include "tools/text.h"
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -116,11 +116,6 @@ size_t ttool_rows(tcall_tool *to, const tcall_tool *table, size_t count,
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-/* No program has all tools, and each needs other parts of what follows. */
-#if defined __GNUC__
-#pragma GCC diagnostic ignored "-Wunused-function"
-#endif
 
 #ifndef O_PATH
 #error "define _GNU_SOURCE before the first system header"
@@ -237,107 +232,20 @@ const ttool_sys ttool_linux = {ttool_sys_openat2_,
 
 /* -- What is said to the model -------------------------------------------- */
 
-static int ttool_text_int_(tcall_writer *w, uint64_t value)
+/* "path: what", the reason that the model gets; of a long path the end. In
+ * what, which outlives the call, a newline parts what is wrong from what to do
+ * about it. */
+static int ttool_fail_(tcall_ctx *cx, tcall_writer *out, int error,
+                       const char *path, const char *what)
 {
-    char text[24];
-    return tcall_write_bytes(
-        w, text,
-        (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
-}
-
-/* Bytes of the UTF-8 character at p, 0 when it is none. */
-static size_t ttool_utf8_len_(const char *p, const char *end)
-{
-    uint8_t c = (uint8_t)*p, low = 0x80, high = 0xBF;
-    size_t n = c < 0x80   ? 1
-               : c < 0xC2 ? 0
-               : c < 0xE0 ? 2
-               : c < 0xF0 ? 3
-               : c < 0xF5 ? 4
-                          : 0;
-    size_t i;
-    if (c == 0xE0)
-        low = 0xA0;
-    else if (c == 0xED)
-        high = 0x9F;
-    else if (c == 0xF0)
-        low = 0x90;
-    else if (c == 0xF4)
-        high = 0x8F;
-    for (i = 1; i < n; i++, low = 0x80, high = 0xBF)
-        if (p + i >= end || (uint8_t)p[i] < low || (uint8_t)p[i] > high)
-            return 0;
-    return n;
-}
-
-/* How many bytes at p can be shown as they are: UTF-8 without NUL. */
-static size_t ttool_valid_(const char *p, size_t len)
-{
-    size_t i = 0;
-    while (i < len) {
-        uint64_t w;
-        size_t n;
-        if (len - i >= 8) {
-            memcpy(&w, p + i, 8);
-            if (((w | (w - 0x0101010101010101u)) & 0x8080808080808080u) == 0) {
-                i += 8;
-                continue;
-            }
-        }
-        n = p[i] ? ttool_utf8_len_(p + i, p + len) : 0;
-        if (!n)
-            break;
-        i += n;
-    }
-    return i;
-}
-
-/* Text of a file; true when all of it was UTF-8. */
-static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
-{
-    bool whole = true;
-    for (;;) {
-        size_t n = ttool_valid_(p, len);
-        tcall_write_bytes(w, p, n);
-        if (n == len)
-            return whole;
-        tcall_write_text(w, "\xEF\xBF\xBD");
-        p += n + 1;
-        len -= n + 1;
-        whole = false;
-    }
-}
-
-/* A path on one line: control characters are escaped as in C. */
-static void ttool_write_path_(tcall_writer *w, const char *path)
-{
-    char out[5];
-    for (; *path; path++) {
-        const char *run = path;
-        while ((uint8_t)*path >= 0x20 && *path != 0x7F && *path != '\\')
-            path++;
-        ttool_write_content_(w, run, (size_t)(path - run));
-        if (!*path)
-            return;
-        if (*path == '\\')
-            tcall_write_text(w, "\\\\");
-        else
-            tcall_write_bytes(w, out,
-                              (size_t)snprintf(out, sizeof out, "\\x%02x",
-                                               (unsigned)(uint8_t)*path));
-    }
-}
-
-/* "path: what", the reason that the model gets; of a long path the end. */
-static int ttool_fail_(tcall_writer *out, int error, const char *path,
-                       const char *what)
-{
-    size_t len = strlen(path);
+    size_t len = strlen(path), wrong = strcspn(what, "\n");
     if (len > 60)
         tcall_write_text(out, "...");
     ttool_write_path_(out, len > 60 ? path + len - 57 : path);
-    tcall_write_text(out, len ? ": " : "");
-    tcall_write_text(out, what);
+    tcall_write_text(out, len && wrong ? ": " : "");
+    tcall_write_bytes(out, what, wrong);
+    if (what[wrong])
+        tcall_suggest(cx, what + wrong + 1);
     return error;
 }
 
@@ -345,38 +253,78 @@ static const struct ttool_errno_ {
     int number, error;
     const char *text;
 } ttool_errno_[] = {
-    {ENOENT, TCALL_E_NOT_FOUND, "no such file or directory"},
-    {EACCES, TCALL_E_DENIED, "permission denied by the system"},
-    {EPERM, TCALL_E_DENIED, "not permitted by the system"},
-    {EXDEV, TCALL_E_DENIED, "leads out of the workspace"},
-    {ELOOP, TCALL_E_FAILED, "too many symbolic links"},
-    {ENOTDIR, TCALL_E_FAILED, "a part of the path is no directory"},
-    {EISDIR, TCALL_E_FAILED, "is a directory"},
-    {EEXIST, TCALL_E_FAILED, "has just been made by somebody else: read it"},
-    {ENAMETOOLONG, TCALL_E_FAILED, "the path or a name in it is too long"},
-    {ENOSPC, TCALL_E_LIMIT, "no space left on the disk: nothing was changed"},
-    {EDQUOT, TCALL_E_LIMIT, "disk quota used up: nothing was changed"},
-    {EFBIG, TCALL_E_LIMIT, "the file would be too large"},
-    {EROFS, TCALL_E_DENIED, "the disk is read-only"},
-    {EMFILE, TCALL_E_LIMIT, "too many open files"},
-    {EAGAIN, TCALL_E_FAILED, "in use by another call: try again"},
-    {ESTALE, TCALL_E_STALE, "changed since it was read: read it again"},
-    {0, TCALL_E_FAILED, "input or output error; nothing was changed"},
+    {ENOENT, TCALL_E_NOT_FOUND,
+     "no such file or directory\nSee with list or glob what there is."},
+    {EACCES, TCALL_E_DENIED,
+     "permission denied by the system\nLeave it, or ask for the permission."},
+    {EPERM, TCALL_E_DENIED,
+     "not permitted by the system\nLeave it, or ask for the permission."},
+    {EXDEV, TCALL_E_DENIED,
+     "leads out of the workspace\nName it relative to the workspace's root."},
+    {ELOOP, TCALL_E_FAILED,
+     "too many symbolic links\nName the file itself, not a link."},
+    {ENOTDIR, TCALL_E_FAILED,
+     "a part of the path is no directory\nSee with list what there is."},
+    {EISDIR, TCALL_E_FAILED, "is a directory\nUse list."},
+    {EEXIST, TCALL_E_FAILED,
+     "has just been made by somebody else\nRead it first."},
+    {ENAMETOOLONG, TCALL_E_FAILED,
+     "the path or a name in it is too long\nUse a shorter one."},
+    {ENOSPC, TCALL_E_LIMIT,
+     "no space left on the disk: nothing was changed\nAsk for space."},
+    {EDQUOT, TCALL_E_LIMIT,
+     "disk quota used up: nothing was changed\nAsk for space."},
+    {EFBIG, TCALL_E_LIMIT,
+     "the file is too large for this\nWork with smaller files."},
+    {EROFS, TCALL_E_DENIED, "the disk is read-only\nWrite to another place."},
+    {EMFILE, TCALL_E_LIMIT, "too many open files\nTry again later."},
+    {EAGAIN, TCALL_E_FAILED, "in use by another call\nTry again."},
+    {ESTALE, TCALL_E_STALE, "changed since it was read\nRead it again."},
+    {0, TCALL_E_FAILED,
+     "input or output error; nothing was changed\nTry another file."},
 };
 
-static int ttool_fail_errno_(tcall_writer *out, const char *path, int number)
+static int ttool_fail_errno_(tcall_ctx *cx, tcall_writer *out, const char *path,
+                             int number)
 {
     const struct ttool_errno_ *e = ttool_errno_;
     while (e->number && e->number != number)
         e++;
-    return ttool_fail_(out, e->error, path, e->text);
+    return ttool_fail_(cx, out, e->error, path, e->text);
+}
+
+static tcall_str ttool_arg_(tcall_json args, const char *name)
+{
+    return tcall_json_str(tcall_json_get(args, name));
+}
+
+/* The path as given, for messages. */
+static const char *ttool_given_(char *buf, size_t cap, tcall_str path)
+{
+    size_t n = path.len < cap - 1 ? path.len : cap - 1;
+    if (n)
+        memcpy(buf, path.ptr, n);
+    buf[n] = '\0';
+    return buf;
+}
+
+/* "Read src/a.c". Where there is no memory for it, there is no title. */
+static void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of)
+{
+    char given[80], text[400];
+    tcall_str title = {text, 0};
+    tcall_writer w;
+    tcall_writer_init(&w, text, sizeof text);
+    tcall_write_text(&w, what);
+    ttool_write_path_(&w, ttool_given_(given, sizeof given, of));
+    title.len = w.fill;
+    tcall_title(cx, title);
 }
 
 /* -- A call and its memory ------------------------------------------------ */
 
-static ttool_workspace *ttool_begin_(tcall_ctx *cx)
+static ttool_workspace *ttool_begin_(ttool_workspace *ws)
 {
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
     ws->low = (char *)ws->desc.memory;
     ws->high = ws->low + ws->desc.memory_size;
     ws->high -= (uintptr_t)ws->high & 15;
@@ -446,7 +394,7 @@ static int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
                       const char *why)
 {
     int r = tcall_approval(cx);
-    return r == TCALL_E_DENIED ? ttool_fail_(out, r, path, why) : r;
+    return r == TCALL_E_DENIED ? ttool_fail_(cx, out, r, path, why) : r;
 }
 
 /* -- Names that need a yes ------------------------------------------------ */
@@ -497,11 +445,6 @@ static const struct ttool_guarded_ {
     {"package.json", TTOOL_RUNS_},
     {".pre-commit-config.yaml", TTOOL_RUNS_},
 };
-
-static char ttool_lower_(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
 
 /* Capitals count as small letters: some file systems see no difference. */
 static bool ttool_like_(const char *pattern, const char *name, size_t len)
@@ -710,10 +653,10 @@ static int ttool_find_(const ttool_workspace *ws, ttool_place *at,
 
 static const char *ttool_kind_(mode_t mode)
 {
-    return S_ISDIR(mode)    ? "is a directory: use list"
-           : S_ISFIFO(mode) ? "is a pipe, not a file"
-           : S_ISSOCK(mode) ? "is a socket, not a file"
-                            : "is a device, not a file";
+    return S_ISDIR(mode)    ? "is a directory\nUse list."
+           : S_ISFIFO(mode) ? "is a pipe, not a file\nName a file."
+           : S_ISSOCK(mode) ? "is a socket, not a file\nName a file."
+                            : "is a device, not a file\nName a file.";
 }
 
 /* Opens a regular file that was found: the same one, or ESTALE. */

@@ -23,9 +23,12 @@ void setup()
     Serial.begin(115200);
     pinMode(LED_BUILTIN, OUTPUT);
     tool.name = "set_led";
-    tool.description = "Switch the board's LED on or off.";
-    tool.parameters = "{\"type\":\"object\",\"required\":[\"on\"],"
-                      "\"properties\":{\"on\":{\"type\":\"boolean\"}}}";
+    tool.description = "Switch the LED of the board on or off.";
+    tool.parameters = TCALL_JSON({
+        "type": "object",
+        "properties": {"on": {"type": "boolean", "description": "true: on"}},
+        "required": ["on"], "additionalProperties": false
+    });
     tool.run = setLed;
     tool.permissions = TCALL_ACTUATE;
 

@@ -71,25 +71,26 @@ static int set_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, on ? "The relay is on." : "The relay is off.");
 }
 
-#define ON_OFF                                        \
-    TCALL_JSON({                                      \
-        "type" : "object",                            \
-        "properties" : {"on" : {"type" : "boolean"}}, \
-        "required" : ["on"],                          \
-        "additionalProperties" : false                \
+#define ON_OFF                                                         \
+    TCALL_JSON({                                                       \
+        "type" : "object",                                             \
+        "properties" :                                                 \
+            {"on" : {"type" : "boolean", "description" : "true: on"}}, \
+        "required" : ["on"],                                           \
+        "additionalProperties" : false                                 \
     })
 
 static const tcall_tool tools[] = {
     {
         .name = "set_led",
-        .description = "Switch the board's LED on or off.",
+        .description = "Switch the LED of the board on or off.",
         .parameters = ON_OFF,
         .run = set_led,
         .permissions = TCALL_ACTUATE,
     },
     {
         .name = "get_temperature",
-        .description = "Read the temperature of the plate.",
+        .description = "Read the temperature of the plate, in degrees Celsius.",
         .parameters = TCALL_JSON({"type" : "object", "properties" : {}}),
         .run = get_temperature,
         .permissions = TCALL_READ,

@@ -8,6 +8,7 @@ image holding more than the one before:
     json    read a JSON text and write one
     schema  check it against a schema
     core    find a tool by its name, check the call, run it
+    straight  the same without stages, which are not in README
     life    the same with every hook there is, and with checked output
     agent   core with one provider, conversation memory and the agent loop
     five    five providers
@@ -52,6 +53,7 @@ IMAGES = {  # and what README calls it
     "schema": "+ schema",
     "pick": "+ pick",
     "core": "+ invoke",
+    "straight": "",
     "life": "the same, every hook",
     "agent": "invoke + chat, agent, one provider",
     "five": "the same, five providers",
@@ -60,6 +62,9 @@ IMAGES = {  # and what README calls it
 STACK_AIM = 1024  # of a public function, on M4
 AIMS = {("core", "M4"): 12 * 1024, ("life", "M4"): 20 * 1024,
         ("agent", "M4"): 24 * 1024}
+# What a program pays for hooks that it does not use, and for all of them; and
+# those in flash, of the images core and life without what straight takes.
+HOOK_BARS = {"core": 1024, "life": 8 * 1024}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
@@ -86,7 +91,8 @@ POINTERS = {
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_"],
-    "provider.more": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"], "ask.view": ["tcall_view"],
+    "provider.more": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"],
+    "p.join": ["tcall_join_details"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
     "ask.describe": ["tcall_describe"], "l.found": [],
     "desc.run_hooks": ["tcall_run_hooks"],
@@ -432,7 +438,10 @@ def main():
             if not (HERE / f"fw_{image}.c").exists():
                 continue
             program = t.compile(HERE / f"fw_{image}.c")
-            elf = t.link(image, [program] + ours * (image != "empty"))
+            library = ours * (image != "empty")
+            if image == "straight":
+                library = [t.compile(HERE / "straight.c")]
+            elf = t.link(image, [program, *library])
             flash[image, t.name] = flash_of(t, elf)
             parts[image, t.name], symbols[image, t.name] = shares(elf,
                                                                   header)
@@ -482,6 +491,11 @@ def main():
             line(f"  {image}", [flash[image, n] for n in names] +
                  ([f"  (M4: aim {AIMS[image, 'M4']})"]
                   if (image, "M4") in AIMS else []))
+    for image, bar in HOOK_BARS.items():
+        added = [flash[image, n] - flash["straight", n] for n in names]
+        line(f"  {image} - straight", added + [f"  (M4: held at {bar})"])
+        gate("M4" not in names or added[names.index("M4")] <= bar,
+             f"M4: {image} is {max(added)} bytes above straight")
     for also, added in more.items():
         print(f"  agent and {also:10} on M4: +{added}, held at {ALSO_BAR}")
         gate(added <= ALSO_BAR, f"M4: {also} adds {added} bytes")
