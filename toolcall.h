@@ -10912,7 +10912,8 @@ static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
 static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
     tcall_block *b = r->chat->block;
-    memmove(b->base + to, b->base + from, b->low - from);
+    if (b->low > from)
+        memmove(b->base + to, b->base + from, b->low - from);
     b->low += to - from;
     tcall_block_room_(b, 0); /* for the peak */
     if (r->pending >= from)
@@ -10929,22 +10930,23 @@ static void tcall_reader_remove_(tcall_reader *r, size_t at)
     tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
 }
 
-/* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *r, size_t at, int part, size_t n)
+/* Gives a part another length, at its end; the room is there. Returns where it
+ * ended. */
+static char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
+                                  size_t n)
 {
     tcall_head_ *h = tcall_reader_head_(r, at);
     size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
     tcall_len_set_(h, part, n);
     tcall_reader_shift_(r, end, end - old + n);
+    return r->chat->block->base + end;
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
 static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 {
-    tcall_head_ *h = tcall_reader_head_(r, at);
-    char *to = (char *)h + tcall_head_end_(h, part);
-    tcall_reader_resize_(r, at, part, tcall_len_(h, part) + s.len);
-    tcall_copy_(to, s);
+    size_t n = tcall_reader_len_(r, at, part) + s.len;
+    tcall_copy_(tcall_reader_resize_(r, at, part, n), s);
 }
 
 /* Void all that was read. */

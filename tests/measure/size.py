@@ -115,6 +115,8 @@ POINTERS = {
 BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
     ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
+    # What is opaque asks for room by giving up what is opaque.
+    ("tcall_opaque*", "provider.more", ["tcall_opaque"]),
 ]
 
 
