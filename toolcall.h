@@ -177,14 +177,37 @@ const char *tcall_error_text(int error);
  */
 
 /* One row of an outline: a tree written in preorder, each row with its depth,
- * the root being depth 0 and not written. key "*" is any element of an array,
- * "0" the first. The table ends with a row whose depth is 0. */
+ * the root being depth 0 and not written. */
 typedef struct tcall_path {
     uint8_t depth;
     uint8_t field; /* reported to the callback; 0: only leads to others */
     uint8_t how;   /* TCALL_PATH_... */
-    char key[21];  /* no pointer: what is not used is then not linked */
+    uint8_t len;   /* of its key */
 } tcall_path;
+
+/* The rows, the last with depth 0, and their keys one behind the other. */
+typedef struct tcall_outline {
+    const tcall_path *rows;
+    const char *keys;
+} tcall_outline;
+
+/* Defines both from a list of X(depth, field, how, key). key "*" is any
+ * element of an array, "0" the first:
+ *
+ * #define ROWS(X)          \
+ *     X(1, 0, 0, "choices") \
+ *     X(2, 0, 0, "*")       \
+ *     X(3, FINISH, 0, "finish_reason")
+ *
+ * TCALL_OUTLINE(outline, ROWS)
+ *
+ * What is not used is not linked: the keys are no pointers in the rows. */
+#define TCALL_OUTLINE(name, LIST)                                           \
+    static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
+    static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
+    static const tcall_outline name = {name##_rows, name##_keys};
+#define TCALL_ROW_(depth, field, how, key)     {depth, field, how, sizeof key - 1},
+#define TCALL_ROW_KEY_(depth, field, how, key) key
 
 enum {
     TCALL_PATH_SAME = 1, /* its inside is that of the next row, of the same
@@ -206,8 +229,8 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
 /* Levels of an outline, and the longest key that one may name. */
-#define TCALL_SCAN_LEVELS_ 16
-#define TCALL_SCAN_KEY_    32
+#define TCALL_SCAN_LEVELS_ 9
+#define TCALL_SCAN_KEY_    20
 
 typedef enum tcall_type {
     TCALL_MISSING,
@@ -235,7 +258,14 @@ typedef struct tcall_utf_ {
 } tcall_utf_;
 
 typedef struct tcall_scan {
-    const tcall_path *paths;
+    uint8_t state, number, hex_left, in_key;
+    uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
+    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
+    uint8_t at;   /* of the container that is open */
+    bool object;  /* it is one */
+    uint8_t key_len;
+    const tcall_path *rows;
+    const char *keys;
     tcall_scan_fn on;
     void *user;
     size_t pos;     /* bytes consumed; after an error, where it stands */
@@ -252,21 +282,17 @@ typedef struct tcall_scan {
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
     tcall_utf_ utf;
-    uint8_t state, number, hex_left, in_key;
-    uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
-    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
-    uint8_t at;   /* of the container that is open */
-    bool object;  /* it is one */
-    uint8_t key_len;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
-    uint8_t index[TCALL_SCAN_LEVELS_];          /* element, 255 and more: 255 */
+    uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
+    uint16_t behind;                    /* the key that matched last */
+    uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
     char key[TCALL_SCAN_KEY_];
 } tcall_scan;
 
-/* Start over. paths and on may be NULL: then it only recognises. */
-void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
-                     void *user);
+/* Start over. outline and on may be NULL: then it only recognises. */
+void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                     tcall_scan_fn on, void *user);
 /* Also make a token of each value and key; the text must be fed in one piece.
  * s->tokens counts those too that do not fit. */
 void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
@@ -688,6 +714,9 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
 typedef struct tcall_writer {
+    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
+    char last;      /* tells whether a comma is due */
+    uint16_t depth; /* brackets open: outside of them no commas are */
     char *buf;
     size_t cap;
     size_t fill; /* bytes in buf */
@@ -696,9 +725,6 @@ typedef struct tcall_writer {
     tcall_sink sink;
     void *user;
     int error;
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* tells whether a comma is due */
-    uint16_t depth; /* brackets open: outside of them no commas are */
 } tcall_writer;
 
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
@@ -1344,12 +1370,14 @@ typedef struct tcall_result {
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
+    uint8_t stage;               /* tcall_stage at hand */
+    uint8_t state, phase, depth; /* private, as are these */
+    bool timed, asked, lacks, begun, mapped, asks, mine;
+    uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
     tcall_session *session;      /* may be NULL */
     const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
     int error;                   /* TCALL_OK, or why the call failed */
     tcall_str reason;            /* in words, may be empty */
     const char *by;              /* name of the hook that failed, may be NULL */
@@ -1370,8 +1398,6 @@ struct tcall_ctx {
     uint32_t held;              /* acquiring hooks that are to be released */
     uint32_t at, inner, around; /* place of the next hook */
     int ran;                    /* how the last attempt went */
-    uint8_t state, phase, depth;
-    bool timed, asked, lacks, begun, mapped, asks, mine;
 };
 
 struct tcall_call {
@@ -1898,8 +1924,7 @@ enum {
 
 /* In what a server differs from its format (tcall_provider.traits). */
 enum {
-    TCALL_TRAIT_OPAQUE = 1,      /* what is opaque has to go back */
-    TCALL_TRAIT_ASK_OPAQUE = 2,  /* and it has to be asked for */
+    TCALL_TRAIT_ASK_OPAQUE = 2,  /* what is opaque has to be asked for */
     TCALL_TRAIT_ANY = 4,         /* "any" is its word for "required" */
     TCALL_TRAIT_WEAK_CHOICE = 8, /* to name a tool or none is not obeyed: then
                                     that one is sent alone, or none is */
@@ -1911,23 +1936,27 @@ enum {
     TCALL_TRAIT_NO_USAGE = 512      /* no stream_options */
 };
 
+struct tcall_reader;
 typedef struct tcall_provider tcall_provider;
 struct tcall_provider {
     const char *name;
     const char *url; /* where it is; "": every user has one of his own */
     /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
-    const char *stream_path; /* NULL: the same */
-    const char *key_header;  /* carries the key */
-    const char *key_prefix;  /* before the key: "Bearer " */
-    const char *version[2];  /* a further header: name, value */
-    const tcall_path *paths; /* where things stand in an answer */
-    const char *words;       /* reasons to stop, types: TCALL_SAYS_... */
+    const char *stream_path;    /* NULL: the same */
+    const char *key_header;     /* carries the key */
+    const char *key_prefix;     /* before the key: "Bearer " */
+    const char *version[2];     /* a further header: name, value */
+    const tcall_outline *paths; /* where things stand in an answer */
+    const char *words;          /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
      * the same for the same id. NULL: any id will do. */
     tcall_str (*id)(char *to, tcall_str id);
+    /* tcall_opaque: reasoning is kept and goes back as it came. NULL: it does
+     * not. */
+    void (*more)(struct tcall_reader *r, int what, tcall_str s);
     /* Writes the reasoning that came in its second form, in pieces, as a value.
      * NULL: only the first form goes back. */
     int (*join)(tcall_writer *w, tcall_str pieces);
@@ -1941,40 +1970,41 @@ extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
- * X(name, url, path, key header, before the key, id, join, traits). Each is a
- * tcall_provider: tcall_groq, tcall_mistral ... A copy with another url, path
- * or trait serves what is not here. */
-#define TCALL_SERVERS(X)                                                      \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",            \
-      "Authorization", "Bearer ", NULL, NULL, 0)                              \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",              \
-      "Authorization", "Bearer ", tcall_id_of_nine, NULL,                     \
-      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)        \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",              \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |  \
-          TCALL_TRAIT_MAX_TOKENS)                                             \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",        \
-      "Authorization", "Bearer ", NULL, tcall_join_details,                   \
-      TCALL_TRAIT_OPAQUE | TCALL_TRAIT_MAX_TOKENS)                            \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",       \
-      "Bearer ", NULL, NULL, 0)                                               \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, 0) \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",              \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
-          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                  \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",              \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                       \
-          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                   \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",            \
-      "Authorization", "Bearer ", NULL, NULL,                                 \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                       \
-          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                   \
+ * X(name, url, path, key header, before the key, id, more, join, traits). Each
+ * is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another url,
+ * path or trait serves what is not here. */
+#define TCALL_SERVERS(X)                                                   \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",         \
+      "Authorization", "Bearer ", NULL, NULL, NULL, 0)                     \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", tcall_id_of_nine, NULL, NULL,            \
+      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)     \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",           \
+      "Authorization", "Bearer ", NULL, tcall_opaque, NULL,                \
+      TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                    \
+          TCALL_TRAIT_MAX_TOKENS)                                          \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",     \
+      "Authorization", "Bearer ", NULL, tcall_opaque, tcall_join_details,  \
+      TCALL_TRAIT_MAX_TOKENS)                                              \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",    \
+      "Bearer ", NULL, NULL, NULL, 0)                                      \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, \
+      NULL, 0)                                                             \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                    \
+          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)               \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",           \
+      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                    \
+          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",         \
+      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
+      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                    \
+          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                \
           TCALL_TRAIT_MAX_TOKENS)
 
-#define TCALL_X_(name, url, path, header, prefix, id, join, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -1986,6 +2016,8 @@ tcall_str tcall_id_of_nine(char *to, tcall_str id);
  * is put together, because a signature is of the whole. All else is as it
  * came. */
 int tcall_join_details(tcall_writer *w, tcall_str pieces);
+/* For tcall_provider.more; nobody else calls it. */
+void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
@@ -1993,28 +2025,39 @@ const tcall_provider *tcall_provider_named(const char *name);
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
     tcall_stop stop;
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    long input_tokens;  /* -1: unknown */
-    long output_tokens;
+    int error; /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
+                  TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
+                  (then block->need tells), or what scanning found */
     int calls;
-    int error;         /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
-                          TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
-                          (then block->need tells), or what scanning found */
-    char message[160]; /* the provider's words about its error, cut; where it
-                          is no answer at all, its beginning: "<html>..." */
-    bool text_cut;     /* the text did not fit and was cut */
+    bool text_cut; /* the text did not fit and was cut */
     /* Bytes of opaque reasoning that did not fit. The calls are there, but
      * their results cannot be sent back: block->need tells more. */
     size_t unkept;
-    long wait_ms; /* how long to wait, -1: unknown */
+    long input_tokens; /* -1: unknown */
+    long output_tokens;
+    long wait_ms;       /* how long to wait, -1: unknown */
+    char stop_text[32]; /* the provider's own word, cut if longer; of an error
+                           its code or type */
+    char message[160];  /* the provider's words about its error, cut; where it
+                           is no answer at all, its beginning: "<html>..." */
 } tcall_answer;
 
 /* Reads one answer. Only answer is for others to look at, and call may be set:
  * it gets each call as it comes. Its first piece has name and id, for most
- * providers; text is what came of the arguments, checked by nobody. */
+ * providers; text is what came of the arguments, checked by nobody. Small
+ * fields stand first: code for them is shorter. */
 typedef struct tcall_reader {
-    tcall_answer answer;
+    uint8_t index;      /* of the element; 255: none */
+    uint8_t kind, type; /* of it */
+    uint8_t event;      /* of the document */
+    uint8_t choice;     /* its number, and sets of them: */
+    uint8_t began, finished;
+    uint8_t state, match; /* of the framing */
+    bool sse, cr, inside, some;
+    bool broken, complete, whole, cut;
+    bool open, skip, object, ignored, stopped, has_text;
+    bool element, keeping, announced, before;
+    uint8_t all; /* it has all the arguments; 2: as no text */
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
@@ -2026,16 +2069,8 @@ typedef struct tcall_reader {
     size_t raw;      /* its text as it came, if keeping */
     size_t text_max; /* bytes of text that are kept */
     size_t lost;     /* bytes that did not fit */
-    uint8_t index;   /* of the element; 255: none */
-    uint8_t choice, began, finished; /* number and sets of choices */
-    uint8_t state, match;            /* of the framing */
-    bool sse, cr, inside, some;
-    bool broken, complete, whole, cut;
-    bool open, skip, object, ignored, stopped, has_text;
-    bool element, keeping, announced, before;
-    uint8_t kind, type, event; /* of the element, of the document */
-    uint8_t all;               /* it has all the arguments; 2: as no text */
     size_t raw_lost;
+    tcall_answer answer;
     char word[40]; /* the short value that is being read */
     tcall_scan scan;
 } tcall_reader;
@@ -2219,31 +2254,32 @@ enum {
     TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
 };
 
+/* For others to look at are wait_ms, chat, response, desc and answer. Small
+ * fields stand first: code for them is shorter. */
 typedef struct tcall_agent {
-    tcall_agent_desc desc;
-    tcall_chat chat;
-    tcall_answer answer; /* the last one */
-    tcall_response response;
     uint32_t wait_ms; /* tcall_agent_step has nothing to do for so long */
-    /* private */
-    tcall_reader *reader;
-    tcall_request request;
-    tcall_header headers[3];
-    char *io;
-    size_t sent, received, mark, call_at;
-    uint32_t started, paused, pause, random;
-    uint16_t rounds, calls, tries;
     uint8_t state;
     bool run; /* calls are run, not only checked */
     bool cancelled;
-    bool opened;       /* the transport has to be closed */
-    bool again;        /* a dead connection was replaced */
+    bool opened;        /* the transport has to be closed */
+    bool again;         /* a dead connection was replaced */
+    bool picked;        /* only the picks are sent */
+    uint8_t pick_count; /* of them */
+    uint16_t rounds, calls, tries;
+    tcall_reader *reader;
+    char *io;
+    size_t sent, received, mark, call_at;
+    uint32_t started, paused, pause, random;
     tcall_call *batch; /* calls under way: call, or in the block */
     size_t batch_high; /* of the block, before them */
     int batch_n, done; /* of them; results that are in the chat */
     int turn, waiting; /* whose turn it is; that wait for approval in a row */
-    bool picked;       /* only the picks are sent */
-    uint8_t pick_count;
+    tcall_chat chat;
+    tcall_response response;
+    tcall_agent_desc desc;
+    tcall_answer answer; /* the last one */
+    tcall_request request;
+    tcall_header headers[3];
     uint16_t picks[TCALL_AGENT_PICKS];
     tcall_call call;
 } tcall_agent;
@@ -2595,14 +2631,18 @@ static bool tcall_number_ends_(uint8_t state)
     return 0x258 >> state & 1;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_path *paths, tcall_scan_fn on,
-                     void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                     tcall_scan_fn on, void *user)
 {
     memset(s, 0, sizeof *s);
-    s->paths = paths;
+    s->row = TCALL_SCAN_NONE_;
+    if (outline) {
+        s->rows = outline->rows;
+        s->keys = outline->keys;
+        s->row = TCALL_SCAN_ROOT_;
+    }
     s->on = on;
     s->user = user;
-    s->row = paths ? TCALL_SCAN_ROOT_ : TCALL_SCAN_NONE_;
     s->at = TCALL_SCAN_NONE_;
 }
 
@@ -2701,18 +2741,20 @@ static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
                              const char *p, size_t n)
 {
     int r;
-    if (row >= TCALL_SCAN_ROOT_ || !s->paths[row].field || s->error)
+    if (row >= TCALL_SCAN_ROOT_ || !s->rows[row].field || s->error)
         return;
-    r = s->on(s->user, s->paths[row].field, event, tcall_slice_(p, n));
+    r = s->on(s->user, s->rows[row].field, event, tcall_slice_(p, n));
     if (r < 0)
         s->error = r;
 }
 
-/* The row below parent that the key or element matches. */
-static inline uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
+/* The row below parent, that of the open container, that the key or element
+ * matches. */
+static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
                                         const char *key, size_t len)
 {
-    const tcall_path *row = s->paths;
+    const tcall_path *row = s->rows;
+    const char *text = s->keys;
     uint8_t below = 1;
     if (parent == TCALL_SCAN_NONE_)
         return TCALL_SCAN_NONE_;
@@ -2720,13 +2762,15 @@ static inline uint8_t tcall_scan_match_(const tcall_scan *s, uint8_t parent,
         row += parent;
         below = (uint8_t)(row->depth + 1);
         row++;
+        text += s->below[s->depth - 1];
     }
-    for (; row->depth >= below; row++) {
+    for (; row->depth >= below; text += row->len, row++) {
         if (row->depth != below)
             continue;
-        if (row->key[0] == key[0] && strncmp(row->key, key, len) == 0 &&
-            row->key[len] == 0)
-            return (uint8_t)(row - s->paths);
+        if (row->len == len && *text == *key && memcmp(text, key, len) == 0) {
+            s->behind = (uint16_t)(text - s->keys + row->len);
+            return (uint8_t)(row - s->rows);
+        }
         if (row->how & TCALL_PATH_LAST)
             break;
     }
@@ -2766,6 +2810,7 @@ static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
 {
     uint8_t row, bit = (uint8_t)(1u << (s->depth & 7));
+    unsigned below = 0;
     tcall_scan_begin_(s, c);
     tcall_scan_token_open_(s);
     s->object = *c == '{';
@@ -2773,13 +2818,20 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (s->depth >= TOOLCALL_MAX_DEPTH)
         return tcall_scan_fail_(s, TCALL_E_DEPTH);
     if (row < TCALL_SCAN_ROOT_) {
-        if (s->paths[row].how & TCALL_PATH_RAW && !s->raw_depth) {
+        const tcall_path *path = s->rows + row;
+        below = s->behind;
+        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        row = s->paths[row].how & TCALL_PATH_ROOT
-                  ? (uint8_t)TCALL_SCAN_ROOT_
-                  : (uint8_t)(row + (s->paths[row].how & TCALL_PATH_SAME));
+        if (path->how & TCALL_PATH_SAME) {
+            row++;
+            below += path[1].len;
+        }
+        if (path->how & TCALL_PATH_ROOT) {
+            row = TCALL_SCAN_ROOT_;
+            below = 0;
+        }
     }
     s->open[s->depth >> 3] &= (uint8_t)~bit;
     if (s->object)
@@ -2787,6 +2839,7 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     s->at = TCALL_SCAN_NONE_;
     if (s->depth < TCALL_SCAN_LEVELS_) {
         s->at = s->node[s->depth] = row;
+        s->below[s->depth] = (uint16_t)below;
         s->index[s->depth] = 0;
     }
     s->depth++;
@@ -2830,7 +2883,7 @@ static void tcall_scan_string_begin_(tcall_scan *s, const char *p, bool key)
         s->key_len = 0;
         if (s->at != TCALL_SCAN_NONE_)
             s->take = 1;
-    } else if (s->row < TCALL_SCAN_ROOT_ && s->paths[s->row].field) {
+    } else if (s->row < TCALL_SCAN_ROOT_ && s->rows[s->row].field) {
         s->take = 2;
     }
 }
@@ -9558,17 +9611,21 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
-/* key=value, cut where it is long. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v)
+/* key=value, cut where it is long; without a value the text. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v,
+                               const char *text)
 {
-    char text[32];
+    char room[32];
     tcall_writer value;
-    tcall_writer_init(&value, text, sizeof text);
-    tcall_write_json(&value, v);
+    tcall_writer_init(&value, room, sizeof room);
+    if (v.tok)
+        tcall_write_json(&value, v);
+    else
+        tcall_write_text(&value, text);
     tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
     tcall_write_text(w, "=");
-    tcall_write_bytes(w, text,
-                      value.error ? tcall_utf8_cut_(text, value.fill - 1)
+    tcall_write_bytes(w, room,
+                      value.error ? tcall_utf8_cut_(room, value.fill - 1)
                                   : value.fill);
     tcall_write_text(w, value.error ? "..." : "");
 }
@@ -9583,40 +9640,31 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
     tcall_write_text(w, name);
     for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
         tcall_write_text(w, gap);
-        tcall_write_short_(w, tcall_json_key(v), v);
+        tcall_write_short_(w, tcall_json_key(v), v, NULL);
         gap = ", ";
     }
     tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
 }
 
-/* A value that the schema of a property may take. */
-static tcall_json tcall_example_(tcall_json property)
+/* A value that the schema of a property names; none: a text of its type. */
+static tcall_json tcall_example_(tcall_json property, const char **text)
 {
-    static const char text[] = "\"value\" 1 true [] {}";
-    static const tcall_tok tok[] = {{TCALL_STRING, 1, 6, 1, 0},
-                                    {TCALL_NUMBER, 8, 9, 1, 0},
-                                    {TCALL_BOOL, 10, 14, 1, 0},
-                                    {TCALL_ARRAY, 15, 17, 1, 0},
-                                    {TCALL_OBJECT, 18, 20, 1, 0}};
     static const char keys[][9] = {"enum", "examples", "const", "default",
                                    "minimum"};
-    const char *type =
-        tcall_json_string(tcall_json_get(property, "type"), "string");
-    tcall_json v;
+    static const char types[] = "i1\0n1\0btrue\0a[]\0o{}\0";
+    const char *type = tcall_json_string(tcall_json_get(property, "type"), "");
+    tcall_json v = property;
     size_t i;
     for (i = 0; i < TCALL_COUNT(keys); i++) {
         v = tcall_json_get(property, keys[i]);
         if (i < 2)
             v = tcall_json_at(v, 0);
         if (v.tok)
-            return v;
+            break;
     }
-    v.text = text;
-    v.tok = &tok[*type == 'n' || *type == 'i' ? 1
-                 : *type == 'b'               ? 2
-                 : *type == 'a'               ? 3
-                 : *type == 'o'               ? 4
-                                              : 0];
+    for (*text = types; **text && **text != *type; *text += strlen(*text) + 1)
+        ;
+    *text = **text ? *text + 1 : "\"value\"";
     return v;
 }
 
@@ -9644,10 +9692,10 @@ TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
     for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
          name = tcall_json_next(name)) {
         tcall_json all = tcall_json_get(schema, "properties");
-        const char *key = tcall_json_string(name, "");
+        const char *key = tcall_json_string(name, ""), *text;
+        tcall_json v = tcall_example_(tcall_json_get(all, key), &text);
         tcall_write_text(w, comma);
-        tcall_write_short_(w, tcall_str_of(key),
-                           tcall_example_(tcall_json_get(all, key)));
+        tcall_write_short_(w, tcall_str_of(key), v, text);
         comma = ", ";
     }
     tcall_write_text(w, *comma == '(' ? "()" : ")");
@@ -10708,11 +10756,12 @@ enum {
     TCALL_PARTS_
 };
 
+/* Of bytes only: it stands in the block wherever its item begins. */
 typedef struct tcall_head_ {
-    uint32_t len[TCALL_PARTS_];
     uint8_t kind; /* tcall_kind and the flags below */
     int8_t error;
     uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_head_;
 
 enum {
@@ -10732,17 +10781,22 @@ enum {
  * next call: it then can at least be named. */
 #define TCALL_RESERVE_ 64
 
-static tcall_head_ tcall_head_get_(const tcall_chat *c, size_t at)
+static tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
 {
-    tcall_head_ h;
-    memcpy(&h, c->block->base + at, sizeof h);
-    return h;
+    return (tcall_head_ *)(void *)(c->block->base + at);
 }
 
-static void tcall_head_set_(const tcall_chat *c, size_t at,
-                            const tcall_head_ *h)
+static size_t tcall_len_(const tcall_head_ *h, int part)
 {
-    memcpy(c->block->base + at, h, sizeof *h);
+    uint32_t n;
+    memcpy(&n, h->len[part], sizeof n);
+    return n;
+}
+
+static void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+{
+    uint32_t n = (uint32_t)len;
+    memcpy(h->len[part], &n, sizeof n);
 }
 
 /* Where a part ends, from the head on; the last one ends the item. */
@@ -10750,7 +10804,7 @@ static size_t tcall_head_end_(const tcall_head_ *h, int part)
 {
     size_t n = TCALL_HEAD_;
     for (; part >= 0; part--)
-        n += h->len[part];
+        n += tcall_len_(h, part);
     return n;
 }
 
@@ -10775,53 +10829,77 @@ static char *tcall_copy_(char *to, tcall_str s)
 
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    tcall_head_ h;
-    size_t at = chat->block->low;
-    char *to;
-    memset(&h, 0, sizeof h);
-    h.kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
-                       (item->lost ? TCALL_ITEM_LOST_ : 0));
-    h.error = (int8_t)item->error;
-    h.len[TCALL_PART_ID_] = (uint32_t)item->id.len;
-    h.len[TCALL_PART_NAME_] = (uint32_t)item->name.len;
-    h.len[TCALL_PART_SIGN_] = (uint32_t)item->sign.len;
-    h.len[TCALL_PART_TEXT_] = (uint32_t)item->text.len;
-    if (!tcall_block_grow_(chat->block, tcall_head_size_(&h)))
+    const tcall_str parts[TCALL_PARTS_] = {item->id, item->name, item->sign,
+                                           item->text};
+    size_t at = chat->block->low, size = TCALL_HEAD_;
+    tcall_head_ *h = tcall_head_at_(chat, at);
+    char *to = chat->block->base + at + TCALL_HEAD_;
+    int i;
+    for (i = 0; i < TCALL_PARTS_; i++)
+        size += parts[i].len;
+    if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    tcall_head_set_(chat, at, &h);
-    to = tcall_copy_(chat->block->base + at + TCALL_HEAD_, item->id);
-    to = tcall_copy_(tcall_copy_(to, item->name), item->sign);
-    tcall_copy_(to, item->text);
+    memset(h, 0, sizeof *h);
+    h->kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
+                        (item->lost ? TCALL_ITEM_LOST_ : 0));
+    h->error = (int8_t)item->error;
+    for (i = 0; i < TCALL_PARTS_; i++) {
+        tcall_len_set_(h, i, parts[i].len);
+        to = tcall_copy_(to, parts[i]);
+    }
     return TCALL_OK;
 }
 
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     size_t from = chat->start + *at;
-    const char *p = chat->block->base + from + TCALL_HEAD_;
-    tcall_head_ h;
+    const tcall_head_ *h;
+    const char *p;
     if (from >= chat->block->low)
         return false;
-    h = tcall_head_get_(chat, from);
-    item->kind = h.kind & TCALL_ITEM_KIND_;
-    item->made = (h.kind & TCALL_ITEM_MADE_) != 0;
-    item->lost = (h.kind & TCALL_ITEM_LOST_) != 0;
-    item->error = h.error;
-    item->id = tcall_slice_(p, h.len[TCALL_PART_ID_]);
+    h = tcall_head_at_(chat, from);
+    p = chat->block->base + from + TCALL_HEAD_;
+    item->kind = h->kind & TCALL_ITEM_KIND_;
+    item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
+    item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
+    item->error = h->error;
+    item->id = tcall_slice_(p, tcall_len_(h, TCALL_PART_ID_));
     p += item->id.len;
-    item->name = tcall_slice_(p, h.len[TCALL_PART_NAME_]);
+    item->name = tcall_slice_(p, tcall_len_(h, TCALL_PART_NAME_));
     p += item->name.len;
-    item->sign = tcall_slice_(p, h.len[TCALL_PART_SIGN_]);
-    item->text = tcall_slice_(p + item->sign.len, h.len[TCALL_PART_TEXT_]);
-    *at += tcall_head_size_(&h);
+    item->sign = tcall_slice_(p, tcall_len_(h, TCALL_PART_SIGN_));
+    p += item->sign.len;
+    item->text = tcall_slice_(p, tcall_len_(h, TCALL_PART_TEXT_));
+    *at += tcall_head_size_(h);
     return true;
+}
+
+static tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
+{
+    return tcall_head_at_(r->chat, at);
+}
+
+static uint8_t tcall_reader_kind_(const tcall_reader *r, size_t at)
+{
+    return tcall_reader_head_(r, at)->kind & TCALL_ITEM_KIND_;
+}
+
+static size_t tcall_reader_len_(const tcall_reader *r, size_t at, int part)
+{
+    return tcall_len_(tcall_reader_head_(r, at), part);
+}
+
+static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(r, at));
 }
 
 /* Moves all that stands from "from" on to "to"; the room is there. */
 static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
     tcall_block *b = r->chat->block;
-    memmove(b->base + to, b->base + from, b->low - from);
+    if (b->low > from)
+        memmove(b->base + to, b->base + from, b->low - from);
     b->low += to - from;
     tcall_block_room_(b, 0); /* for the peak */
     if (r->pending >= from)
@@ -10832,68 +10910,29 @@ static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
         r->raw += to - from;
 }
 
+/* Takes the item at at out. */
+static void tcall_reader_remove_(tcall_reader *r, size_t at)
+{
+    tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
+}
+
+/* Gives a part another length, at its end; the room is there. Returns where it
+ * ended. */
+static char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
+                                  size_t n)
+{
+    tcall_head_ *h = tcall_reader_head_(r, at);
+    size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
+    tcall_len_set_(h, part, n);
+    tcall_reader_shift_(r, end, end - old + n);
+    return r->chat->block->base + end;
+}
+
 /* Adds bytes, for which there is room, to the end of an item's part. */
 static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t to = at + tcall_head_end_(&h, part);
-    tcall_reader_shift_(r, to, to + s.len);
-    tcall_copy_(r->chat->block->base + to, s);
-    h.len[part] += (uint32_t)s.len;
-    tcall_head_set_(r->chat, at, &h);
-}
-
-/* Takes n bytes from the end of an item's part. */
-static void tcall_reader_take_(tcall_reader *r, size_t at, int part, size_t n)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t end = at + tcall_head_end_(&h, part);
-    h.len[part] -= (uint32_t)n;
-    tcall_head_set_(r->chat, at, &h);
-    tcall_reader_shift_(r, end, end - n);
-}
-
-static void tcall_reader_shorten_(tcall_reader *r, size_t at, size_t n)
-{
-    tcall_reader_take_(r, at, TCALL_PART_TEXT_, n);
-}
-
-/* What is opaque of an item does not fit. */
-static void tcall_reader_bare_(tcall_reader *r, size_t at, size_t more)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    size_t n = h.len[TCALL_PART_SIGN_];
-    tcall_reader_take_(r, at, TCALL_PART_SIGN_, n);
-    if ((h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        n += h.len[TCALL_PART_TEXT_];
-        tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
-    }
-    if (n + more == 0)
-        return;
-    r->answer.unkept += n + more;
-    h = tcall_head_get_(r->chat, at);
-    h.kind |= TCALL_ITEM_LOST_;
-    tcall_head_set_(r->chat, at, &h);
-}
-
-static void tcall_reader_drop_raw_(tcall_reader *r)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, r->raw);
-    r->raw_lost += h.len[TCALL_PART_TEXT_];
-    tcall_reader_shorten_(r, r->raw, h.len[TCALL_PART_TEXT_]);
-}
-
-/* Gives up all that is opaque. */
-static void tcall_reader_strip_(tcall_reader *r)
-{
-    tcall_head_ h;
-    size_t at = r->start;
-    if (r->keeping)
-        tcall_reader_drop_raw_(r);
-    for (; at < r->chat->block->low; at += tcall_head_size_(&h)) {
-        tcall_reader_bare_(r, at, 0);
-        h = tcall_head_get_(r->chat, at);
-    }
+    size_t n = tcall_reader_len_(r, at, part) + s.len;
+    tcall_copy_(tcall_reader_resize_(r, at, part, n), s);
 }
 
 /* Void all that was read. */
@@ -10908,26 +10947,43 @@ static void tcall_reader_clear_(tcall_reader *r)
     r->answer.stop_text[0] = 0;
 }
 
+/* What only some providers do, see tcall_provider.more. */
+enum {
+    /* A piece for a part of the slot, or one of these: */
+    TCALL_MORE_STRIP_ = TCALL_PARTS_, /* calls need the memory */
+    TCALL_MORE_RAW_,                  /* a piece of an element as JSON text */
+    TCALL_MORE_RAW_END_,              /* which is complete */
+    TCALL_MORE_SAID_,  /* the pending element was text of the model */
+    TCALL_MORE_MERGE_, /* it is to go to the item at slot */
+    TCALL_MORE_WAIT_   /* how long to wait, in words */
+};
+
+static void tcall_reader_more_(tcall_reader *r, int what, tcall_str s)
+{
+    if (r->provider->more)
+        r->provider->more(r, what, s);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *r)
+{
+    return r->has_text ? tcall_reader_len_(r, r->start, TCALL_PART_TEXT_) : 0;
+}
+
 /* Are n bytes free? Calls matter more than text and what is opaque: those give
  * way. */
 static bool tcall_reader_room_(tcall_reader *r, size_t n)
 {
-    size_t free = tcall_block_free_(r->chat->block);
-    if (n <= free)
-        return true;
-    if (!r->has_text ||
-        tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n - free) {
-        tcall_reader_strip_(r);
-        free = tcall_block_free_(r->chat->block);
-        if (n <= free)
-            return true;
-    }
-    n -= free;
-    if (!r->has_text ||
-        tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_] < n)
+    const tcall_block *b = r->chat->block;
+    size_t text = tcall_reader_text_len_(r);
+    if (n > tcall_block_free_(b) + text)
+        tcall_reader_more_(r, TCALL_MORE_STRIP_, tcall_slice_(NULL, 0));
+    if (n > tcall_block_free_(b) + text)
         return false;
-    tcall_reader_shorten_(r, r->start, n);
-    r->answer.text_cut = true;
+    if (n > tcall_block_free_(b)) {
+        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
+                             text - (n - tcall_block_free_(b)));
+        r->answer.text_cut = true;
+    }
     return true;
 }
 
@@ -10946,136 +11002,71 @@ static bool tcall_reader_need_(tcall_reader *r, size_t n)
 /* Arguments that do not fit make that call fail, not the answer. */
 static void tcall_reader_lose_(tcall_reader *r, size_t at, size_t n)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, at);
-    r->lost += h.len[TCALL_PART_TEXT_] + n;
-    h.error = TCALL_E_MEMORY;
-    tcall_head_set_(r->chat, at, &h);
-    tcall_reader_shorten_(r, at, h.len[TCALL_PART_TEXT_]);
+    r->lost += tcall_reader_len_(r, at, TCALL_PART_TEXT_) + n;
+    tcall_reader_head_(r, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+}
+
+/* The item at at is an empty one of this kind. */
+static void tcall_reader_blank_(tcall_reader *r, size_t at, int kind)
+{
+    tcall_head_ *h = tcall_reader_head_(r, at);
+    memset(h, 0, sizeof *h);
+    h->kind = (uint8_t)kind;
+    h->index = TCALL_INDEX_NONE_;
 }
 
 /* A place for an element of this kind. */
-static bool tcall_reader_place_(tcall_reader *r, size_t *slot, uint8_t kind)
+static bool tcall_reader_place_(tcall_reader *r, size_t *slot, int kind)
 {
-    tcall_head_ h;
     tcall_block *b = r->chat->block;
-    memset(&h, 0, sizeof h);
-    h.kind = kind;
-    h.index = TCALL_INDEX_NONE_;
     if (!tcall_reader_need_(r, TCALL_HEAD_))
         return false;
     *slot = b->low;
     tcall_block_grow_(b, TCALL_HEAD_);
-    tcall_head_set_(r->chat, *slot, &h);
+    tcall_reader_blank_(r, *slot, kind);
     return true;
-}
-
-/* A piece of what is opaque. It takes nothing away from anything else. */
-static void tcall_reader_blob_(tcall_reader *r, size_t at, int part,
-                               tcall_str s)
-{
-    if (r->answer.unkept ||
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_)
-        tcall_reader_bare_(r, at, s.len);
-    else
-        tcall_reader_put_(r, at, part, s);
 }
 
 /* The text of the answer gets its place, before everything else. */
 static void tcall_reader_begin_text_(tcall_reader *r)
 {
-    tcall_head_ h;
     if (r->has_text || tcall_block_free_(r->chat->block) < TCALL_HEAD_)
         return;
-    memset(&h, 0, sizeof h);
-    h.kind = TCALL_ITEM_TEXT;
     tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
-    tcall_head_set_(r->chat, r->start, &h);
+    tcall_reader_blank_(r, r->start, TCALL_ITEM_TEXT);
     r->has_text = true;
 }
 
-/* A piece of the model's text. */
-static void tcall_reader_text_(tcall_reader *r, tcall_str s)
+/* Tells a piece of the model's text, and how much of it can be kept where this
+ * many bytes are free beside those that it may lie in already. */
+static size_t tcall_reader_hear_(tcall_reader *r, tcall_str s, size_t own)
 {
-    size_t room = tcall_block_free_(r->chat->block), max = r->text_max;
+    size_t room = tcall_block_free_(r->chat->block) + own, max = r->text_max;
     if (r->choice)
-        return;
+        return 0;
     if (r->text)
         r->text(r->user, s);
     if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
-        return;
+        return 0;
     room = room > TCALL_HEAD_ + TCALL_RESERVE_
                ? room - TCALL_HEAD_ - TCALL_RESERVE_
                : 0;
     if (room)
         tcall_reader_begin_text_(r);
-    if (r->has_text)
-        max -= tcall_head_get_(r->chat, r->start).len[TCALL_PART_TEXT_];
+    max = r->has_text ? max - tcall_reader_text_len_(r) : 0;
     room = room < max ? room : max;
-    if (room < s.len) {
-        r->answer.text_cut = true;
-        s.len = room;
-    }
+    if (room >= s.len)
+        return s.len;
+    r->answer.text_cut = true;
+    return room;
+}
+
+static void tcall_reader_text_(tcall_reader *r, tcall_str s)
+{
+    s.len = tcall_reader_hear_(r, s, 0);
     if (s.len)
         tcall_reader_put_(r, r->start, TCALL_PART_TEXT_, s);
-}
-
-/* The text of the element at *at turns out to be text of the model. at points
- * into the reader: the element moves. */
-static void tcall_reader_say_(tcall_reader *r, const size_t *at)
-{
-    char piece[64];
-    tcall_head_ h = tcall_head_get_(r->chat, *at);
-    size_t done = 0, n = h.len[TCALL_PART_TEXT_], k;
-    for (; done < n; done += k) {
-        k = n - done < sizeof piece ? n - done : sizeof piece;
-        memcpy(piece,
-               r->chat->block->base + *at +
-                   tcall_head_end_(&h, TCALL_PART_SIGN_) + done,
-               k);
-        tcall_reader_text_(r, tcall_slice_(piece, k));
-    }
-    tcall_reader_shorten_(r, *at, n);
-}
-
-/* The element that is being read gets its place as soon as there is something
- * to keep of it; some fields tell its kind. */
-static bool tcall_reader_open_(tcall_reader *r)
-{
-    tcall_head_ h;
-    if (!r->open)
-        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
-    if (r->open && r->kind) {
-        h = tcall_head_get_(r->chat, r->slot);
-        h.kind = (uint8_t)(r->kind | (h.kind & TCALL_ITEM_LOST_));
-        tcall_head_set_(r->chat, r->slot, &h);
-    }
-    return r->open;
-}
-
-/* A piece of id, name, arguments or what is opaque. */
-static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
-{
-    if (r->answer.error == TCALL_E_MEMORY) {
-        r->lost += s.len;
-        return;
-    }
-    if (!tcall_reader_open_(r))
-        return;
-    if (r->kind == TCALL_ITEM_TEXT && part == TCALL_PART_TEXT_ &&
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_reader_say_(r, &r->slot);
-        tcall_reader_text_(r, s);
-        return;
-    }
-    if (part == TCALL_PART_SIGN_ ||
-        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        tcall_reader_blob_(r, r->slot, part, s);
-    else if (part == TCALL_PART_TEXT_ &&
-             (tcall_head_get_(r->chat, r->slot).error ||
-              !tcall_reader_room_(r, s.len + TCALL_RESERVE_)))
-        tcall_reader_lose_(r, r->slot, s.len);
-    else if (tcall_reader_need_(r, s.len))
-        tcall_reader_put_(r, r->slot, part, s);
 }
 
 static void tcall_reverse_(char *p, char *end)
@@ -11087,46 +11078,103 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Exchanges the n bytes before mid with those from mid to end. */
-static void tcall_rotate_(char *p, char *mid, char *end)
+/* Moves a part of the item at *from to the end of that of one before it. from
+ * points into the reader: the items in between move. */
+static void tcall_reader_give_(tcall_reader *r, size_t *from, size_t at,
+                               int part)
 {
-    tcall_reverse_(p, mid);
-    tcall_reverse_(mid, end);
-    tcall_reverse_(p, end);
+    tcall_head_ *a = tcall_reader_head_(r, at);
+    tcall_head_ *b = tcall_reader_head_(r, *from);
+    size_t n = tcall_len_(b, part);
+    char *to = (char *)a + tcall_head_end_(a, part);
+    char *end = (char *)b + tcall_head_end_(b, part);
+    tcall_len_set_(a, part, tcall_len_(a, part) + n);
+    tcall_len_set_(b, part, 0);
+    tcall_reverse_(to, end - n);
+    tcall_reverse_(end - n, end);
+    tcall_reverse_(to, end);
+    *from += n;
+}
+
+/* The text of the element at *at turns out to be text of the model. */
+static void tcall_reader_say_(tcall_reader *r, size_t *at)
+{
+    const tcall_head_ *h = tcall_reader_head_(r, *at);
+    size_t n = tcall_len_(h, TCALL_PART_TEXT_);
+    const char *text = (const char *)h + tcall_head_end_(h, TCALL_PART_SIGN_);
+    n = n ? tcall_reader_hear_(r, tcall_slice_(text, n), n) : 0;
+    tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
+    if (n)
+        tcall_reader_give_(r, at, r->start, TCALL_PART_TEXT_);
+}
+
+/* The element that is being read gets its place as soon as there is something
+ * to keep of it; some fields tell its kind. */
+static bool tcall_reader_open_(tcall_reader *r)
+{
+    if (!r->open)
+        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
+    if (r->open && r->kind) {
+        tcall_head_ *h = tcall_reader_head_(r, r->slot);
+        h->kind = (uint8_t)(r->kind | (h->kind & TCALL_ITEM_LOST_));
+    }
+    return r->open;
+}
+
+/* A piece of id, name, arguments or what is opaque. */
+static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+{
+    bool text = part == TCALL_PART_TEXT_;
+    if (r->answer.error == TCALL_E_MEMORY) {
+        r->lost += s.len;
+        return;
+    }
+    if (!tcall_reader_open_(r))
+        return;
+    if (part == TCALL_PART_SIGN_ ||
+        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
+        tcall_reader_more_(r, part, s);
+    } else if (text && r->kind == TCALL_ITEM_TEXT &&
+               tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
+        tcall_reader_say_(r, &r->slot);
+        tcall_reader_text_(r, s);
+    } else if (text && (tcall_reader_head_(r, r->slot)->error ||
+                        !tcall_reader_room_(r, s.len + TCALL_RESERVE_))) {
+        tcall_reader_lose_(r, r->slot, s.len);
+    } else if (tcall_reader_need_(r, s.len)) {
+        tcall_reader_put_(r, r->slot, part, s);
+    }
 }
 
 /* Is the pending element a further piece of the call at at? 0: no; -1: it does
  * not say. */
 static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 {
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    const char *p = r->chat->block->base + at;
-    const char *q = r->chat->block->base + r->pending;
+    const tcall_head_ *a = tcall_reader_head_(r, at);
+    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
+    const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
+    const size_t id = tcall_len_(b, TCALL_PART_ID_);
+    const size_t name = tcall_len_(b, TCALL_PART_NAME_);
     bool numbered =
-        a.index != TCALL_INDEX_NONE_ && b.index != TCALL_INDEX_NONE_;
-    bool opaque = (a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE;
-    if (a.choice != b.choice || (numbered && a.index != b.index))
+        a->index != TCALL_INDEX_NONE_ && b->index != TCALL_INDEX_NONE_;
+    if (a->choice != b->choice || (numbered && a->index != b->index))
         return 0;
-    if ((b.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        return opaque && a.index == b.index &&
-               !((a.kind ^ b.kind) & TCALL_ITEM_MADE_);
-    if (opaque) /* only what is opaque goes there, whatever it is of */
-        return numbered && !b.len[TCALL_PART_NAME_] && !b.len[TCALL_PART_TEXT_];
+    if ((b->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
+        return a->index == b->index && !((a->kind ^ b->kind) & form);
+    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
+        return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
     /* Some servers give every piece an id of its own. */
-    if (a.len[TCALL_PART_ID_] && b.len[TCALL_PART_ID_] &&
-        (!numbered || b.len[TCALL_PART_NAME_]))
-        return a.len[TCALL_PART_ID_] == b.len[TCALL_PART_ID_] &&
-               memcmp(p + TCALL_HEAD_, q + TCALL_HEAD_,
-                      a.len[TCALL_PART_ID_]) == 0;
+    if (id && tcall_len_(a, TCALL_PART_ID_) && (!numbered || name))
+        return id == tcall_len_(a, TCALL_PART_ID_) &&
+               memcmp(a + 1, b + 1, id) == 0;
     if (!numbered)
-        return b.len[TCALL_PART_NAME_] ? 0 : -1;
+        return name ? 0 : -1;
     /* Some servers give every call the same number: an object behind a whole
      * one is no piece of it. */
-    return (b.kind & TCALL_ITEM_ALL_) ||
-           !(b.len[TCALL_PART_NAME_] && a.len[TCALL_PART_TEXT_] &&
-             p[tcall_head_size_(&a) - 1] == '}' &&
-             q[tcall_head_end_(&b, TCALL_PART_SIGN_)] == '{');
+    return (b->kind & TCALL_ITEM_ALL_) || !name ||
+           !tcall_len_(a, TCALL_PART_TEXT_) ||
+           ((const char *)a)[tcall_head_size_(a) - 1] != '}' ||
+           ((const char *)b)[tcall_head_end_(b, TCALL_PART_SIGN_)] != '{';
 }
 
 /* The call that the pending element continues: the one of its id or number,
@@ -11134,14 +11182,10 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 static size_t tcall_reader_find_(const tcall_reader *r)
 {
     size_t at = r->start, best = TCALL_NO_ITEM_, last = TCALL_NO_ITEM_;
-    tcall_head_ a;
-    for (; at < r->pending; at += tcall_head_size_(&a)) {
-        int same;
-        a = tcall_head_get_(r->chat, at);
-        if (a.kind == TCALL_ITEM_TEXT)
-            continue;
-        same = tcall_reader_continues_(r, at);
-        if ((a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE && !same)
+    for (; at < r->pending; at = tcall_reader_next_(r, at)) {
+        uint8_t kind = tcall_reader_kind_(r, at);
+        int same = kind == TCALL_ITEM_TEXT ? 0 : tcall_reader_continues_(r, at);
+        if (!same && (kind == TCALL_ITEM_TEXT || kind == TCALL_ITEM_OPAQUE))
             continue;
         if (same > 0)
             best = at;
@@ -11150,90 +11194,50 @@ static size_t tcall_reader_find_(const tcall_reader *r)
     return best != TCALL_NO_ITEM_ ? best : last;
 }
 
-/* Moves a part of the pending element to the end of that of the item at at. */
-static void tcall_reader_give_(tcall_reader *r, size_t at, int part)
-{
-    char *base = r->chat->block->base;
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    uint32_t n = b.len[part];
-    char *end = base + r->pending + tcall_head_end_(&b, part);
-    tcall_rotate_(base + at + tcall_head_end_(&a, part), end - n, end);
-    a.len[part] += n;
-    b.len[part] = 0;
-    r->pending += n;
-    tcall_head_set_(r->chat, at, &a);
-    tcall_head_set_(r->chat, r->pending, &b);
-}
-
 /* Gives what the pending element brings to the call at at. An id is taken but
  * once, and so is a name; another one is a piece of it. */
 static void tcall_reader_merge_(tcall_reader *r, size_t at)
 {
-    tcall_head_ a = tcall_head_get_(r->chat, at);
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending);
-    uint32_t n = b.len[TCALL_PART_TEXT_];
-    const char *p = r->chat->block->base + TCALL_HEAD_ + a.len[TCALL_PART_ID_];
-    const char *q = p - a.len[TCALL_PART_ID_] + b.len[TCALL_PART_ID_];
-    uint32_t name = a.len[TCALL_PART_NAME_];
-    bool more =
-        !a.len[TCALL_PART_TEXT_] && (name != b.len[TCALL_PART_NAME_] ||
-                                     memcmp(p + at, q + r->pending, name) != 0);
+    tcall_head_ *a = tcall_reader_head_(r, at);
+    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
+    const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
+    const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
+    const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
+    const size_t name = tcall_len_(a, TCALL_PART_NAME_);
+    const bool more =
+        !old && (name != tcall_len_(b, TCALL_PART_NAME_) ||
+                 memcmp((const char *)a + tcall_head_end_(a, TCALL_PART_ID_),
+                        (const char *)b + tcall_head_end_(b, TCALL_PART_ID_),
+                        name) != 0);
+    const tcall_str none = {NULL, 0};
     int part = TCALL_PART_ID_;
-    if (a.kind == TCALL_ITEM_NONE_)
+    if (a->kind == TCALL_ITEM_NONE_)
         return;
+    a->kind |= b->kind & TCALL_ITEM_LOST_;
     for (; part < TCALL_PART_TEXT_; part++)
-        if (!a.len[part] || (part == TCALL_PART_NAME_ && more))
-            tcall_reader_give_(r, at, part);
-    if ((a.kind | b.kind) & TCALL_ITEM_LOST_) {
-        a = tcall_head_get_(r->chat, at);
-        a.kind |= TCALL_ITEM_LOST_;
-        tcall_head_set_(r->chat, at, &a);
-        if ((a.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-            tcall_reader_bare_(r, at, n);
-            return;
-        }
-    }
-    if (b.kind & TCALL_ITEM_ALL_ && !a.error && a.len[TCALL_PART_TEXT_] >= n &&
-        (!b.error || a.len[TCALL_PART_TEXT_])) {
-        if ((a.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
-            return; /* it is there already */
-    } else if (a.error || b.error) {
+        if (!tcall_len_(a, part) || (part == TCALL_PART_NAME_ && more))
+            tcall_reader_give_(r, &r->pending, at, part);
+    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
+        r->slot = at;
+        tcall_reader_more_(r, TCALL_MORE_MERGE_, none);
+    } else if (all && !a->error && old >= n && (!broken || old)) {
+        return; /* it is there already */
+    } else if (a->error || broken) {
         tcall_reader_lose_(r, at, n);
         return;
     }
-    if (n == 0)
+    if (!tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_))
         return;
-    if (b.kind & TCALL_ITEM_ALL_ || a.kind & TCALL_ITEM_START_)
-        tcall_reader_shorten_(r, at, a.len[TCALL_PART_TEXT_]);
-    a = tcall_head_get_(r->chat, at);
-    if (!(b.kind & TCALL_ITEM_ALL_))
-        a.kind &= (uint8_t)~TCALL_ITEM_START_;
-    tcall_head_set_(r->chat, at, &a);
-    tcall_reader_give_(r, at, TCALL_PART_TEXT_);
-}
-
-/* Moves a sign to the text of the answer. One is enough, the first. */
-static void tcall_reader_sign_text_(tcall_reader *r)
-{
-    tcall_head_ b = tcall_head_get_(r->chat, r->pending), a;
-    if (!b.len[TCALL_PART_SIGN_] && !(b.kind & TCALL_ITEM_LOST_))
-        return;
-    tcall_reader_begin_text_(r);
-    if (!r->has_text)
-        return;
-    a = tcall_head_get_(r->chat, r->start);
-    a.kind |= b.kind & TCALL_ITEM_LOST_;
-    tcall_head_set_(r->chat, r->start, &a);
-    if (!a.len[TCALL_PART_SIGN_])
-        tcall_reader_give_(r, r->start, TCALL_PART_SIGN_);
+    if (all || a->kind & TCALL_ITEM_START_)
+        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+    if (!all)
+        a->kind &= (uint8_t)~TCALL_ITEM_START_;
+    tcall_reader_give_(r, &r->pending, at, TCALL_PART_TEXT_);
 }
 
 /* What an element is, now that its document is complete. */
-static uint8_t tcall_reader_kind_(const tcall_reader *r, tcall_head_ h)
+static int tcall_reader_piece_(const tcall_reader *r)
 {
-    if ((h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_PIECE_)
-        return h.kind;
     return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
            : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
            : r->event == TCALL_WORD_ALL_   ? TCALL_ITEM_CALL | TCALL_ITEM_ALL_
@@ -11253,32 +11257,32 @@ static void tcall_reader_show_(tcall_reader *r)
 /* The pending element is complete, and so is what was said around it. */
 static void tcall_reader_settle_(tcall_reader *r)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, r->pending);
+    tcall_head_ *h = tcall_reader_head_(r, r->pending);
+    const tcall_str none = {NULL, 0};
     size_t at = TCALL_NO_ITEM_;
-    bool piece = (h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
-    h.kind = tcall_reader_kind_(r, h);
-    h.choice = r->choice;
-    if (h.index == TCALL_INDEX_NONE_)
-        h.index = r->index;
-    tcall_head_set_(r->chat, r->pending, &h);
-    if ((h.kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
+    bool piece = (h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
+    if (piece)
+        h->kind = (uint8_t)tcall_reader_piece_(r);
+    h->choice = r->choice;
+    if (h->index == TCALL_INDEX_NONE_)
+        h->index = r->index;
+    if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
         tcall_reader_say_(r, &r->pending);
-        tcall_reader_sign_text_(r);
-    } else if (h.kind != TCALL_ITEM_NONE_ ||
-               (!piece && h.index != TCALL_INDEX_NONE_)) {
-        if (!r->whole && h.kind != TCALL_ITEM_NONE_)
+        tcall_reader_more_(r, TCALL_MORE_SAID_, none);
+    } else if (h->kind != TCALL_ITEM_NONE_ ||
+               (!piece && h->index != TCALL_INDEX_NONE_)) {
+        if (!r->whole && h->kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
-        if (at == TCALL_NO_ITEM_ || !(h.kind & TCALL_ITEM_ALL_))
+        if (at == TCALL_NO_ITEM_ || !(h->kind & TCALL_ITEM_ALL_))
             tcall_reader_show_(r);
         if (at == TCALL_NO_ITEM_) {
-            r->pending += tcall_head_size_(&h);
+            r->pending = tcall_reader_next_(r, r->pending);
             r->began |= (uint8_t)(1u << r->choice);
             return;
         }
         tcall_reader_merge_(r, at);
     }
-    h = tcall_head_get_(r->chat, r->pending);
-    tcall_reader_shift_(r, r->pending + tcall_head_size_(&h), r->pending);
+    tcall_reader_remove_(r, r->pending);
 }
 
 /* All elements of one choice, or of a document, are complete. */
@@ -11292,63 +11296,24 @@ static void tcall_reader_settle_all_(tcall_reader *r)
     r->choice = 0;
 }
 
-/* A piece of an element as JSON text, which is kept if its type says so. The
- * type usually comes first. */
-static void tcall_reader_raw_(tcall_reader *r, tcall_str s)
-{
-    if (!(r->provider->traits & TCALL_TRAIT_OPAQUE) ||
-        r->event == TCALL_WORD_NEW_ || (r->whole && r->before) ||
-        (r->type && r->type != TCALL_WORD_OPAQUE_) ||
-        r->answer.error == TCALL_E_MEMORY)
-        return;
-    if (!r->keeping)
-        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
-    if (!r->keeping)
-        return;
-    if (r->raw_lost ||
-        tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_reader_drop_raw_(r);
-        r->raw_lost += s.len;
-    } else {
-        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
-    }
-}
-
-static void tcall_reader_raw_end_(tcall_reader *r)
-{
-    tcall_head_ h = tcall_head_get_(r->chat, r->raw);
-    r->keeping = false;
-    if (r->type == TCALL_WORD_OPAQUE_) {
-        h.kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
-        h.index = r->index;
-        tcall_head_set_(r->chat, r->raw, &h);
-        if (r->raw_lost)
-            tcall_reader_bare_(r, r->raw, r->raw_lost);
-    } else {
-        tcall_reader_shift_(r, r->raw + tcall_head_size_(&h), r->raw);
-    }
-    r->raw_lost = 0;
-}
-
 static void tcall_reader_call_end_(tcall_reader *r)
 {
-    tcall_head_ h;
+    const tcall_str none = {NULL, 0};
     if (r->answer.error == TCALL_E_MEMORY)
         r->lost += TCALL_HEAD_;
     if (r->keeping)
-        tcall_reader_raw_end_(r);
+        tcall_reader_more_(r, TCALL_MORE_RAW_END_, none);
     if (r->open) {
-        h = tcall_head_get_(r->chat, r->slot);
-        h.index = r->index;
+        tcall_head_ *h = tcall_reader_head_(r, r->slot);
+        h->index = r->index;
         if (r->object)
-            h.kind |= TCALL_ITEM_START_;
+            h->kind |= TCALL_ITEM_START_;
         if (r->all)
-            h.kind |= TCALL_ITEM_ALL_;
+            h->kind |= TCALL_ITEM_ALL_;
         if (r->all > 1) /* no text: what it holds was not reported */
-            h.error = (int8_t)TCALL_E_BAD_VALUE;
-        if (r->ignored && (h.kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
-            h.kind = TCALL_ITEM_NONE_;
-        tcall_head_set_(r->chat, r->slot, &h);
+            h->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
+            h->kind = TCALL_ITEM_NONE_;
     }
     r->open = r->element = r->object = r->ignored = false;
     r->kind = r->type = r->all = 0;
@@ -11390,24 +11355,6 @@ static long tcall_reader_number_(const tcall_reader *r)
     return *p || p == r->word ? -1 : n;
 }
 
-/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
- * these. */
-static long tcall_wait_(const char *p)
-{
-    const long most = 0x7FFFFFFF;
-    long n = 0, unit = 1000;
-    bool point = false;
-    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
-        if (*p == '.') {
-            point = true;
-        } else if (n < most / 10 && (!point || unit > 1)) {
-            n = n * 10 + (*p - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    n = n <= most / unit ? n * unit : most;
-    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
-}
-
 /* A short value is complete. */
 static int tcall_reader_word_(tcall_reader *r, int field)
 {
@@ -11440,14 +11387,12 @@ static int tcall_reader_word_(tcall_reader *r, int field)
         r->stopped = r->stopped || r->event == TCALL_WORD_DONE_;
         r->announced = r->announced || r->event == TCALL_WORD_OPEN_;
         break;
-    case TCALL_AT_WAIT: a->wait_ms = tcall_wait_(r->word); break;
-    case TCALL_AT_INPUT:
-        if (n >= 0)
-            a->input_tokens = n;
+    case TCALL_AT_WAIT:
+        tcall_reader_more_(r, TCALL_MORE_WAIT_, tcall_str_of(r->word));
         break;
+    case TCALL_AT_INPUT: a->input_tokens = n < 0 ? a->input_tokens : n; break;
     case TCALL_AT_OUTPUT:
-        if (n >= 0)
-            a->output_tokens = n;
+        a->output_tokens = n < 0 ? a->output_tokens : n;
         break;
     default: /* TCALL_AT_ERROR_CODE, TCALL_AT_ERROR_TYPE */
         if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]) ||
@@ -11488,11 +11433,11 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
         r->all = c == '{' ? 2 : 1;
     if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
         r->object = true;
-    if ((opaque && !(r->provider->traits & TCALL_TRAIT_OPAQUE)) ||
+    if ((opaque && !r->provider->more) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
         (field != TCALL_AT_SAID && r->open &&
-         tcall_head_get_(r->chat, r->slot).len[tcall_reader_part_of_(field)]))
+         tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
         r->skip = true;
     if (field >= TCALL_AT_KEEP && r->element && !r->skip &&
         r->answer.error != TCALL_E_MEMORY)
@@ -11504,26 +11449,29 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
     r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
-    if (tcall_reader_part_of_(field) >= 0) {
-        tcall_reader_begin_part_(r, field, c);
-    } else if (field >= TCALL_AT_INDEX) {
-        r->word[0] = 0;
-    } else if (field == TCALL_AT_CALL) {
+    switch (field) {
+    case TCALL_AT_CALL:
         r->object = r->ignored = false;
         r->element = true;
         r->type = r->all = 0;
-    } else if (field == TCALL_AT_VOID) {
-        r->ignored = r->ignored || c == 't' || c == '{';
-    } else if (field == TCALL_AT_RESTART) {
+        break;
+    case TCALL_AT_VOID: r->ignored = r->ignored || c == 't' || c == '{'; break;
+    case TCALL_AT_RESTART:
         if (c == '{')
             tcall_reader_clear_(r);
-    } else if (field == TCALL_AT_WHOLE) {
-        r->whole = !r->skip;
-    } else if (field >= TCALL_AT_ERROR) {
-        if (field == TCALL_AT_ERROR && c == '{')
-            r->answer.error = TCALL_E_PROVIDER;
+        break;
+    case TCALL_AT_WHOLE: r->whole = !r->skip; break;
+    case TCALL_AT_ERROR:
+        if (c == '{')
+            r->answer.error = TCALL_E_PROVIDER; /* fall through */
+    case TCALL_AT_MESSAGE:
         if (r->answer.message[0])
             r->skip = true;
+        break;
+    default:
+        if (field <= TCALL_AT_PIECE)
+            tcall_reader_begin_part_(r, field, c);
+        r->word[0] = 0;
     }
 }
 
@@ -11548,23 +11496,21 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
                             tcall_str s)
 {
     tcall_reader *r = (tcall_reader *)user;
+    bool ends = event == TCALL_SCAN_END;
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
-    else if (field == TCALL_AT_CALL && event == TCALL_SCAN_DATA)
-        tcall_reader_raw_(r, s);
-    else if (event == TCALL_SCAN_END &&
-             (field == TCALL_AT_CALL ||
-              (!r->element &&
-               (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
-                field == TCALL_AT_KEEP_2))))
+    else if (field == TCALL_AT_CALL && !ends)
+        tcall_reader_more_(r, TCALL_MORE_RAW_, s);
+    else if (ends && (field == TCALL_AT_CALL ||
+                      (!r->element &&
+                       (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
+                        field == TCALL_AT_KEEP_2))))
         tcall_reader_call_end_(r);
-    else if (event == TCALL_SCAN_END && field == TCALL_AT_CHOICE)
+    else if (ends && field == TCALL_AT_CHOICE)
         tcall_reader_settle_all_(r);
-    else if (r->skip)
-        return TCALL_OK;
-    else if (event == TCALL_SCAN_DATA)
+    else if (!ends && !r->skip)
         tcall_reader_data_(r, field, s);
-    else if (field >= TCALL_AT_INDEX)
+    else if (field >= TCALL_AT_INDEX && !r->skip)
         return tcall_reader_word_(r, field);
     return TCALL_OK;
 }
@@ -11605,25 +11551,16 @@ static void tcall_reader_fail_(tcall_reader *r, int error)
         r->answer.error = error;
 }
 
-/* Where the first line ends, by LF or CR; NULL: not in these bytes. */
-static const char *tcall_line_end_(const char *p, const char *end)
-{
-    const char *lf = (const char *)memchr(p, '\n', (size_t)(end - p));
-    const char *cr =
-        (const char *)memchr(p, '\r', (size_t)((lf ? lf : end) - p));
-    return cr ? cr : lf;
-}
-
 /* Bytes of a document, up to its end or, with SSE, to that of the line. */
 static const char *tcall_reader_document_(tcall_reader *r, const char *p,
                                           const char *end)
 {
-    const char *line = NULL;
+    const char *line = r->sse ? p : end;
     size_t before = r->scan.pos;
     int error;
-    if (r->sse)
-        line = tcall_line_end_(p, end);
-    end = line ? line + 1 : end;
+    while (line < end && *line != '\n' && *line != '\r')
+        line++;
+    end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
     if (tcall_scan_done(&r->scan)) {
@@ -11635,7 +11572,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     } else if (error) {
         tcall_reader_fail_(r, error);
     }
-    if (line && p == end) {
+    if (p > line) {
         r->state = TCALL_R_LINE_;
         r->match = 0;
         r->cr = *line == '\r';
@@ -11643,106 +11580,90 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     return p;
 }
 
-/* SSE: only "data:" matters, and "error:", which llama.cpp used to say. A
- * document may go on in the next line, but not beyond the end of its event, a
- * blank line. */
-static void tcall_reader_line_(tcall_reader *r, char c)
+static void tcall_reader_begin_document_(tcall_reader *r)
 {
-    if (r->match == 0 && c == 'e')
-        r->match = 5;
-    if (c == '\n') {
-        if (r->inside && r->match == 0)
-            tcall_reader_fail_(r, TCALL_E_TRUNCATED);
-        r->match = 0;
-    } else if (c == "data:error:"[r->match]) {
-        r->match++;
-        if (c == ':')
-            r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
-    } else {
-        r->state = TCALL_R_IGNORED_;
-    }
-}
-
-/* Between documents: white space, the brackets and commas of an array of
- * documents, and the [DONE] of OpenAI, which is no JSON. */
-static void tcall_reader_between_(tcall_reader *r, char c)
-{
-    if (c == '\n' && r->sse) {
-        r->state = TCALL_R_LINE_;
-        r->match = 0;
-    } else if (c == 'D' && r->sse) {
-        r->complete = true;
-        r->state = TCALL_R_IGNORED_;
-    } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
-        tcall_reader_fail_(r, TCALL_E_PROTOCOL);
-    }
+    r->state = TCALL_R_DOCUMENT_;
+    if (!r->some)
+        r->answer.message[0] = 0;
+    r->inside = r->some = true;
+    r->event = 0;
+    r->whole = false;
+    r->before = r->pending > r->start || r->answer.text_cut;
+    tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
+    tcall_scan_feed(&r->scan, "{", 1);
 }
 
 /* c belongs to the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *r, const char *c)
+static void tcall_reader_page_(tcall_reader *r, char c)
 {
     if (!r->some)
         tcall_reader_append_(r->answer.message, TCALL_PAGE_,
-                             tcall_slice_(*c >= ' ' && *c < 0x7F ? c : " ", 1));
+                             tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+}
+
+/* A byte outside of documents. Of the lines of SSE only those of "data:"
+ * matter, and of "error:", which llama.cpp used to say. A document may go on in
+ * the next one, but not beyond the end of its event, a blank line. Between
+ * documents stand white space, the brackets and commas of an array of
+ * documents, and the [DONE] of OpenAI, which is no JSON.
+ */
+static void tcall_reader_byte_(tcall_reader *r, char c)
+{
+    bool after_cr = r->cr;
+    r->cr = r->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (r->state == TCALL_R_START_) {
+        if (tcall_is_space_(c) || c & 0x80)
+            return;
+        r->sse = c != '{' && c != '[';
+        r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
+    }
+    tcall_reader_page_(r, c);
+    if (r->sse && (c == '\n' || c == '\r')) {
+        if (r->state == TCALL_R_LINE_ && r->inside && r->match == 0)
+            tcall_reader_fail_(r, TCALL_E_TRUNCATED);
+        r->state = TCALL_R_LINE_;
+        r->match = 0;
+    } else if (r->state == TCALL_R_LINE_) {
+        if (r->match == 0 && c == 'e')
+            r->match = 5;
+        if (c != "data:error:"[r->match++])
+            r->state = TCALL_R_IGNORED_;
+        else if (c == ':')
+            r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
+    } else if (r->state == TCALL_R_BETWEEN_) {
+        if (c == '{') {
+            tcall_reader_begin_document_(r);
+        } else if (c == 'D' && r->sse) {
+            r->complete = true;
+            r->state = TCALL_R_IGNORED_;
+        } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
+            tcall_reader_fail_(r, TCALL_E_PROTOCOL);
+        }
+    }
 }
 
 int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
 {
     const char *p = bytes, *end = bytes + len;
-    while (p < end && !r->broken) {
-        char c = *p;
-        if (r->state == TCALL_R_DOCUMENT_) {
+    while (p < end && !r->broken)
+        if (r->state == TCALL_R_DOCUMENT_)
             p = tcall_reader_document_(r, p, end);
-            continue;
-        }
-        if (r->state == TCALL_R_START_ && !tcall_is_space_(c) && !(c & 0x80)) {
-            r->sse = c != '{' && c != '[';
-            r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
-        }
-        if (r->state == TCALL_R_BETWEEN_ && c == '{') {
-            r->state = TCALL_R_DOCUMENT_;
-            if (!r->some)
-                r->answer.message[0] = 0;
-            r->inside = r->some = true;
-            r->event = 0;
-            r->whole = false;
-            r->before = r->pending > r->start || r->answer.text_cut;
-            tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
-            continue;
-        }
-        if (r->state != TCALL_R_START_)
-            tcall_reader_page_(r, p);
-        p++;
-        if (c == '\n' && r->cr) { /* of CR and LF */
-            r->cr = false;
-            continue;
-        }
-        r->cr = r->sse && c == '\r';
-        c = r->cr ? '\n' : c;
-        if (r->state == TCALL_R_BETWEEN_)
-            tcall_reader_between_(r, c);
-        else if (r->state == TCALL_R_LINE_)
-            tcall_reader_line_(r, c);
-        else if (r->state == TCALL_R_IGNORED_ && c == '\n')
-            tcall_reader_between_(r, c);
-    }
-    for (; p < end; p++)
-        tcall_reader_page_(r, p);
+        else
+            tcall_reader_byte_(r, *p++);
+    while (p < end)
+        tcall_reader_page_(r, *p++);
     return r->broken ? r->answer.error : TCALL_OK;
 }
 
 /* How many of n bytes of text are whole characters. */
 static size_t tcall_utf8_whole_(const char *p, size_t n)
 {
-    size_t k = 0, left = 0;
-    unsigned char lead;
-    while (k < 3 && k < n && (p[n - 1 - k] & 0xC0) == 0x80)
-        k++;
-    if (k < n) {
-        lead = (unsigned char)p[n - 1 - k];
-        left = (size_t)(lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0);
-    }
-    return left > k ? n - 1 - k : n;
+    size_t last = n ? tcall_utf8_cut_(p, n - 1) : 0;
+    return last < n && p[last] & 0x80 && !tcall_utf8_len_(p + last, p + n)
+               ? last
+               : n;
 }
 
 /* An id of nine letters and digits: every provider takes those. */
@@ -11760,13 +11681,10 @@ static bool tcall_reader_make_id_(tcall_reader *r)
 {
     char room[9];
     tcall_str id = tcall_make_id_(r->chat, room);
-    tcall_head_ h;
     if (!tcall_reader_need_(r, id.len))
         return false;
     tcall_reader_put_(r, r->pending, TCALL_PART_ID_, id);
-    h = tcall_head_get_(r->chat, r->pending);
-    h.kind |= TCALL_ITEM_MADE_;
-    tcall_head_set_(r->chat, r->pending, &h);
+    tcall_reader_head_(r, r->pending)->kind |= TCALL_ITEM_MADE_;
     return true;
 }
 
@@ -11782,59 +11700,55 @@ static int tcall_check_json_(tcall_scan *s, tcall_str text)
  * added. */
 static bool tcall_reader_item_(tcall_reader *r)
 {
-    tcall_head_ h = tcall_head_get_(r->chat, r->pending);
-    bool empty = !h.len[TCALL_PART_TEXT_] && !h.len[TCALL_PART_NAME_];
+    const tcall_head_ *h = tcall_reader_head_(r, r->pending);
+    uint8_t kind = h->kind & TCALL_ITEM_KIND_;
     tcall_str name = tcall_str_of(r->provider->name);
-    switch (h.kind & TCALL_ITEM_KIND_) {
-    case TCALL_ITEM_TEXT: return true;
-    case TCALL_ITEM_OPAQUE:
-        if (empty && !h.len[TCALL_PART_SIGN_] && !(h.kind & TCALL_ITEM_LOST_))
-            return false;
+    if (kind == TCALL_ITEM_TEXT)
+        return true;
+    if (kind != TCALL_ITEM_CALL && kind != TCALL_ITEM_OPAQUE)
+        return false;
+    if (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
+        !tcall_len_(h, kind == TCALL_ITEM_CALL ? TCALL_PART_ID_
+                                               : TCALL_PART_SIGN_) &&
+        (kind == TCALL_ITEM_CALL || !(h->kind & TCALL_ITEM_LOST_)))
+        return false;
+    if (kind == TCALL_ITEM_OPAQUE) {
         if (tcall_reader_need_(r, name.len))
             tcall_reader_put_(r, r->pending, TCALL_PART_NAME_, name);
         return true;
-    case TCALL_ITEM_CALL:
-        if (empty && !h.len[TCALL_PART_ID_])
-            return false;
-        if (!h.len[TCALL_PART_ID_] && !tcall_reader_make_id_(r))
-            return false;
-        r->slot = r->pending;
-        r->answer.calls++;
-        return true;
-    default: return false;
     }
+    if (!tcall_len_(h, TCALL_PART_ID_) && !tcall_reader_make_id_(r))
+        return false;
+    r->slot = r->pending;
+    r->answer.calls++;
+    return true;
 }
 
 /* The answer is whole: look at its items. pending is the one at hand, slot the
  * last call. */
 static void tcall_reader_finish_(tcall_reader *r)
 {
-    const char *text = r->chat->block->base + r->start + TCALL_HEAD_;
-    tcall_head_ h;
     r->pending = r->start;
     while (r->pending < r->chat->block->low) {
         bool stays = tcall_reader_item_(r);
         if (r->answer.error)
             return;
-        h = tcall_head_get_(r->chat, r->pending);
         if (stays)
-            r->pending += tcall_head_size_(&h);
+            r->pending = tcall_reader_next_(r, r->pending);
         else
-            tcall_reader_shift_(r, r->pending + tcall_head_size_(&h),
-                                r->pending);
+            tcall_reader_remove_(r, r->pending);
     }
     if (r->cut && r->answer.calls) {
-        h = tcall_head_get_(r->chat, r->slot);
-        h.error = h.error == TCALL_E_MEMORY ? h.error : (int8_t)TCALL_E_CUT;
-        tcall_head_set_(r->chat, r->slot, &h);
+        tcall_head_ *h = tcall_reader_head_(r, r->slot);
+        h->error = h->error == TCALL_E_MEMORY ? h->error : (int8_t)TCALL_E_CUT;
     }
     if (r->answer.text_cut && r->has_text) { /* not inside a character */
-        h = tcall_head_get_(r->chat, r->start);
-        text += h.len[TCALL_PART_SIGN_];
-        tcall_reader_shorten_(
-            r, r->start,
-            h.len[TCALL_PART_TEXT_] -
-                tcall_utf8_whole_(text, h.len[TCALL_PART_TEXT_]));
+        const tcall_head_ *h = tcall_reader_head_(r, r->start);
+        tcall_reader_resize_(
+            r, r->start, TCALL_PART_TEXT_,
+            tcall_utf8_whole_((const char *)h +
+                                  tcall_head_end_(h, TCALL_PART_SIGN_),
+                              tcall_len_(h, TCALL_PART_TEXT_)));
     }
 }
 
@@ -11881,10 +11795,128 @@ int tcall_reader_end(tcall_reader *r)
     return a->error;
 }
 
+/* ---- what is opaque ---- */
+
+/* What is opaque of an item does not fit. */
+static void tcall_opaque_bare_(tcall_reader *r, size_t at, size_t more)
+{
+    int part = tcall_reader_kind_(r, at) == TCALL_ITEM_OPAQUE
+                   ? TCALL_PART_TEXT_
+                   : TCALL_PART_SIGN_;
+    for (; part >= TCALL_PART_SIGN_; part--) {
+        more += tcall_reader_len_(r, at, part);
+        tcall_reader_resize_(r, at, part, 0);
+    }
+    r->answer.unkept += more;
+    if (more)
+        tcall_reader_head_(r, at)->kind |= TCALL_ITEM_LOST_;
+}
+
+/* Of the pending element, which continues the slot, nothing is kept. */
+static void tcall_opaque_merge_(tcall_reader *r)
+{
+    size_t n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
+    if (!(tcall_reader_head_(r, r->slot)->kind & TCALL_ITEM_LOST_))
+        return;
+    tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
+    tcall_opaque_bare_(r, r->slot, n);
+}
+
+/* It takes nothing away from anything else. */
+static bool tcall_opaque_fits_(const tcall_reader *r, tcall_str s)
+{
+    return tcall_block_free_(r->chat->block) >= s.len + TCALL_RESERVE_;
+}
+
+void tcall_opaque(tcall_reader *r, int what, tcall_str s)
+{
+    size_t at = r->start;
+    if (what == TCALL_MORE_STRIP_)
+        for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
+            tcall_opaque_bare_(r, at, 0);
+    else if (what == TCALL_MORE_MERGE_)
+        tcall_opaque_merge_(r);
+    else if (what >= TCALL_PARTS_)
+        return;
+    else if (r->answer.unkept || !tcall_opaque_fits_(r, s))
+        tcall_opaque_bare_(r, r->slot, s.len);
+    else
+        tcall_reader_put_(r, r->slot, what, s);
+}
+
+/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
+ * these. */
+static long tcall_wait_(const char *p)
+{
+    const long most = 0x7FFFFFFF;
+    long n = 0, unit = 1000;
+    bool point = false;
+    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
+        if (*p == '.') {
+            point = true;
+        } else if (n < most / 10 && (!point || unit > 1)) {
+            n = n * 10 + (*p - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    n = n <= most / unit ? n * unit : most;
+    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
+}
+
+/* A sign may belong to the text of the answer. One is enough, the first. And
+ * there are words of how long to wait. */
+static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
+{
+    uint8_t lost;
+    tcall_opaque(r, what, s);
+    if (what == TCALL_MORE_WAIT_)
+        r->answer.wait_ms = tcall_wait_(s.ptr);
+    if (what != TCALL_MORE_SAID_)
+        return;
+    lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
+    if (lost || tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
+        tcall_reader_begin_text_(r);
+    if (!r->has_text)
+        return;
+    tcall_reader_head_(r, r->start)->kind |= lost;
+    if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
+        tcall_reader_give_(r, &r->pending, r->start, TCALL_PART_SIGN_);
+}
+
+/* An element as JSON text, which is kept if its type says so. The type usually
+ * comes first. */
+static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
+{
+    bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
+               !(r->whole && r->before) &&
+               (!r->type || r->type == TCALL_WORD_OPAQUE_) &&
+               r->answer.error != TCALL_E_MEMORY;
+    if (raw && !r->keeping)
+        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
+    if (r->keeping && raw && !r->raw_lost && tcall_opaque_fits_(r, s)) {
+        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
+    } else if (r->keeping && (raw || what == TCALL_MORE_STRIP_)) {
+        r->raw_lost += s.len + tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
+        tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
+    }
+    tcall_opaque(r, what, s);
+    if (what != TCALL_MORE_RAW_END_)
+        return;
+    r->keeping = false;
+    if (r->type == TCALL_WORD_OPAQUE_) {
+        tcall_head_ *h = tcall_reader_head_(r, r->raw);
+        h->kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
+        h->index = r->index;
+        if (r->raw_lost)
+            tcall_opaque_bare_(r, r->raw, r->raw_lost);
+    } else {
+        tcall_reader_remove_(r, r->raw);
+    }
+    r->raw_lost = 0;
+}
+
 /* What providers write about their errors, in code, type or words, behind the
  * index of what it means. */
-static const char tcall_fault_words_[] = "0context_length\0"
-                                         "0context l\0" /* length, limit */
+static const char tcall_fault_words_[] = "0context l\0" /* length, limit */
                                          "0context window\0"
                                          "0context size\0"
                                          "0prompt is too long\0"
@@ -11898,9 +11930,7 @@ static const char tcall_fault_words_[] = "0context_length\0"
                                          "0token limit\0"
                                          "0max_new_tokens\0"
                                          "1api key\0"
-                                         "1api_key\0"
-                                         "1authentication\0"
-                                         "1unauthenticated\0"
+                                         "1authenticat\0"
                                          "1permission\0"
                                          "2not_found\0"
                                          "2model identifier\0"
@@ -11908,7 +11938,6 @@ static const char tcall_fault_words_[] = "0context_length\0"
                                          "3unavailable\0"
                                          "4rate_limit\0"
                                          "4resource_exhausted\0"
-                                         "5content_filter\0"
                                          "5content filter\0"
                                          "5content_policy\0"
                                          "5content management policy\0"
@@ -11923,14 +11952,16 @@ static const int8_t tcall_fault_errors_[] = {
     TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
     TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
-/* Is the word in the text? Capitals do not matter. */
+/* Is the word in the text? Capitals do not matter, and a blank may be an
+ * underscore there. */
 static bool tcall_says_(const char *text, const char *word)
 {
     for (; *text; text++) {
         size_t i = 0;
         while (word[i] &&
-               (text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
-                   word[i])
+               ((text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
+                    word[i] ||
+                (word[i] == ' ' && text[i] == '_')))
             i++;
         if (!word[i])
             return true;
@@ -11950,7 +11981,8 @@ static int tcall_answer_status_(const char *code)
 int tcall_answer_error(const tcall_answer *a, int status)
 {
     static const struct {
-        int status, error;
+        int16_t status;
+        int8_t error;
     } known[] = {{401, TCALL_E_AUTH},     {404, TCALL_E_NOT_FOUND},
                  {413, TCALL_E_CONTEXT},  {429, TCALL_E_RATE},
                  {503, TCALL_E_OVERLOAD}, {529, TCALL_E_OVERLOAD}};
@@ -12500,8 +12532,9 @@ static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
 /* The end of most requests. */
 static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
 {
-    return tcall_write_text(w, ask->stream ? ",\"stream\":true}"
-                                           : ",\"stream\":false}");
+    tcall_write_text(w, ",\"stream\":");
+    tcall_write_bool(w, ask->stream);
+    return tcall_write_text(w, "}");
 }
 
 int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
@@ -12575,11 +12608,13 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
-    tcall_item call = *item;
+    const tcall_str id = item->id, name = item->name;
+    const bool made = item->made;
     size_t from = at;
+    bool found;
     int skip = 0;
     while (tcall_chat_next(chat, &at, item)) {
-        bool same = tcall_str_eq(item->id, call.id);
+        bool same = tcall_str_eq(item->id, id);
         if (item->kind == TCALL_ITEM_RESULT)
             skip += same;
         else if (skip > 0)
@@ -12587,16 +12622,18 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
         else if (item->kind == TCALL_ITEM_CALL)
             skip -= same;
     }
+    found = skip > 0;
     while (skip > 0 && tcall_chat_next(chat, &from, item))
-        if (item->kind == TCALL_ITEM_RESULT &&
-            tcall_str_eq(item->id, call.id) && --skip == 0) {
-            item->made = call.made;
-            return;
-        }
-    *item = call;
-    item->kind = TCALL_ITEM_RESULT;
-    item->error = TCALL_E_CANCELLED;
-    item->text = tcall_str_of("this call was not run");
+        skip -= item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, id);
+    if (!found) {
+        memset(item, 0, sizeof *item);
+        item->kind = TCALL_ITEM_RESULT;
+        item->error = TCALL_E_CANCELLED;
+        item->id = id;
+        item->name = name;
+        item->text = tcall_str_of("this call was not run");
+    }
+    item->made = made;
 }
 
 /* A conversation in the order in which providers want it. What the model said
@@ -12627,8 +12664,7 @@ static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
     case TCALL_ITEM_OPAQUE:
-        return t->phase == (t->called ? 2 : 0) &&
-               t->to->traits & TCALL_TRAIT_OPAQUE &&
+        return t->phase == (t->called ? 2 : 0) && t->to->more &&
                tcall_str_eq(item->name, tcall_str_of(t->to->name));
     default: return false;
     }
@@ -12645,7 +12681,7 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = next;
             if (!tcall_talk_fits_(t, item))
                 continue;
-            if (item->lost && t->to->traits & TCALL_TRAIT_OPAQUE && !w->error)
+            if (item->lost && t->to->more && !w->error)
                 w->error = TCALL_E_MEMORY;
             if (t->phase == 3)
                 tcall_chat_result_(t->chat, next, item);
@@ -12678,22 +12714,25 @@ enum {
 
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
-    if (*said == TCALL_SAID_NONE_ && to > *said)
-        tcall_write_form_(w, "{'role':'assistant'", NULL);
-    if (*said == TCALL_SAID_NONE_ && to > *said)
-        *said = TCALL_SAID_OPEN_;
-    if (*said == TCALL_SAID_OPEN_ && to != *said) {
-        tcall_write_text(w, ",\"content\":");
-        tcall_write_quote(w);
-        *said = TCALL_SAID_TEXT_;
+    static const char steps[] = "{'role':'assistant'\0"
+                                ",'content':\0"
+                                ",'tool_calls':[";
+    int end = to;
+    if (to == TCALL_SAID_NONE_ && *said)
+        end = *said < TCALL_SAID_TEXT_ ? TCALL_SAID_TEXT_ : *said;
+    for (; *said < end; ++*said) {
+        if (*said == TCALL_SAID_TEXT_)
+            tcall_write_unquote(w);
+        tcall_write_form_(w, tcall_nth_(steps, *said), NULL);
+        if (*said == TCALL_SAID_OPEN_)
+            tcall_write_quote(w);
     }
-    if (*said == TCALL_SAID_TEXT_ && to != *said)
-        tcall_write_unquote(w);
-    if (*said != to && to == TCALL_SAID_CALLS_)
-        tcall_write_text(w, ",\"tool_calls\":[");
-    if (*said && to == TCALL_SAID_NONE_)
+    if (to == TCALL_SAID_NONE_ && *said) {
+        if (*said == TCALL_SAID_TEXT_)
+            tcall_write_unquote(w);
         tcall_write_text(w, *said == TCALL_SAID_CALLS_ ? "]}" : "}");
-    *said = to;
+        *said = to;
+    }
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. */
@@ -12793,25 +12832,22 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
                        : is & TCALL_TRAIT_ANY           ? "any"
                                                         : "required";
-    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE)) {
-        tcall_write_text(w, ",\"tool_choice\":");
-        if (ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE))
-            tcall_write_words_(w, named, ask->choice_name);
-        else
-            tcall_write_words_(w, "@t", word);
-    }
+    bool one =
+        ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
+    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
+        tcall_write_words_(w, one ? named : ",'tool_choice':@t",
+                           one ? ask->choice_name : word);
     if (is & TCALL_TRAIT_SAY_PARALLEL ||
-        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL)))
-        tcall_write_words_(w,
-                           ask->no_parallel ? ",'parallel_tool_calls':false"
-                                            : ",'parallel_tool_calls':true",
-                           NULL);
+        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
+        tcall_write_text(w, ",\"parallel_tool_calls\":");
+        tcall_write_bool(w, !ask->no_parallel);
+    }
 }
 
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
 #define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, join, traits)                \
+                        version, value, id, more, join, traits)          \
     static const char tcall_##name##_name_[] = #name;                    \
     static const char tcall_##name##_url_[] = url;                       \
     static const char tcall_##name##_path_[] = path;                     \
@@ -12822,10 +12858,11 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
                                          header,                         \
                                          prefix,                         \
                                          {version, value},               \
-                                         tcall_##format##_paths_,        \
+                                         &tcall_##format##_paths_,       \
                                          tcall_##format##_words_,        \
                                          tcall_##format##_write_,        \
                                          id,                             \
+                                         more,                           \
                                          join,                           \
                                          traits};
 
@@ -12833,46 +12870,46 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
  * >>openai: Chat Completions, also of compatible servers
  */
 
-static const tcall_path tcall_openai_paths_[] = {
-    {1, 0, 0, "usage"},
-    {2, TCALL_AT_INPUT, 0, "prompt_tokens"},
-    {2, TCALL_AT_OUTPUT, TCALL_PATH_LAST, "completion_tokens"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {2, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
-    {1, TCALL_AT_MESSAGE, 0, "message"},
-    {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
-    {1, 0, TCALL_PATH_LAST, "choices"},
-    {2, TCALL_AT_CHOICE, 0, "*"},
-    {3, TCALL_AT_NUMBER, 0, "index"},
-    {3, TCALL_AT_STOP, 0, "finish_reason"},
-    {3, TCALL_AT_HINT, 0, "native_finish_reason"}, /* of OpenRouter */
-    {3, TCALL_AT_ERROR, 0, "error"},               /* likewise */
-    {4, TCALL_AT_MESSAGE, 0, "message"},
-    {4, TCALL_AT_ERROR_CODE, 0, "code"},
-    {3, 0, TCALL_PATH_SAME, "delta"},
-    {3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message"},
-    {4, TCALL_AT_CALL, 0, "function_call"}, /* before there were tools */
-    {5, TCALL_AT_NAME, 0, "name"},
-    {5, TCALL_AT_ARGS, 0, "arguments"},
-    {4, TCALL_AT_KEEP, 0, "reasoning_content"},
-    {4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details"},
-    {4, TCALL_AT_TEXT, 0, "refusal"},
-    {4, TCALL_AT_TEXT, 0, "content"},
-    {5, 0, 0, "*"}, /* Mistral may send parts */
-    {6, TCALL_AT_TEXT, 0, "text"},
-    {4, 0, TCALL_PATH_LAST, "tool_calls"},
-    {5, TCALL_AT_CALL, 0, "*"},
-    {6, TCALL_AT_INDEX, 0, "index"},
-    {6, TCALL_AT_ID, 0, "id"},
-    {6, 0, TCALL_PATH_SAME, "custom"},
-    {6, 0, TCALL_PATH_LAST, "function"},
-    {7, TCALL_AT_NAME, 0, "name"},
-    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments"},
-    {7, TCALL_AT_ARGS, 0, "input"}, /* of a custom tool */
-    {0, 0, 0, ""},
-};
+#define TCALL_OPENAI_PATHS_(X)                                            \
+    X(1, 0, 0, "usage")                                                   \
+    X(2, TCALL_AT_INPUT, 0, "prompt_tokens")                              \
+    X(2, TCALL_AT_OUTPUT, TCALL_PATH_LAST, "completion_tokens")           \
+    X(1, TCALL_AT_ERROR, 0, "error")                                      \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_AT_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
+    X(2, TCALL_AT_CHOICE, 0, "*")                                         \
+    X(3, TCALL_AT_NUMBER, 0, "index")                                     \
+    X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
+    X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
+    X(3, TCALL_AT_ERROR, 0, "error")               /* likewise */         \
+    X(4, TCALL_AT_MESSAGE, 0, "message")                                  \
+    X(4, TCALL_AT_ERROR_CODE, 0, "code")                                  \
+    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
+    X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
+    X(5, TCALL_AT_NAME, 0, "name")                                        \
+    X(5, TCALL_AT_ARGS, 0, "arguments")                                   \
+    X(4, TCALL_AT_KEEP, 0, "reasoning_content")                           \
+    X(4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details")            \
+    X(4, TCALL_AT_TEXT, 0, "refusal")                                     \
+    X(4, TCALL_AT_TEXT, 0, "content")                                     \
+    X(5, 0, 0, "*") /* Mistral may send parts */                          \
+    X(6, TCALL_AT_TEXT, 0, "text")                                        \
+    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
+    X(5, TCALL_AT_CALL, 0, "*")                                           \
+    X(6, TCALL_AT_INDEX, 0, "index")                                      \
+    X(6, TCALL_AT_ID, 0, "id")                                            \
+    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_LAST, "function")                                  \
+    X(7, TCALL_AT_NAME, 0, "name")                                        \
+    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
+    X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
+
+TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 /* clang-format off */
 static const char tcall_openai_words_[] =
@@ -12902,7 +12939,8 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                            "'description':@.,'parameters':@.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
-                            "{'type':'function','function':{'name':@t}}");
+                            ",'tool_choice':{'type':'function','function':"
+                            "{'name':@t}}");
     tcall_write_limit_(w,
                        p->traits & TCALL_TRAIT_MAX_TOKENS
                            ? ",'max_tokens':@."
@@ -12915,7 +12953,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
                 "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, NULL, NULL, 0)
+                NULL, NULL, NULL, NULL, 0)
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -12924,47 +12962,47 @@ TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
  * stand before or behind it.
  */
 
-static const tcall_path tcall_anthropic_paths_[] = {
-    {1, TCALL_AT_EVENT, 0, "type"},
-    {1, TCALL_AT_INDEX, 0, "index"},
-    {1, TCALL_AT_STOP, 0, "stop_reason"},
-    {1, TCALL_AT_RESTART, 0, "message"},
-    {2, 0, 0, "usage"},
-    {3, TCALL_AT_INPUT, 0, "input_tokens"},
-    {3, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, 0, 0, "usage"},
-    {2, TCALL_AT_INPUT, 0, "input_tokens"},
-    {2, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {1, TCALL_AT_CALL, 0, "delta"},
-    {2, TCALL_AT_ARGS, 0, "partial_json"},
-    {2, TCALL_AT_TEXT, 0, "text"},
-    {2, TCALL_AT_KEEP, 0, "thinking"},
-    {2, TCALL_AT_SIGN, 0, "signature"},
-    {2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason"},
-    {1, TCALL_AT_CALL, 0, "content_block"},
-    {2, TCALL_AT_TYPE, 0, "type"},
-    {2, TCALL_AT_ID, 0, "id"},
-    {2, TCALL_AT_NAME, 0, "name"},
-    {2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input"},
-    {2, TCALL_AT_KEEP, 0, "thinking"},
-    {2, TCALL_AT_KEEP_2, 0, "data"}, /* of redacted thinking */
-    {2, TCALL_AT_SIGN, 0, "signature"},
-    {2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text"},
-    {1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content"},
-    {2, TCALL_AT_CALL, 0, "*"},
-    {3, TCALL_AT_TYPE, 0, "type"},
-    {3, TCALL_AT_ID, 0, "id"},
-    {3, TCALL_AT_NAME, 0, "name"},
-    {3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input"},
-    {3, TCALL_AT_TEXT, 0, "text"},
-    {3, TCALL_AT_KEEP, 0, "thinking"},
-    {3, TCALL_AT_KEEP_2, 0, "data"},
-    {3, TCALL_AT_SIGN, 0, "signature"},
-    {0, 0, 0, ""},
-};
+#define TCALL_ANTHROPIC_PATHS_(X)                               \
+    X(1, TCALL_AT_EVENT, 0, "type")                             \
+    X(1, TCALL_AT_INDEX, 0, "index")                            \
+    X(1, TCALL_AT_STOP, 0, "stop_reason")                       \
+    X(1, TCALL_AT_RESTART, 0, "message")                        \
+    X(2, 0, 0, "usage")                                         \
+    X(3, TCALL_AT_INPUT, 0, "input_tokens")                     \
+    X(3, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
+    X(1, 0, 0, "usage")                                         \
+    X(2, TCALL_AT_INPUT, 0, "input_tokens")                     \
+    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
+    X(1, TCALL_AT_ERROR, 0, "error")                            \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                        \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                        \
+    X(1, TCALL_AT_CALL, 0, "delta")                             \
+    X(2, TCALL_AT_ARGS, 0, "partial_json")                      \
+    X(2, TCALL_AT_TEXT, 0, "text")                              \
+    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
+    X(2, TCALL_AT_SIGN, 0, "signature")                         \
+    X(2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason")         \
+    X(1, TCALL_AT_CALL, 0, "content_block")                     \
+    X(2, TCALL_AT_TYPE, 0, "type")                              \
+    X(2, TCALL_AT_ID, 0, "id")                                  \
+    X(2, TCALL_AT_NAME, 0, "name")                              \
+    X(2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
+    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
+    X(2, TCALL_AT_KEEP_2, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_AT_SIGN, 0, "signature")                         \
+    X(2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text")                \
+    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content")            \
+    X(2, TCALL_AT_CALL, 0, "*")                                 \
+    X(3, TCALL_AT_TYPE, 0, "type")                              \
+    X(3, TCALL_AT_ID, 0, "id")                                  \
+    X(3, TCALL_AT_NAME, 0, "name")                              \
+    X(3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
+    X(3, TCALL_AT_TEXT, 0, "text")                              \
+    X(3, TCALL_AT_KEEP, 0, "thinking")                          \
+    X(3, TCALL_AT_KEEP_2, 0, "data")                            \
+    X(3, TCALL_AT_SIGN, 0, "signature")
+
+TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 /* clang-format off */
 static const char tcall_anthropic_words_[] =
@@ -13020,7 +13058,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
 
 TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
                 "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
-                "2023-06-01", NULL, NULL, TCALL_TRAIT_OPAQUE)
+                "2023-06-01", NULL, tcall_opaque, NULL, 0)
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -13028,23 +13066,23 @@ TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_path tcall_ollama_paths_[] = {
-    {1, 0, 0, "message"},
-    {2, TCALL_AT_TEXT, 0, "content"},
-    {2, 0, 0, "tool_calls"},
-    {3, TCALL_AT_CALL, 0, "*"},
-    {4, TCALL_AT_ID, 0, "id"},
-    {4, 0, 0, "function"},
-    {5, TCALL_AT_NAME, 0, "name"},
-    {5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments"},
-    {1, TCALL_AT_EVENT, 0, "done"},
-    {1, TCALL_AT_STOP, 0, "done_reason"},
-    {1, TCALL_AT_INPUT, 0, "prompt_eval_count"},
-    {1, TCALL_AT_OUTPUT, 0, "eval_count"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {0, 0, 0, ""},
-};
+#define TCALL_OLLAMA_PATHS_(X)                       \
+    X(1, 0, 0, "message")                            \
+    X(2, TCALL_AT_TEXT, 0, "content")                \
+    X(2, 0, 0, "tool_calls")                         \
+    X(3, TCALL_AT_CALL, 0, "*")                      \
+    X(4, TCALL_AT_ID, 0, "id")                       \
+    X(4, 0, 0, "function")                           \
+    X(5, TCALL_AT_NAME, 0, "name")                   \
+    X(5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_AT_EVENT, 0, "done")                  \
+    X(1, TCALL_AT_STOP, 0, "done_reason")            \
+    X(1, TCALL_AT_INPUT, 0, "prompt_eval_count")     \
+    X(1, TCALL_AT_OUTPUT, 0, "eval_count")           \
+    X(1, TCALL_AT_ERROR, 0, "error")                 \
+    X(2, TCALL_AT_MESSAGE, 0, "message")
+
+TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 /* clang-format off */
 static const char tcall_ollama_words_[] =
@@ -13069,7 +13107,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 }
 
 TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
-                "Authorization", "Bearer ", NULL, NULL, NULL, NULL,
+                "Authorization", "Bearer ", NULL, NULL, NULL, NULL, NULL,
                 TCALL_TRAIT_WEAK_CHOICE)
 
 /* ==========================================================================
@@ -13080,44 +13118,44 @@ TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
  * an event tells what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_path tcall_responses_paths_[] = {
-    {1, TCALL_AT_EVENT, 0, "type"},
-    {1, TCALL_AT_INDEX, 0, "output_index"},
-    {1, TCALL_AT_PIECE, 0, "delta"},
-    {1, TCALL_AT_PIECE, 0, "arguments"},
-    {1, TCALL_AT_CALL, TCALL_PATH_RAW, "item"},
-    {2, TCALL_AT_TYPE, 0, "type"},
-    {2, TCALL_AT_ID, 0, "call_id"},
-    {2, TCALL_AT_NAME, 0, "name"},
-    {2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
-    {2, TCALL_AT_ALL, 0, "input"},
-    {1, 0, TCALL_PATH_ROOT, "response"}, /* of a stream, as the whole one */
-    {1, TCALL_AT_STOP, 0, "status"},
-    {1, 0, 0, "incomplete_details"},
-    {2, TCALL_AT_HINT, 0, "reason"},
-    {1, 0, 0, "usage"},
-    {2, TCALL_AT_INPUT, 0, "input_tokens"},
-    {2, TCALL_AT_OUTPUT, 0, "output_tokens"},
-    {1, TCALL_AT_ERROR, 0, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {2, TCALL_AT_ERROR_CODE, 0, "code"},
-    {2, TCALL_AT_ERROR_TYPE, 0, "type"},
-    {1, TCALL_AT_MESSAGE, 0, "message"},
-    {1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail"},
-    {1, TCALL_AT_ERROR_CODE, 0, "code"},
-    {1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output"},
-    {2, TCALL_AT_CALL, TCALL_PATH_RAW, "*"},
-    {3, TCALL_AT_TYPE, 0, "type"},
-    {3, TCALL_AT_ID, 0, "call_id"},
-    {3, TCALL_AT_NAME, 0, "name"},
-    {3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments"},
-    {3, TCALL_AT_ALL, 0, "input"},
-    {3, 0, 0, "content"},
-    {4, 0, 0, "*"},
-    {5, TCALL_AT_SAID, 0, "text"},
-    {5, TCALL_AT_SAID, 0, "refusal"},
-    {0, 0, 0, ""},
-};
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_AT_EVENT, 0, "type")                                          \
+    X(1, TCALL_AT_INDEX, 0, "output_index")                                  \
+    X(1, TCALL_AT_PIECE, 0, "delta")                                         \
+    X(1, TCALL_AT_PIECE, 0, "arguments")                                     \
+    X(1, TCALL_AT_CALL, TCALL_PATH_RAW, "item")                              \
+    X(2, TCALL_AT_TYPE, 0, "type")                                           \
+    X(2, TCALL_AT_ID, 0, "call_id")                                          \
+    X(2, TCALL_AT_NAME, 0, "name")                                           \
+    X(2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
+    X(2, TCALL_AT_ALL, 0, "input")                                           \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_AT_STOP, 0, "status")                                         \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_AT_HINT, 0, "reason")                                         \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_AT_INPUT, 0, "input_tokens")                                  \
+    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                                \
+    X(1, TCALL_AT_ERROR, 0, "error")                                         \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                                     \
+    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                     \
+    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                     \
+    X(1, TCALL_AT_MESSAGE, 0, "message")                                     \
+    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                         \
+    X(1, TCALL_AT_ERROR_CODE, 0, "code")                                     \
+    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output")                          \
+    X(2, TCALL_AT_CALL, TCALL_PATH_RAW, "*")                                 \
+    X(3, TCALL_AT_TYPE, 0, "type")                                           \
+    X(3, TCALL_AT_ID, 0, "call_id")                                          \
+    X(3, TCALL_AT_NAME, 0, "name")                                           \
+    X(3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
+    X(3, TCALL_AT_ALL, 0, "input")                                           \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_AT_SAID, 0, "text")                                           \
+    X(5, TCALL_AT_SAID, 0, "refusal")
+
+TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 /* clang-format off */
 static const char tcall_responses_words_[] =
@@ -13169,7 +13207,8 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
                            "{'type':'function','name':@n,"
                            "'description':@.,'parameters':@.}",
                            &left))
-        tcall_write_choice_(p, w, ask, "{'type':'function','name':@t}");
+        tcall_write_choice_(p, w, ask,
+                            ",'tool_choice':{'type':'function','name':@t}");
     tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
@@ -13180,8 +13219,8 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
 }
 
 TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
-                NULL, "Authorization", "Bearer ", NULL, NULL, NULL, NULL,
-                TCALL_TRAIT_OPAQUE)
+                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
+                tcall_opaque_raw_, NULL, 0)
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -13190,41 +13229,41 @@ TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_path tcall_gemini_paths_[] = {
-    {1, 0, 0, "candidates"},
-    {2, TCALL_AT_CHOICE, 0, "*"},
-    {3, TCALL_AT_NUMBER, 0, "index"},
-    {3, TCALL_AT_STOP, 0, "finishReason"},
-    {3, TCALL_AT_MESSAGE, 0, "finishMessage"},
-    {3, 0, TCALL_PATH_LAST, "content"},
-    {4, 0, 0, "parts"},
-    {5, TCALL_AT_CALL, 0, "*"},
-    {6, TCALL_AT_SIGN, 0, "thoughtSignature"},
-    {6, TCALL_AT_SAID, 0, "text"},
-    {6, TCALL_AT_VOID, 0, "thought"},
-    {6, TCALL_AT_VOID, 0, "toolCall"}, /* those that Google runs */
-    {6, TCALL_AT_VOID, 0, "toolResponse"},
-    {6, 0, TCALL_PATH_LAST, "functionCall"},
-    {7, TCALL_AT_ID, 0, "id"},
-    {7, TCALL_AT_NAME, 0, "name"},
-    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args"},
-    /* Patches instead of arguments, which are never asked for: they are no
-     * object, so that nobody runs such a call. */
-    {7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs"},
-    {1, 0, 0, "promptFeedback"},
-    {2, TCALL_AT_STOP, 0, "blockReason"},
-    {2, TCALL_AT_MESSAGE, 0, "blockReasonMessage"},
-    {1, 0, 0, "usageMetadata"},
-    {2, TCALL_AT_INPUT, 0, "promptTokenCount"},
-    {2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount"},
-    {1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error"},
-    {2, TCALL_AT_MESSAGE, 0, "message"},
-    {2, TCALL_AT_ERROR_CODE, 0, "status"},
-    {2, 0, 0, "details"},
-    {3, 0, 0, "*"},
-    {4, TCALL_AT_WAIT, 0, "retryDelay"},
-    {0, 0, 0, ""},
-};
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_AT_CHOICE, 0, "*")                                           \
+    X(3, TCALL_AT_NUMBER, 0, "index")                                       \
+    X(3, TCALL_AT_STOP, 0, "finishReason")                                  \
+    X(3, TCALL_AT_MESSAGE, 0, "finishMessage")                              \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_AT_CALL, 0, "*")                                             \
+    X(6, TCALL_AT_SIGN, 0, "thoughtSignature")                              \
+    X(6, TCALL_AT_SAID, 0, "text")                                          \
+    X(6, TCALL_AT_VOID, 0, "thought")                                       \
+    X(6, TCALL_AT_VOID, 0, "toolCall") /* those that Google runs */         \
+    X(6, TCALL_AT_VOID, 0, "toolResponse")                                  \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_AT_ID, 0, "id")                                              \
+    X(7, TCALL_AT_NAME, 0, "name")                                          \
+    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args")                             \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs")                      \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_AT_STOP, 0, "blockReason")                                   \
+    X(2, TCALL_AT_MESSAGE, 0, "blockReasonMessage")                         \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_AT_INPUT, 0, "promptTokenCount")                             \
+    X(2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount")                        \
+    X(1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error")                          \
+    X(2, TCALL_AT_MESSAGE, 0, "message")                                    \
+    X(2, TCALL_AT_ERROR_CODE, 0, "status")                                  \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_AT_WAIT, 0, "retryDelay")
+
+TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 /* clang-format off */
 static const char tcall_gemini_words_[] =
@@ -13288,16 +13327,16 @@ static const char tcall_gemini_stream_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, NULL,
-                TCALL_TRAIT_OPAQUE)
+                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_,
+                NULL, 0)
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  */
 
-#define TCALL_X_(name, url, path, header, prefix, id, join, traits)            \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits)      \
     TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
-                    id, join, traits)
+                    id, more, join, traits)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -13415,7 +13454,7 @@ int tcall_join_details(tcall_writer *w, tcall_str s)
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-#define TCALL_X_(name, url, path, header, prefix, id, join, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     &tcall_##name,
     static const tcall_provider *const all[] = {
         TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
@@ -13590,13 +13629,13 @@ int tcall_text_calls(tcall_reader *r)
 {
     tcall_block *b = r->chat->block;
     const char *p, *end, *first = NULL;
-    tcall_head_ h;
+    const tcall_head_ *h;
     int error = r->answer.error;
     if (error || r->answer.calls || !r->has_text)
         return error;
-    h = tcall_head_get_(r->chat, r->start);
-    end = b->base + r->start + tcall_head_size_(&h);
-    p = end - h.len[TCALL_PART_TEXT_];
+    h = tcall_reader_head_(r, r->start);
+    end = (const char *)h + tcall_head_size_(h);
+    p = end - tcall_len_(h, TCALL_PART_TEXT_);
     while (p < end && error == TCALL_OK) {
         const char(*marker)[20] = tcall_marked_marker_(p, end);
         const char *close;
@@ -13616,11 +13655,10 @@ int tcall_text_calls(tcall_reader *r)
         r->answer.error = error;
         b->low = r->start;
     } else if (r->answer.calls) {
-        tcall_reader_shorten_(r, r->start, (size_t)(end - first));
-        h = tcall_head_get_(r->chat, r->slot);
+        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
+                             tcall_reader_text_len_(r) - (size_t)(end - first));
         if (r->cut || r->answer.text_cut) /* who knows what followed */
-            h.error = (int8_t)TCALL_E_CUT;
-        tcall_head_set_(r->chat, r->slot, &h);
+            tcall_reader_head_(r, r->slot)->error = (int8_t)TCALL_E_CUT;
     }
     return error;
 }
@@ -13968,22 +14006,18 @@ enum {
 static int tcall_agent_path_(tcall_agent *a)
 {
     static const char mark[] = "{model}";
-    const char *at = strstr(a->desc.path, mark);
-    const char *model = a->desc.model ? a->desc.model : "";
+    const char *path = a->desc.path, *at = strstr(path, mark);
     tcall_block *b = &a->desc.tc->block;
-    char *to = tcall_block_gap_(b);
-    size_t n;
+    tcall_writer w;
     if (!at)
         return TCALL_OK;
-    n = strlen(a->desc.path) + strlen(model) - strlen(mark) + 1;
-    if (!tcall_block_grow_(b, (n + 7) & ~(size_t)7))
-        return TCALL_E_MEMORY;
-    n = (size_t)(at - a->desc.path);
-    memcpy(to, a->desc.path, n);
-    strcpy(to + n, model);
-    strcat(to + n, at + strlen(mark));
-    a->desc.path = to;
-    return TCALL_OK;
+    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_write_bytes(&w, path, (size_t)(at - path));
+    tcall_write_text(&w, a->desc.model ? a->desc.model : "");
+    tcall_write_bytes(&w, at + strlen(mark), strlen(at + strlen(mark)) + 1);
+    a->desc.path = w.buf;
+    return tcall_block_grow_(b, (w.len + 7) & ~(size_t)7) ? TCALL_OK
+                                                          : TCALL_E_MEMORY;
 }
 
 int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)

@@ -106,12 +106,14 @@ static int saw(void *user, int field, tcall_scan_event event, tcall_str bytes)
     return TCALL_OK;
 }
 
-static const tcall_path outline[] = {
-    {1, 0, 0, "choices"}, {2, 0, 0, "0"},
-    {3, 1, 0, "text"},    {3, 2, TCALL_PATH_RAW, "args"},
-    {2, 0, 0, "*"},       {3, 3, 0, "text"},
-    {1, 4, 0, "n"},       {1, 5, 0, "u"},
-    {0, 0, 0, ""}};
+#define OUTLINE(X)                                                     \
+    X(1, 0, 0, "choices")                                              \
+    X(2, 0, 0, "0")                                                    \
+    X(3, 1, 0, "text")                                                 \
+    X(3, 2, TCALL_PATH_RAW, "args") X(2, 0, 0, "*") X(3, 3, 0, "text") \
+        X(1, 4, 0, "n") X(1, 5, 0, "u")
+
+TCALL_OUTLINE(outline, OUTLINE)
 
 static const char answer[] =
     "{\"x\":{\"choices\":[{\"text\":\"no\"}]},\"choices\":[{\"text\":"
@@ -127,14 +129,14 @@ static void test_split(void)
     tcall_scan s;
     for (at = 0; at <= len; at++) {
         seen_len = 0;
-        tcall_scan_init(&s, outline, saw, NULL);
+        tcall_scan_init(&s, &outline, saw, NULL);
         tcall_scan_feed(&s, answer, at);
         tcall_scan_feed(&s, answer + at, len - at);
         CHECK(tcall_scan_end(&s) == TCALL_OK && strcmp(seen, want) == 0);
     }
     for (piece = 1; piece < 8; piece++) {
         seen_len = 0;
-        tcall_scan_init(&s, outline, saw, NULL);
+        tcall_scan_init(&s, &outline, saw, NULL);
         for (at = 0; at < len; at += piece) {
             size_t n = len - at < piece ? len - at : piece;
             char *copy = (char *)malloc(n); /* no byte beyond is read */

@@ -1208,7 +1208,8 @@ static void test_servers(void)
     tcall_block block;
     tcall_ask ask;
     size_t i, known = 0;
-#define TCALL_X_(name, url, path, header, prefix, id, join, traits) known++;
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+    known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
     CHECK(TCALL_COUNT(servers) == known + 1);
@@ -1336,7 +1337,7 @@ static const char *returned(const tcall_provider *from,
     ask.chat = &chat;
     ask.model = "m";
     tcall_writer_init(&w, NULL, 0);
-    if (last.unkept && to->traits & TCALL_TRAIT_OPAQUE && from == to)
+    if (last.unkept && to->more && from == to)
         CHECK(to->write(to, &w, &ask) == TCALL_E_MEMORY);
     else
         out = write_body(to, &ask);
@@ -1536,7 +1537,7 @@ static void test_switches(void)
     static const tcall_provider *const plain[] = {
         &tcall_openai, &tcall_anthropic, &tcall_ollama, &tcall_responses,
         &tcall_gemini};
-#define TCALL_X_(name, url, path, header, prefix, id, join, traits) \
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     &tcall_##name,
     static const tcall_provider *const more[] = {TCALL_SERVERS(TCALL_X_) NULL};
 #undef TCALL_X_
@@ -1590,8 +1591,7 @@ static void test_switches(void)
                                           : more[to - TCALL_COUNT(plain)];
             for (options = 0; options < 64; options++) {
                 const char *out;
-                bool own =
-                    p == answers[from].from && p->traits & TCALL_TRAIT_OPAQUE;
+                bool own = p == answers[from].from && p->more;
                 ask.choice = (tcall_choice)(options & 3);
                 ask.view = options & 4 ? tcall_view : NULL;
                 ask.stream = (options & 8) != 0;

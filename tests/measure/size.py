@@ -93,8 +93,8 @@ POINTERS = {
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_"],
-    "to.id": ["tcall_id_of_nine"], "p.join": ["tcall_join_details"],
-    "ask.view": ["tcall_view"],
+    "provider.more": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"],
+    "p.join": ["tcall_join_details"], "ask.view": ["tcall_view"],
     "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
     "ask.describe": ["tcall_describe"], "l.found": [],
     "desc.run_hooks": ["tcall_run_hooks"],
@@ -116,6 +116,8 @@ POINTERS = {
 BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
     ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
+    # What is opaque asks for room by giving up what is opaque.
+    ("tcall_opaque*", "provider.more", ["tcall_opaque"]),
 ]
 
 
