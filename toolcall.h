@@ -694,11 +694,14 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_UNUSED_
 #define TCALL_APART_
 #endif
-/* Bytes of a string with escapes, at a time. */
+/* Bytes of a string with escapes, at a time; where memory is dear they have a
+ * frame of their own. */
 #ifdef __OPTIMIZE_SIZE__
 #define TCALL_COLLECT_ 48
+#define TCALL_FRAME_   TCALL_APART_
 #else
 #define TCALL_COLLECT_ 192
+#define TCALL_FRAME_
 #endif
 
 /* clang-format on */
@@ -1008,9 +1011,9 @@ typedef struct tcall_session {
 } tcall_session;
 
 /* The work. args has been checked against the schema. Write the answer for
- * the model to out: text (tcall_write_text) or JSON. Return TCALL_OK, or an
- * error: then out holds the reason in words. TCALL_E_AGAIN: not finished, call
- * again. */
+ * the model to out: text (tcall_write_text) or JSON; what does not fit is cut,
+ * and the model is told. Return TCALL_OK, or an error: then out holds the
+ * reason in words. TCALL_E_AGAIN: not finished, call again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -2986,7 +2989,7 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
  * What has short escapes is collected: few events are cheaper than many. */
-TCALL_APART_ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
+TCALL_FRAME_ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                                    const char *end)
 {
     char out[TCALL_COLLECT_], c;
@@ -4503,6 +4506,14 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     w->len += n;
     if (skip >= n)
         return;
+    if (!skip && n <= w->cap - w->fill && !w->error) { /* nearly always */
+        if (n == 1)
+            w->buf[w->fill] = *p;
+        else
+            memcpy(w->buf + w->fill, p, n);
+        w->fill += n;
+        return;
+    }
     p += skip;
     n -= skip;
     while (n && !w->error) {
@@ -9523,8 +9534,8 @@ static int tcall_run_(tcall_ctx *cx)
         *cx->out = *cx->clean;
     if (over < 0)
         return over;
-    if (r == TCALL_OK)
-        return tcall_write_cut_(cx->out, cx->clean);
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+        return tcall_write_cut_(cx->out, cx->clean); /* what does not fit */
     if (!cx->reason.len && !cx->by && !tcall_waits_(r))
         cx->reason = tcall_output(cx);
     return r;
@@ -9702,11 +9713,11 @@ TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
     tcall_write_unquote(w);
 }
 
-/* Into out, whose present content may be where the reason stands. */
-TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
+/* Its beginning into out, whose present content may be where the reason
+ * stands. */
+TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
 {
-    tcall_call *call = cx->call;
-    tcall_writer *w = cx->out;
+    const tcall_call *call = cx->call;
     char words[128];
     tcall_str reason = cx->reason;
     if (reason.len >= sizeof words)
@@ -9732,6 +9743,13 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     else
         tcall_write_text(w, tcall_error_text(cx->error));
     tcall_write_unquote(w);
+}
+
+TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    tcall_writer *w = cx->out;
+    tcall_write_reasons_(cx, w);
     tcall_write_key(w, "error_type");
     tcall_write_string(w, tcall_error_type(cx->error));
     tcall_write_key(w, "code");
@@ -12874,20 +12892,17 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     X(1, 0, 0, "usage")                                                   \
     X(2, TCALL_AT_INPUT, 0, "prompt_tokens")                              \
     X(2, TCALL_AT_OUTPUT, TCALL_PATH_LAST, "completion_tokens")           \
-    X(1, TCALL_AT_ERROR, 0, "error")                                      \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error")                        \
     X(1, TCALL_AT_MESSAGE, 0, "message")                                  \
     X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_AT_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_AT_ERROR_TYPE, 0, "type")                                  \
     X(1, 0, TCALL_PATH_LAST, "choices")                                   \
     X(2, TCALL_AT_CHOICE, 0, "*")                                         \
     X(3, TCALL_AT_NUMBER, 0, "index")                                     \
     X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
     X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
-    X(3, TCALL_AT_ERROR, 0, "error")               /* likewise */         \
-    X(4, TCALL_AT_MESSAGE, 0, "message")                                  \
-    X(4, TCALL_AT_ERROR_CODE, 0, "code")                                  \
+    X(3, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error") /* likewise */         \
     X(3, 0, TCALL_PATH_SAME, "delta")                                     \
     X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
     X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
@@ -14084,17 +14099,22 @@ static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
         a->picks[i] = picks[i].index;
 }
 
-int tcall_agent_say(tcall_agent *a, tcall_str text)
+TCALL_APART_ static int tcall_agent_hear_(tcall_agent *a, tcall_str text)
 {
     tcall_item item;
-    int r;
-    if (a->state != TCALL_A_IDLE_)
-        return TCALL_E_USAGE;
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
     tcall_agent_room_(a, text.len);
-    r = tcall_chat_add(&a->chat, &item);
+    return tcall_chat_add(&a->chat, &item);
+}
+
+int tcall_agent_say(tcall_agent *a, tcall_str text)
+{
+    int r;
+    if (a->state != TCALL_A_IDLE_)
+        return TCALL_E_USAGE;
+    r = tcall_agent_hear_(a, text);
     if (r < 0)
         return r;
     tcall_agent_pick_(a, text);

@@ -106,12 +106,12 @@ static int saw(void *user, int field, tcall_scan_event event, tcall_str bytes)
     return TCALL_OK;
 }
 
-#define OUTLINE(X)                                                     \
-    X(1, 0, 0, "choices")                                              \
-    X(2, 0, 0, "0")                                                    \
-    X(3, 1, 0, "text")                                                 \
-    X(3, 2, TCALL_PATH_RAW, "args") X(2, 0, 0, "*") X(3, 3, 0, "text") \
-        X(1, 4, 0, "n") X(1, 5, 0, "u")
+#define OUTLINE(X)                  \
+    X(1, 0, 0, "choices")           \
+    X(2, 0, 0, "0")                 \
+    X(3, 1, 0, "text")              \
+    X(3, 2, TCALL_PATH_RAW, "args") \
+    X(2, 0, 0, "*") X(3, 3, 0, "text") X(1, 4, 0, "n") X(1, 5, 0, "u")
 
 TCALL_OUTLINE(outline, OUTLINE)
 
