@@ -371,7 +371,7 @@ static int posix_write(void *user, const char *bytes, size_t len)
     return n >= 0 ? (int)n : broken(s, POLLOUT);
 }
 
-static void posix_close(void *user)
+static void posix_end(void *user)
 {
     tport_posix *s = (tport_posix *)user;
 
@@ -440,7 +440,7 @@ void tport_posix_init(tport_posix *s, const char *host, uint16_t port)
 
 tport_stream tport_posix_stream(tport_posix *s)
 {
-    tport_stream r = {posix_connect, posix_read, posix_write, posix_close,
+    tport_stream r = {posix_connect, posix_read, posix_write, posix_end,
                       posix_wait,    posix_why,  NULL};
 
     r.user = s;
