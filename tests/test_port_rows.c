@@ -300,8 +300,11 @@ static bool h18(void)
     for (step = 0; step < 40; step++)
         if (turn_of(&tcall_openai, step % 2, head, html, step) !=
                 TCALL_E_PROTOCOL ||
-            runs || !strstr(shown, "<!DOCTYPE html><html><body>Please log in"))
+            runs ||
+            !strstr(shown, "<!DOCTYPE html><html><body>Please log in")) {
+            printf("step %u: %s\n", (unsigned)step, shown);
             return false;
+        }
     for (i = 0; i < 2 * COUNT(odd); i++)
         if (turn_of(&tcall_openai, i % 2, head, odd[i / 2], 0) >= 0 || runs ||
             !strstr(shown, "Log in first")) {
@@ -312,7 +315,7 @@ static bool h18(void)
            strstr(shown, "<!DOCTYPE html>") &&
            /* what a terminal would obey is not shown */
            turn_of(&tcall_openai, true, head, "\x1b[2Jno\x9b\r\n!", 0) < 0 &&
-           strstr(shown, " [2Jno   !") != NULL;
+           strstr(shown, " [2Jno  !") != NULL;
 }
 
 static bool p03(void)
@@ -551,7 +554,7 @@ static int two_rounds(unsigned *connects)
 
 /* Is the body that was sent as long as was announced, one JSON value, and is
  * its last message the tool's result: all of it, else its beginning and how
- * long it was, or where the tool wants that, an error? */
+ * long it was? */
 static bool is_result_sent(size_t *kept)
 {
     static tcall_tok tok[200];
@@ -574,13 +577,11 @@ static bool is_result_sent(size_t *kept)
            tcall_str_eq(tcall_json_str(tcall_json_get(v, "tool_call_id")),
                         tcall_str_of("c")) &&
            (strcmp(text + *kept, "done") == 0 ? *kept == result_size
-            : result_strict ? strncmp(text, "{\"success\":false,", 17) == 0 &&
-                                  strstr(text, "\"code\":\"memory\"}")
-                            : strcmp(text + *kept, cut) == 0);
+                                              : strcmp(text + *kept, cut) == 0);
 }
 
 /* Of a result that is too long what fits is sent with the note that it was
- * cut, or an error: whole JSON, and the tool runs once. */
+ * cut, whatever the tool returned of it: whole JSON, and the tool runs once. */
 static bool p10(void)
 {
     bool ok = true;
