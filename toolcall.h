@@ -2420,6 +2420,7 @@ static size_t tcall_utf8_(char *out, uint32_t cp)
     return n;
 }
 
+#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* The code point at *at, which moves behind it. */
 static int32_t tcall_utf8_next_(const char **at)
 {
@@ -2430,6 +2431,7 @@ static int32_t tcall_utf8_next_(const char **at)
         cp = cp << 6 | (*(*at)++ & 0x3F);
     return cp;
 }
+#endif
 
 /* n or a little less: so that p is not cut inside a character. p[n] is there.
  */

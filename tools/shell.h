@@ -639,9 +639,9 @@ static void ttool_sha_block_(ttool_sha_ *s)
     int i;
     memcpy(v, s->state, sizeof v);
     for (i = 0; i < 64; i++) {
-        const uint8_t *b = s->block + i * 4;
         uint32_t one, two;
         if (i < 16) {
+            const uint8_t *b = s->block + i * 4;
             w[i] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
                    (uint32_t)b[2] << 8 | b[3];
         } else {
