@@ -723,7 +723,7 @@ static void test_sizes(void)
     while (lifecycle(block, need) != TCALL_OK && ++rounds < 100 &&
            tc.block.need > need && tc.block.need <= sizeof block)
         need = tc.block.need;
-    CHECK(rounds > 1 && rounds < 100 && need > 300 && need < 2000);
+    CHECK(rounds > 1 && rounds < 100 && need > 200 && need < 2000);
     CHECK(lifecycle(block, need) == TCALL_OK);
 }
 
