@@ -768,7 +768,8 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the start */
     size_t high; /* bytes used from the end */
     size_t peak; /* most ever used of both together */
-    size_t need; /* after TCALL_E_MEMORY: the size that would have done */
+    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
+                    memory aligned to 8 */
 } tcall_block;
 
 void tcall_block_init(tcall_block *b, void *base, size_t size);
