@@ -408,19 +408,25 @@ static int change(tcall_ctx *cx, void *user)
     return tcall_set_input(cx, tcall_str_of(instead));
 }
 
-static void test_changed(void)
+/* A hook changes the arguments to these. */
+static void begin_changing(bool reads, const char *to)
 {
     static const tcall_hook hooks[] = {
         TCALL_LEDGER(&ledger),
         TCALL_HOOK_("change", TCALL_WILL_NORMALIZE_INPUT, 0, change, NULL)};
+    begin(one, 0);
+    if (reads)
+        tools[0].permissions = TCALL_READ;
+    tc.desc.hooks = hooks;
+    tc.desc.hook_count = TCALL_COUNT(hooks);
+    instead = to;
+}
+
+static void test_changed(void)
+{
     int reads;
     for (reads = 0; reads < 2; reads++) {
-        begin(one, 0);
-        if (reads)
-            tools[0].permissions = TCALL_READ;
-        tc.desc.hooks = hooks;
-        tc.desc.hook_count = TCALL_COUNT(hooks);
-        instead = "{\"n\":7}";
+        begin_changing(reads, "{\"n\":7}");
         CHECK(say() == TCALL_E_APPROVAL && runs == 0);
         CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
         CHECK(go_on() == TCALL_E_APPROVAL && runs == 0 && asked == 2);
@@ -433,12 +439,8 @@ static void test_changed(void)
             CHECK(reads);
         CHECK(runs == 1);
 
-        begin(one, 0); /* to what it was: nobody needs to be asked again */
-        if (reads)
-            tools[0].permissions = TCALL_READ;
-        tc.desc.hooks = hooks;
-        tc.desc.hook_count = TCALL_COUNT(hooks);
-        instead = "{\"n\":1.0}";
+        /* to what it was: nobody needs to be asked again */
+        begin_changing(reads, "{\"n\":1.0}");
         CHECK(say() == TCALL_E_APPROVAL && runs == 0);
         CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
         CHECK(go_on() == TCALL_OK && runs == 1 && asked == 1 && given == 1);

@@ -134,6 +134,12 @@ static int ttool_task_budget_(const ttool_task *task, const tcall_ctx *cx,
     return left ? TCALL_OK : TCALL_E_TIMEOUT;
 }
 
+static int ttool_task_small_(tcall_ctx *cx, tcall_writer *out)
+{
+    return ttool_fail_(cx, out, TCALL_E_MEMORY, "",
+                       "no memory for a task\nDo it yourself, step by step.");
+}
+
 static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
                              tcall_writer *out)
 {
@@ -153,9 +159,7 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
             "turn\nAnswer now.");
     head = (sizeof *c + d.tool_count * sizeof c->rows[0] + 15) & ~(size_t)15;
     if (t->memory_size < head + skip)
-        return ttool_fail_(
-            cx, out, TCALL_E_MEMORY, "",
-            "no memory for a task\nDo it yourself, step by step.");
+        return ttool_task_small_(cx, out);
     memset(c, 0, head);
     half = t->depth > 1 ? (t->memory_size - head - skip) / 2 & ~(size_t)15 : 0;
     inner.agent = &c->agent;
@@ -174,9 +178,7 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     if (tcall_init(&c->tc, &d) < 0 || tcall_agent_init(&c->agent, &ad) < 0 ||
         tcall_agent_say(&c->agent,
                         tcall_json_str(tcall_json_get(args, "prompt"))) < 0)
-        return ttool_fail_(
-            cx, out, TCALL_E_MEMORY, "",
-            "no memory for a task\nDo it yourself, step by step.");
+        return ttool_task_small_(cx, out);
     title = ttool_arg_(args, "description");
     ttool_title_(cx, "Task: ", title.len ? title : ttool_arg_(args, "prompt"));
     c->told = d.now_ms ? d.now_ms(d.user) : 0;
