@@ -10915,6 +10915,18 @@ static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
     return at + tcall_head_size_(tcall_reader_head_(r, at));
 }
 
+/* What stood there, from the first byte to the last one, was moved. */
+static void tcall_reader_moved_(tcall_reader *r, size_t first, size_t last,
+                                size_t by)
+{
+    if (r->pending >= first && r->pending <= last)
+        r->pending += by;
+    if (r->slot >= first && r->slot <= last)
+        r->slot += by;
+    if (r->raw >= first && r->raw <= last)
+        r->raw += by;
+}
+
 /* Moves all that stands from "from" on to "to"; the room is there. */
 static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
@@ -10923,12 +10935,7 @@ static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
         memmove(b->base + to, b->base + from, b->low - from);
     b->low += to - from;
     tcall_block_room_(b, 0); /* for the peak */
-    if (r->pending >= from)
-        r->pending += to - from;
-    if (r->slot >= from)
-        r->slot += to - from;
-    if (r->raw >= from)
-        r->raw += to - from;
+    tcall_reader_moved_(r, from, (size_t)-1, to - from);
 }
 
 /* Takes the item at at out. */
@@ -11099,26 +11106,26 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Moves a part of the item at *from to the end of that of one before it. from
- * points into the reader: the items in between move. */
-static void tcall_reader_give_(tcall_reader *r, size_t *from, size_t at,
+/* Moves a part of the item at from to the end of that of one before it, and
+ * with it the items in between and its own head. */
+static void tcall_reader_give_(tcall_reader *r, size_t from, size_t at,
                                int part)
 {
     tcall_head_ *a = tcall_reader_head_(r, at);
-    tcall_head_ *b = tcall_reader_head_(r, *from);
-    size_t n = tcall_len_(b, part);
-    char *to = (char *)a + tcall_head_end_(a, part);
+    tcall_head_ *b = tcall_reader_head_(r, from);
+    size_t n = tcall_len_(b, part), behind = tcall_head_end_(a, part);
+    char *to = (char *)a + behind;
     char *end = (char *)b + tcall_head_end_(b, part);
     tcall_len_set_(a, part, tcall_len_(a, part) + n);
     tcall_len_set_(b, part, 0);
     tcall_reverse_(to, end - n);
     tcall_reverse_(end - n, end);
     tcall_reverse_(to, end);
-    *from += n;
+    tcall_reader_moved_(r, at + behind, from, n);
 }
 
 /* The text of the element at *at turns out to be text of the model. */
-static void tcall_reader_say_(tcall_reader *r, size_t *at)
+static void tcall_reader_say_(tcall_reader *r, const size_t *at)
 {
     const tcall_head_ *h = tcall_reader_head_(r, *at);
     size_t n = tcall_len_(h, TCALL_PART_TEXT_);
@@ -11126,7 +11133,7 @@ static void tcall_reader_say_(tcall_reader *r, size_t *at)
     n = n ? tcall_reader_hear_(r, tcall_slice_(text, n), n) : 0;
     tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
     if (n)
-        tcall_reader_give_(r, at, r->start, TCALL_PART_TEXT_);
+        tcall_reader_give_(r, *at, r->start, TCALL_PART_TEXT_);
 }
 
 /* The element that is being read gets its place as soon as there is something
@@ -11237,7 +11244,7 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
     a->kind |= b->kind & TCALL_ITEM_LOST_;
     for (; part < TCALL_PART_TEXT_; part++)
         if (!tcall_len_(a, part) || (part == TCALL_PART_NAME_ && more))
-            tcall_reader_give_(r, &r->pending, at, part);
+            tcall_reader_give_(r, r->pending, at, part);
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
         r->slot = at;
         tcall_reader_more_(r, TCALL_MORE_MERGE_, none);
@@ -11253,7 +11260,7 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
         tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
     if (!all)
         a->kind &= (uint8_t)~TCALL_ITEM_START_;
-    tcall_reader_give_(r, &r->pending, at, TCALL_PART_TEXT_);
+    tcall_reader_give_(r, r->pending, at, TCALL_PART_TEXT_);
 }
 
 /* What an element is, now that its document is complete. */
@@ -11900,7 +11907,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
         return;
     tcall_reader_head_(r, r->start)->kind |= lost;
     if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
-        tcall_reader_give_(r, &r->pending, r->start, TCALL_PART_SIGN_);
+        tcall_reader_give_(r, r->pending, r->start, TCALL_PART_SIGN_);
 }
 
 /* An element as JSON text, which is kept if its type says so. The type usually
