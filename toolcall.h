@@ -1895,16 +1895,18 @@ enum {
     TCALL_AT_RESTART,  /* an object: everything before is void */
     TCALL_AT_ERROR,    /* an object, or the words, of an error */
     TCALL_AT_MESSAGE,  /* its words */
-    /* From here on short values: */
-    TCALL_AT_INDEX,      /* number of the call */
-    TCALL_AT_TYPE,       /* of the element, by the table */
-    TCALL_AT_NUMBER,     /* of the choice */
-    TCALL_AT_STOP,       /* why it stopped; not empty: it is complete */
-    TCALL_AT_HINT,       /* the same, only to be believed if it says cut */
-    TCALL_AT_EVENT,      /* what this document is, by the table */
+    /* From here on short values, first numbers: */
+    TCALL_AT_INDEX,  /* of the call */
+    TCALL_AT_NUMBER, /* of the choice */
+    TCALL_AT_INPUT,  /* tokens read */
+    TCALL_AT_OUTPUT, /* tokens written */
+    /* Words, whose meaning is in the table: */
+    TCALL_AT_TYPE,  /* of the element */
+    TCALL_AT_EVENT, /* what this document is */
+    TCALL_AT_HINT,  /* as STOP, only to be believed if it says cut */
+    TCALL_AT_STOP,  /* why it stopped; not empty: it is complete */
+    /* Other words: */
     TCALL_AT_WAIT,       /* how long to wait: "1.5s" */
-    TCALL_AT_INPUT,      /* tokens read */
-    TCALL_AT_OUTPUT,     /* tokens written */
     TCALL_AT_ERROR_TYPE, /* type of the error */
     TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
 };
@@ -2051,17 +2053,17 @@ typedef struct tcall_answer {
  * providers; text is what came of the arguments, checked by nobody. Small
  * fields stand first: code for them is shorter. */
 typedef struct tcall_reader {
-    uint8_t index;      /* of the element; 255: none */
+    uint8_t index;      /* of the element, counted from 1; 0: none */
     uint8_t kind, type; /* of it */
-    uint8_t event;      /* of the document */
-    uint8_t choice;     /* its number, and sets of them: */
-    uint8_t began, finished;
-    uint8_t state, match; /* of the framing */
+    uint8_t marks;      /* flags of its item */
+    bool element, bad, ignored, open;
+    bool keeping, has_text, stopped, complete, cut;
+    uint8_t began, finished; /* sets of choices */
+    uint8_t choice;          /* the number of the one at hand */
+    uint8_t event;           /* of the document */
+    uint8_t state, match;    /* of the framing */
     bool sse, cr, inside, some;
-    bool broken, complete, whole, cut;
-    bool open, skip, object, ignored, stopped, has_text;
-    bool element, keeping, announced, before;
-    uint8_t all; /* it has all the arguments; 2: as no text */
+    bool broken, whole, skip, announced, before;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
@@ -10795,9 +10797,7 @@ enum {
     TCALL_ITEM_LOST_ = 128
 };
 
-#define TCALL_HEAD_       sizeof(tcall_head_)
-#define TCALL_INDEX_NONE_ 255
-#define TCALL_NO_ITEM_    ((size_t)-1)
+#define TCALL_HEAD_ sizeof(tcall_head_)
 /* Text and arguments leave so much free, for the head, id and name of the
  * next call: it then can at least be named. */
 #define TCALL_RESERVE_ 64
@@ -10983,13 +10983,18 @@ enum {
     TCALL_MORE_RAW_END_,              /* which is complete */
     TCALL_MORE_SAID_,  /* the pending element was text of the model */
     TCALL_MORE_MERGE_, /* it is to go to the item at slot */
-    TCALL_MORE_WAIT_   /* how long to wait, in words */
+    TCALL_MORE_WAIT_   /* the word tells how long to wait */
 };
 
 static void tcall_reader_more_(tcall_reader *r, int what, tcall_str s)
 {
     if (r->provider->more)
         r->provider->more(r, what, s);
+}
+
+static void tcall_reader_note_(tcall_reader *r, int what)
+{
+    tcall_reader_more_(r, what, tcall_slice_(NULL, 0));
 }
 
 static size_t tcall_reader_text_len_(const tcall_reader *r)
@@ -11004,7 +11009,7 @@ static bool tcall_reader_room_(tcall_reader *r, size_t n)
     const tcall_block *b = r->chat->block;
     size_t text = tcall_reader_text_len_(r);
     if (n > tcall_block_free_(b) + text)
-        tcall_reader_more_(r, TCALL_MORE_STRIP_, tcall_slice_(NULL, 0));
+        tcall_reader_note_(r, TCALL_MORE_STRIP_);
     if (n > tcall_block_free_(b) + text)
         return false;
     if (n > tcall_block_free_(b)) {
@@ -11041,7 +11046,6 @@ static void tcall_reader_blank_(tcall_reader *r, size_t at, int kind)
     tcall_head_ *h = tcall_reader_head_(r, at);
     memset(h, 0, sizeof *h);
     h->kind = (uint8_t)kind;
-    h->index = TCALL_INDEX_NONE_;
 }
 
 /* A place for an element of this kind. */
@@ -11183,8 +11187,7 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
     const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
     const size_t id = tcall_len_(b, TCALL_PART_ID_);
     const size_t name = tcall_len_(b, TCALL_PART_NAME_);
-    bool numbered =
-        a->index != TCALL_INDEX_NONE_ && b->index != TCALL_INDEX_NONE_;
+    const bool numbered = a->index && b->index;
     if (a->choice != b->choice || (numbered && a->index != b->index))
         return 0;
     if ((b->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
@@ -11206,20 +11209,20 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 }
 
 /* The call that the pending element continues: the one of its id or number,
- * or the last one if it has neither. */
+ * or the last one if it has neither; itself, if it is a new one. */
 static size_t tcall_reader_find_(const tcall_reader *r)
 {
-    size_t at = r->start, best = TCALL_NO_ITEM_, last = TCALL_NO_ITEM_;
+    size_t at = r->start, best = r->pending, last = best;
+    if (r->has_text)
+        at = tcall_reader_next_(r, at);
     for (; at < r->pending; at = tcall_reader_next_(r, at)) {
-        uint8_t kind = tcall_reader_kind_(r, at);
-        int same = kind == TCALL_ITEM_TEXT ? 0 : tcall_reader_continues_(r, at);
-        if (!same && (kind == TCALL_ITEM_TEXT || kind == TCALL_ITEM_OPAQUE))
-            continue;
+        int same = tcall_reader_continues_(r, at);
         if (same > 0)
             best = at;
-        last = same < 0 ? at : TCALL_NO_ITEM_;
+        if (same || tcall_reader_kind_(r, at) != TCALL_ITEM_OPAQUE)
+            last = same < 0 ? at : r->pending;
     }
-    return best != TCALL_NO_ITEM_ ? best : last;
+    return best != r->pending ? best : last;
 }
 
 /* Gives what the pending element brings to the call at at. An id is taken but
@@ -11237,7 +11240,6 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
                  memcmp((const char *)a + tcall_head_end_(a, TCALL_PART_ID_),
                         (const char *)b + tcall_head_end_(b, TCALL_PART_ID_),
                         name) != 0);
-    const tcall_str none = {NULL, 0};
     int part = TCALL_PART_ID_;
     if (a->kind == TCALL_ITEM_NONE_)
         return;
@@ -11247,7 +11249,7 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
             tcall_reader_give_(r, r->pending, at, part);
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
         r->slot = at;
-        tcall_reader_more_(r, TCALL_MORE_MERGE_, none);
+        tcall_reader_note_(r, TCALL_MORE_MERGE_);
     } else if (all && !a->error && old >= n && (!broken || old)) {
         return; /* it is there already */
     } else if (a->error || broken) {
@@ -11286,24 +11288,23 @@ static void tcall_reader_show_(tcall_reader *r)
 static void tcall_reader_settle_(tcall_reader *r)
 {
     tcall_head_ *h = tcall_reader_head_(r, r->pending);
-    const tcall_str none = {NULL, 0};
-    size_t at = TCALL_NO_ITEM_;
+    size_t at = r->pending;
     bool piece = (h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
     if (piece)
         h->kind = (uint8_t)tcall_reader_piece_(r);
     h->choice = r->choice;
-    if (h->index == TCALL_INDEX_NONE_)
+    if (!h->index)
         h->index = r->index;
     if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
         tcall_reader_say_(r, &r->pending);
-        tcall_reader_more_(r, TCALL_MORE_SAID_, none);
+        tcall_reader_note_(r, TCALL_MORE_SAID_);
     } else if (h->kind != TCALL_ITEM_NONE_ ||
-               (!piece && h->index != TCALL_INDEX_NONE_)) {
+               (!piece && h->index)) {
         if (!r->whole && h->kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
-        if (at == TCALL_NO_ITEM_ || !(h->kind & TCALL_ITEM_ALL_))
+        if (at == r->pending || !(h->kind & TCALL_ITEM_ALL_))
             tcall_reader_show_(r);
-        if (at == TCALL_NO_ITEM_) {
+        if (at == r->pending) {
             r->pending = tcall_reader_next_(r, r->pending);
             r->began |= (uint8_t)(1u << r->choice);
             return;
@@ -11326,107 +11327,108 @@ static void tcall_reader_settle_all_(tcall_reader *r)
 
 static void tcall_reader_call_end_(tcall_reader *r)
 {
-    const tcall_str none = {NULL, 0};
     if (r->answer.error == TCALL_E_MEMORY)
         r->lost += TCALL_HEAD_;
     if (r->keeping)
-        tcall_reader_more_(r, TCALL_MORE_RAW_END_, none);
+        tcall_reader_note_(r, TCALL_MORE_RAW_END_);
     if (r->open) {
         tcall_head_ *h = tcall_reader_head_(r, r->slot);
         h->index = r->index;
-        if (r->object)
-            h->kind |= TCALL_ITEM_START_;
-        if (r->all)
-            h->kind |= TCALL_ITEM_ALL_;
-        if (r->all > 1) /* no text: what it holds was not reported */
+        h->kind |= r->marks;
+        if (r->bad) /* no text: what it holds was not reported */
             h->error = (int8_t)TCALL_E_BAD_VALUE;
         if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
             h->kind = TCALL_ITEM_NONE_;
     }
-    r->open = r->element = r->object = r->ignored = false;
-    r->kind = r->type = r->all = 0;
-    r->index = TCALL_INDEX_NONE_;
+    r->index = r->kind = r->type = r->marks = 0;
+    r->element = r->bad = r->ignored = r->open = false;
 }
 
-static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
+static uint8_t tcall_reader_means_(const tcall_reader *r)
 {
     const char *w = r->provider->words;
     while (*w && strcmp(w + 1, r->word) != 0)
         w += strlen(w) + 1;
-    return *w ? (uint8_t)*w : other;
+    return *w ? (uint8_t)*w : (uint8_t)TCALL_STOP_OTHER;
 }
 
-static void tcall_reader_stop_(tcall_reader *r)
+static void tcall_reader_tell_(tcall_reader *r)
 {
-    uint8_t means = tcall_reader_means_(r, TCALL_STOP_OTHER);
+    memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
+}
+
+static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
+{
+    tcall_stop *stop = &r->answer.stop;
     if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
         return;
     r->stopped = true;
-    if (means == TCALL_WORD_CALL_)
-        means = TCALL_STOP_CALLS;
-    if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
-        r->cut = true;
-    if (r->answer.stop == TCALL_STOP_UNKNOWN ||
-        (means == TCALL_STOP_LENGTH && r->answer.stop != TCALL_STOP_REFUSED)) {
-        r->answer.stop = (tcall_stop)means;
-        memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
+    if (*stop == TCALL_STOP_UNKNOWN ||
+        (means == TCALL_STOP_LENGTH && *stop != TCALL_STOP_REFUSED)) {
+        *stop = means == TCALL_WORD_CALL_ ? TCALL_STOP_CALLS
+                                          : (tcall_stop)means;
+        tcall_reader_tell_(r);
     }
 }
 
-/* A number without sign or fraction, else -1. */
-static long tcall_reader_number_(const tcall_reader *r)
+/* A word of the provider's table is complete. */
+static void tcall_reader_meant_(tcall_reader *r, int field)
+{
+    const uint8_t means = tcall_reader_means_(r);
+    if (field == TCALL_AT_TYPE) {
+        r->type = means;
+        r->ignored = means != TCALL_WORD_CALL_ && means != TCALL_WORD_TEXT_;
+    } else if (field == TCALL_AT_EVENT) {
+        r->event = means;
+        if (means == TCALL_STOP_FINAL_)
+            r->complete = true;
+        if (means == TCALL_WORD_DONE_)
+            r->stopped = true;
+        if (means == TCALL_WORD_OPEN_)
+            r->announced = true;
+    } else {
+        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
+            r->cut = true;
+        if (field == TCALL_AT_STOP)
+            tcall_reader_stop_(r, means);
+        else if (means == TCALL_STOP_REFUSED)
+            r->answer.stop = TCALL_STOP_REFUSED;
+    }
+}
+
+/* A number is complete: -1, if it has a sign or fraction or is none. */
+static int tcall_reader_number_(tcall_reader *r, int field)
 {
     const char *p = r->word;
     long n = 0;
     for (; tcall_is_digit_(*p) && n < 100000000; p++)
         n = n * 10 + (*p - '0');
-    return *p || p == r->word ? -1 : n;
+    if (*p || p == r->word)
+        n = -1;
+    if (field == TCALL_AT_INDEX)
+        r->index = (uint8_t)(n < 255 ? n + 1 : 0);
+    else if (field == TCALL_AT_NUMBER)
+        r->choice = (uint8_t)n & 7;
+    else if (n >= 0)
+        *(field == TCALL_AT_INPUT ? &r->answer.input_tokens
+                                  : &r->answer.output_tokens) = n;
+    return field == TCALL_AT_NUMBER && n != r->choice ? TCALL_E_PROTOCOL
+                                                      : TCALL_OK;
 }
 
 /* A short value is complete. */
 static int tcall_reader_word_(tcall_reader *r, int field)
 {
-    tcall_answer *a = &r->answer;
-    long n = tcall_reader_number_(r);
-    uint8_t means;
-    switch (field) {
-    case TCALL_AT_INDEX:
-        r->index =
-            (uint8_t)(n < 0 || n > TCALL_INDEX_NONE_ ? TCALL_INDEX_NONE_ : n);
-        break;
-    case TCALL_AT_NUMBER:
-        r->choice = (uint8_t)n & 7;
-        return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
-    case TCALL_AT_TYPE:
-        r->type = tcall_reader_means_(r, TCALL_STOP_OTHER);
-        r->ignored = r->type != TCALL_WORD_CALL_ && r->type != TCALL_WORD_TEXT_;
-        break;
-    case TCALL_AT_STOP: tcall_reader_stop_(r); break;
-    case TCALL_AT_HINT:
-        means = tcall_reader_means_(r, 0);
-        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
-            r->cut = true;
-        if (means == TCALL_STOP_REFUSED)
-            a->stop = TCALL_STOP_REFUSED;
-        break;
-    case TCALL_AT_EVENT:
-        r->event = tcall_reader_means_(r, 0);
-        r->complete = r->complete || r->event == TCALL_STOP_FINAL_;
-        r->stopped = r->stopped || r->event == TCALL_WORD_DONE_;
-        r->announced = r->announced || r->event == TCALL_WORD_OPEN_;
-        break;
-    case TCALL_AT_WAIT:
-        tcall_reader_more_(r, TCALL_MORE_WAIT_, tcall_str_of(r->word));
-        break;
-    case TCALL_AT_INPUT: a->input_tokens = n < 0 ? a->input_tokens : n; break;
-    case TCALL_AT_OUTPUT:
-        a->output_tokens = n < 0 ? a->output_tokens : n;
-        break;
-    default: /* TCALL_AT_ERROR_CODE, TCALL_AT_ERROR_TYPE */
-        if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]) ||
-            (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
-            memcpy(a->stop_text, r->word, sizeof a->stop_text - 1);
-    }
+    const char known = r->answer.stop_text[0];
+    if (field < TCALL_AT_TYPE)
+        return tcall_reader_number_(r, field);
+    if (field <= TCALL_AT_STOP)
+        tcall_reader_meant_(r, field);
+    else if (field == TCALL_AT_WAIT)
+        tcall_reader_note_(r, TCALL_MORE_WAIT_);
+    else if (!known || tcall_is_digit_(known) ||
+             (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
+        tcall_reader_tell_(r);
     return TCALL_OK;
 }
 
@@ -11449,26 +11451,29 @@ static int tcall_reader_part_of_(int field)
 /* A part of an element begins. */
 static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 {
-    static const uint8_t kinds[] = {TCALL_ITEM_OPAQUE,
+    static const uint8_t kinds[] = {0, 0, 0, 0, 0, /* ID to ALL */
+                                    TCALL_ITEM_OPAQUE,
                                     TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
                                     TCALL_ITEM_TEXT, TCALL_ITEM_PIECE_};
-    bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
-                  field == TCALL_AT_KEEP_2;
-    r->kind = field < TCALL_AT_KEEP ? 0 : kinds[field - TCALL_AT_KEEP];
+    const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
+                        field == TCALL_AT_KEEP_2;
+    r->kind = kinds[field - TCALL_AT_ID];
     if (r->skip)
         return;
-    if (field == TCALL_AT_ALL)
-        r->all = c == '{' ? 2 : 1;
-    if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
-        r->object = true;
+    if (field == TCALL_AT_ALL) {
+        r->marks |= TCALL_ITEM_ALL_ | TCALL_ITEM_START_;
+        r->bad = c == '{';
+    }
+    if (field == TCALL_AT_ARGS && c == '{')
+        r->marks |= TCALL_ITEM_START_;
     if ((opaque && !r->provider->more) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
         r->skip = true;
-    if (field >= TCALL_AT_KEEP && r->element && !r->skip &&
-        r->answer.error != TCALL_E_MEMORY)
+    else if (field >= TCALL_AT_KEEP && r->element &&
+             r->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(r);
 }
 
@@ -11477,13 +11482,13 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
     r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
+    r->word[0] = 0;
     switch (field) {
-    case TCALL_AT_CALL:
-        r->object = r->ignored = false;
-        r->element = true;
-        r->type = r->all = 0;
+    case TCALL_AT_CALL: r->element = true; break;
+    case TCALL_AT_VOID:
+        if (c == 't' || c == '{')
+            r->ignored = true;
         break;
-    case TCALL_AT_VOID: r->ignored = r->ignored || c == 't' || c == '{'; break;
     case TCALL_AT_RESTART:
         if (c == '{')
             tcall_reader_clear_(r);
@@ -11499,7 +11504,6 @@ static void tcall_reader_begin_(tcall_reader *r, int field, char c)
     default:
         if (field <= TCALL_AT_PIECE)
             tcall_reader_begin_part_(r, field, c);
-        r->word[0] = 0;
     }
 }
 
@@ -11519,27 +11523,32 @@ static void tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
     }
 }
 
+/* A value is complete. Parts that stand outside of elements are such. */
+static int tcall_reader_complete_(tcall_reader *r, int field)
+{
+    if (field == TCALL_AT_CHOICE)
+        tcall_reader_settle_all_(r);
+    else if (field >= TCALL_AT_INDEX && !r->skip)
+        return tcall_reader_word_(r, field);
+    else if (field == TCALL_AT_CALL ||
+             (field <= TCALL_AT_PIECE && !r->element))
+        tcall_reader_call_end_(r);
+    return TCALL_OK;
+}
+
 /* One event of the outline. */
 static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
                             tcall_str s)
 {
     tcall_reader *r = (tcall_reader *)user;
-    bool ends = event == TCALL_SCAN_END;
+    if (event == TCALL_SCAN_END)
+        return tcall_reader_complete_(r, field);
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
-    else if (field == TCALL_AT_CALL && !ends)
+    else if (field == TCALL_AT_CALL)
         tcall_reader_more_(r, TCALL_MORE_RAW_, s);
-    else if (ends && (field == TCALL_AT_CALL ||
-                      (!r->element &&
-                       (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
-                        field == TCALL_AT_KEEP_2))))
-        tcall_reader_call_end_(r);
-    else if (ends && field == TCALL_AT_CHOICE)
-        tcall_reader_settle_all_(r);
-    else if (!ends && !r->skip)
+    else if (!r->skip)
         tcall_reader_data_(r, field, s);
-    else if (field >= TCALL_AT_INDEX && !r->skip)
-        return tcall_reader_word_(r, field);
     return TCALL_OK;
 }
 
@@ -11567,7 +11576,6 @@ void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
     r->user = user;
     r->start = r->pending = r->slot = chat->block->low;
     r->text_max = tcall_block_free_(chat->block) / 2;
-    r->index = TCALL_INDEX_NONE_;
     r->answer.input_tokens = r->answer.output_tokens = -1;
     r->answer.wait_ms = -1;
 }
@@ -11593,7 +11601,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     p += r->scan.pos - before;
     if (tcall_scan_done(&r->scan)) {
         tcall_reader_settle_all_(r);
-        r->index = TCALL_INDEX_NONE_;
+        r->index = 0;
         r->complete = r->complete || (r->whole && !r->announced);
         r->inside = false;
         r->state = TCALL_R_BETWEEN_;
@@ -11897,7 +11905,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
     uint8_t lost;
     tcall_opaque(r, what, s);
     if (what == TCALL_MORE_WAIT_)
-        r->answer.wait_ms = tcall_wait_(s.ptr);
+        r->answer.wait_ms = tcall_wait_(r->word);
     if (what != TCALL_MORE_SAID_)
         return;
     lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
