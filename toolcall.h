@@ -11153,6 +11153,15 @@ static bool tcall_reader_open_(tcall_reader *r)
     return r->open;
 }
 
+/* Adds to the slot what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *r, int part, tcall_str s)
+{
+    if (!tcall_reader_need_(r, s.len))
+        return false;
+    tcall_reader_put_(r, r->slot, part, s);
+    return true;
+}
+
 /* A piece of id, name, arguments or what is opaque. */
 static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
 {
@@ -11173,8 +11182,8 @@ static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
     } else if (text && (tcall_reader_head_(r, r->slot)->error ||
                         !tcall_reader_room_(r, s.len + TCALL_RESERVE_))) {
         tcall_reader_lose_(r, r->slot, s.len);
-    } else if (tcall_reader_need_(r, s.len)) {
-        tcall_reader_put_(r, r->slot, part, s);
+    } else {
+        tcall_reader_add_(r, part, s);
     }
 }
 
@@ -11716,12 +11725,9 @@ static tcall_str tcall_make_id_(tcall_chat *chat, char *id)
 static bool tcall_reader_make_id_(tcall_reader *r)
 {
     char room[9];
-    tcall_str id = tcall_make_id_(r->chat, room);
-    if (!tcall_reader_need_(r, id.len))
-        return false;
-    tcall_reader_put_(r, r->pending, TCALL_PART_ID_, id);
-    tcall_reader_head_(r, r->pending)->kind |= TCALL_ITEM_MADE_;
-    return true;
+    tcall_reader_head_(r, r->slot)->kind |= TCALL_ITEM_MADE_;
+    return tcall_reader_add_(r, TCALL_PART_ID_,
+                             tcall_make_id_(r->chat, room));
 }
 
 /* Is it one whole JSON text? */
@@ -11732,51 +11738,48 @@ static int tcall_check_json_(tcall_scan *s, tcall_str text)
     return tcall_scan_end(s);
 }
 
-/* Has the pending item anything to say in the end? What it may still lack is
+/* Has the item at slot anything to say in the end? What it may still lack is
  * added. */
 static bool tcall_reader_item_(tcall_reader *r)
 {
-    const tcall_head_ *h = tcall_reader_head_(r, r->pending);
-    uint8_t kind = h->kind & TCALL_ITEM_KIND_;
-    tcall_str name = tcall_str_of(r->provider->name);
+    const tcall_head_ *h = tcall_reader_head_(r, r->slot);
+    const uint8_t kind = h->kind & TCALL_ITEM_KIND_;
+    const bool call = kind == TCALL_ITEM_CALL;
     if (kind == TCALL_ITEM_TEXT)
         return true;
-    if (kind != TCALL_ITEM_CALL && kind != TCALL_ITEM_OPAQUE)
+    if ((!call && kind != TCALL_ITEM_OPAQUE) ||
+        (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
+         !tcall_len_(h, call ? TCALL_PART_ID_ : TCALL_PART_SIGN_) &&
+         (call || !(h->kind & TCALL_ITEM_LOST_))))
         return false;
-    if (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
-        !tcall_len_(h, kind == TCALL_ITEM_CALL ? TCALL_PART_ID_
-                                               : TCALL_PART_SIGN_) &&
-        (kind == TCALL_ITEM_CALL || !(h->kind & TCALL_ITEM_LOST_)))
-        return false;
-    if (kind == TCALL_ITEM_OPAQUE) {
-        if (tcall_reader_need_(r, name.len))
-            tcall_reader_put_(r, r->pending, TCALL_PART_NAME_, name);
-        return true;
-    }
+    if (!call)
+        return tcall_reader_add_(r, TCALL_PART_NAME_,
+                                 tcall_str_of(r->provider->name));
     if (!tcall_len_(h, TCALL_PART_ID_) && !tcall_reader_make_id_(r))
         return false;
-    r->slot = r->pending;
+    r->pending = r->slot;
     r->answer.calls++;
     return true;
 }
 
-/* The answer is whole: look at its items. pending is the one at hand, slot the
+/* The answer is whole: look at its items. slot is the one at hand, pending the
  * last call. */
 static void tcall_reader_finish_(tcall_reader *r)
 {
-    r->pending = r->start;
-    while (r->pending < r->chat->block->low) {
-        bool stays = tcall_reader_item_(r);
+    r->slot = r->start;
+    while (r->slot < r->chat->block->low) {
+        const bool stays = tcall_reader_item_(r);
         if (r->answer.error)
             return;
         if (stays)
-            r->pending = tcall_reader_next_(r, r->pending);
+            r->slot = tcall_reader_next_(r, r->slot);
         else
-            tcall_reader_remove_(r, r->pending);
+            tcall_reader_remove_(r, r->slot);
     }
     if (r->cut && r->answer.calls) {
-        tcall_head_ *h = tcall_reader_head_(r, r->slot);
-        h->error = h->error == TCALL_E_MEMORY ? h->error : (int8_t)TCALL_E_CUT;
+        tcall_head_ *h = tcall_reader_head_(r, r->pending);
+        if (h->error != TCALL_E_MEMORY)
+            h->error = (int8_t)TCALL_E_CUT;
     }
     if (r->answer.text_cut && r->has_text) { /* not inside a character */
         const tcall_head_ *h = tcall_reader_head_(r, r->start);
@@ -11808,12 +11811,12 @@ int tcall_reader_end(tcall_reader *r)
     tcall_answer *a = &r->answer;
     tcall_block *b = r->chat->block;
     size_t need;
-    bool over = r->complete ||
-                (r->finished && !(r->began & ~r->finished) && !r->announced);
+    if (r->finished && !(r->began & ~r->finished) && !r->announced)
+        r->complete = true;
     a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
-    if (!a->error && a->message[0] && r->some && !over)
+    if (!a->error && a->message[0] && r->some && !r->complete)
         a->error = TCALL_E_PROVIDER;
-    if (!a->error && (!over || r->inside))
+    if (!a->error && (!r->complete || r->inside))
         a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;
     if (!a->error)
         tcall_reader_finish_(r);
@@ -12451,23 +12454,12 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     return NULL;
 }
 
-/* Arguments as they may be sent back: one JSON object, whatever the model
- * wrote. A broken one would be refused by servers for ever after. */
-static tcall_str tcall_arguments_(const tcall_item *call)
+/* May arguments be sent back as the model wrote them? Unless they are one JSON
+ * object, servers would refuse them for ever after. */
+static bool tcall_sendable_(tcall_str arguments)
 {
     tcall_scan s;
-    if (tcall_check_json_(&s, call->text) == TCALL_OK && s.open[0] & 1)
-        return call->text;
-    return tcall_str_of("{}");
-}
-
-static void tcall_write_member_(tcall_writer *w, const char *key,
-                                tcall_str value)
-{
-    if (value.len) {
-        tcall_write_text(w, key);
-        tcall_write_str(w, value);
-    }
+    return tcall_check_json_(&s, arguments) == TCALL_OK && s.open[0] & 1;
 }
 
 /* The n-th of texts that stand one behind the other, each ended by NUL. A
@@ -12483,30 +12475,25 @@ static const char *tcall_nth_(const char *texts, int n)
 static void tcall_write_value_(tcall_writer *w, char letter,
                                const tcall_item *item)
 {
-    tcall_str text = item->text;
-    switch (letter) {
-    case 'i': tcall_write_str(w, item->id); break;
-    case 'n': tcall_write_str(w, item->name); break;
-    case 'g': tcall_write_str(w, item->sign); break;
-    case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
-    case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
-    case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
-    case 'I':
-        if (!item->made)
-            tcall_write_member_(w, ",\"id\":", item->id);
-        break;
-    case 's':
-        tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
-        break;
-    case 'e':
-        tcall_write_quote(w);
-        if (item->error && !(text.len && *text.ptr == '{'))
-            tcall_write_text(w, "Error: ");
-        tcall_write_bytes(w, text.ptr, text.len);
-        tcall_write_unquote(w);
-        break;
-    default: tcall_write_str(w, text);
+    tcall_str s = letter == 'n'                    ? item->name
+                  : letter == 'i' || letter == 'I' ? item->id
+                  : letter == 'g' || letter == 's' ? item->sign
+                                                   : item->text;
+    if ((letter == 'a' || letter == 'A') && !tcall_sendable_(s))
+        s = tcall_slice_("{}", 2);
+    if (letter == 'I' || letter == 's') {
+        if (!s.len || (letter == 'I' && item->made))
+            return;
+        tcall_write_text(w, letter == 'I' ? ",\"id\":"
+                                          : ",\"thoughtSignature\":");
     }
+    if (letter != 'a' && letter != 'r')
+        tcall_write_quote(w);
+    if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
+        tcall_write_text(w, "Error: ");
+    tcall_write_bytes(w, s.ptr, s.len);
+    if (letter != 'a' && letter != 'r')
+        tcall_write_unquote(w);
 }
 
 /* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
@@ -12518,7 +12505,7 @@ static void tcall_write_value_(tcall_writer *w, char letter,
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
-    if ((*form == '{' || strcmp(form, "@r") == 0) && w->last == '}')
+    if ((*form == '{' || *form == '@') && w->last == '}')
         tcall_write_text(w, ",");
     for (;;) {
         const char *at = form;
@@ -14201,21 +14188,21 @@ static size_t tcall_agent_tools_(const tcall_agent *a)
     return n;
 }
 
-static void tcall_header_(tcall_request *req, tcall_header *h, const char *name,
-                          const char *value, const char *secret)
+/* Behind this header, if it has a name. */
+static tcall_header *tcall_header_(tcall_header *h, const char *name,
+                                   const char *value, const char *secret)
 {
-    if (!name)
-        return;
-    h += req->header_count++;
     h->name = name;
     h->value = value;
     h->secret = secret;
+    return name ? h + 1 : h;
 }
 
 TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
 {
     const tcall_provider *p = a->desc.provider;
     tcall_request *req = &a->request;
+    tcall_header *h = a->headers;
     tcall_writer count;
     tcall_event event;
     int r;
@@ -14224,15 +14211,15 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
     r = tcall_agent_write_(a, &count);
     if (r < 0)
         return r;
-    memset(req, 0, sizeof *req);
+    h = tcall_header_(h, "Content-Type", "application/json", NULL);
+    h = tcall_header_(h, p->version[0], p->version[1], NULL);
+    if (a->desc.key)
+        h = tcall_header_(h, p->key_header, p->key_prefix, a->desc.key);
     req->method = "POST";
     req->path = a->desc.path;
     req->headers = a->headers;
+    req->header_count = (size_t)(h - a->headers);
     req->body_len = count.len;
-    tcall_header_(req, a->headers, "Content-Type", "application/json", NULL);
-    tcall_header_(req, a->headers, p->version[0], p->version[1], NULL);
-    tcall_header_(req, a->headers, a->desc.key ? p->key_header : NULL,
-                  p->key_prefix, a->desc.key);
     memset(&a->response, 0, sizeof a->response);
     a->response.retry_after_ms = -1;
     a->opened = true;
@@ -14491,7 +14478,7 @@ TCALL_APART_ static int tcall_agent_turn_(tcall_agent *a, int over)
     tc->block.low -= head + room;
     if (out.error == TCALL_E_MEMORY)
         tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
-    if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL)
+    if (tcall_waits_(r))
         return r;
     if (out.error)
         return out.error;
@@ -14508,7 +14495,7 @@ TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
         tcall_agent_batch_(a);
     r = tcall_agent_turn_(a, over);
     a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
-    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+    if (r < 0 && !tcall_waits_(r))
         return r;
     if (a->done < a->batch_n) {
         int i, open = 0;
@@ -14678,9 +14665,9 @@ int tcall_agent_step(tcall_agent *a)
         case TCALL_A_READ_: r = tcall_agent_read_(a); break;
         default: r = tcall_agent_next_(a); break;
         }
-    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+    if (r < 0 && !tcall_waits_(r))
         r = tcall_agent_retry_(a, r);
-    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+    if (r < 0 && !tcall_waits_(r))
         return tcall_agent_end_(a, r);
     return r;
 }
