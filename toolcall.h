@@ -10829,6 +10829,16 @@ static size_t tcall_head_end_(const tcall_head_ *h, int part)
     return n;
 }
 
+/* Have both items the same part? */
+static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
+                             int part)
+{
+    size_t n = tcall_len_(a, part);
+    return n == tcall_len_(b, part) &&
+           memcmp((const char *)a + tcall_head_end_(a, part - 1),
+                  (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
+}
+
 static size_t tcall_head_size_(const tcall_head_ *h)
 {
     return tcall_head_end_(h, TCALL_PART_TEXT_);
@@ -11194,7 +11204,6 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
     const tcall_head_ *a = tcall_reader_head_(r, at);
     const tcall_head_ *b = tcall_reader_head_(r, r->pending);
     const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
-    const size_t id = tcall_len_(b, TCALL_PART_ID_);
     const size_t name = tcall_len_(b, TCALL_PART_NAME_);
     const bool numbered = a->index && b->index;
     if (a->choice != b->choice || (numbered && a->index != b->index))
@@ -11204,9 +11213,9 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
         return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
     /* Some servers give every piece an id of its own. */
-    if (id && tcall_len_(a, TCALL_PART_ID_) && (!numbered || name))
-        return id == tcall_len_(a, TCALL_PART_ID_) &&
-               memcmp(a + 1, b + 1, id) == 0;
+    if (tcall_len_(b, TCALL_PART_ID_) && tcall_len_(a, TCALL_PART_ID_) &&
+        (!numbered || name))
+        return tcall_head_same_(a, b, TCALL_PART_ID_);
     if (!numbered)
         return name ? 0 : -1;
     /* Some servers give every call the same number: an object behind a whole
@@ -11243,12 +11252,7 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
     const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
     const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
     const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
-    const size_t name = tcall_len_(a, TCALL_PART_NAME_);
-    const bool more =
-        !old && (name != tcall_len_(b, TCALL_PART_NAME_) ||
-                 memcmp((const char *)a + tcall_head_end_(a, TCALL_PART_ID_),
-                        (const char *)b + tcall_head_end_(b, TCALL_PART_ID_),
-                        name) != 0);
+    const bool more = !old && !tcall_head_same_(a, b, TCALL_PART_NAME_);
     int part = TCALL_PART_ID_;
     if (a->kind == TCALL_ITEM_NONE_)
         return;
@@ -12580,8 +12584,8 @@ int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 }
 
 /* All tools as a member of the request: a form around all of them, and one for
- * each, with @. for its description and for its schema. False: there are none.
- */
+ * each, with @t for its name, @. for its description and for its schema. False:
+ * there are none. */
 static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask, const char *form,
                                const char *each, tcall_strict *left)
@@ -12589,10 +12593,8 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
     const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
     const char *rest;
-    tcall_item item;
     size_t i = 0;
     bool some = false, strict;
-    memset(&item, 0, sizeof item);
     if (weak && ask->choice == TCALL_CHOICE_NONE)
         return false;
     if (p->traits & TCALL_TRAIT_NO_STRICT)
@@ -12602,26 +12604,24 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
             strcmp(tool->name, ask->choice_name) != 0)
             continue;
         if (!some)
-            form = tcall_write_form_(w, form, &item);
+            form = tcall_write_words_(w, form, NULL);
         some = true;
-        item.name = tcall_str_of(tool->name);
-        rest = tcall_write_form_(w, each, &item);
-        if (ask->describe) {
-            tcall_write_quote(w);
+        rest = tcall_write_words_(w, each, tool->name);
+        tcall_write_quote(w);
+        if (ask->describe)
             ask->describe(w, tool, ask->describe_user);
-            tcall_write_unquote(w);
-        } else {
-            tcall_write_str(w, tcall_str_of(tool->description));
-        }
-        rest = tcall_write_form_(w, rest, &item);
+        else
+            tcall_write_text(w, tool->description ? tool->description : "");
+        tcall_write_unquote(w);
+        rest = tcall_write_words_(w, rest, NULL);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
                                         : "");
-        tcall_write_form_(w, rest, &item);
+        tcall_write_words_(w, rest, NULL);
     }
     if (some)
-        tcall_write_form_(w, form, &item);
+        tcall_write_words_(w, form, NULL);
     return some;
 }
 
@@ -12631,13 +12631,12 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
-    const tcall_str id = item->id, name = item->name;
-    const bool made = item->made;
+    const tcall_item call = *item;
     size_t from = at;
     bool found;
     int skip = 0;
     while (tcall_chat_next(chat, &at, item)) {
-        bool same = tcall_str_eq(item->id, id);
+        bool same = tcall_str_eq(item->id, call.id);
         if (item->kind == TCALL_ITEM_RESULT)
             skip += same;
         else if (skip > 0)
@@ -12647,16 +12646,15 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
     }
     found = skip > 0;
     while (skip > 0 && tcall_chat_next(chat, &from, item))
-        skip -= item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, id);
+        skip -=
+            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     if (!found) {
-        memset(item, 0, sizeof *item);
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
-        item->id = id;
-        item->name = name;
         item->text = tcall_str_of("this call was not run");
     }
-    item->made = made;
+    item->made = call.made;
 }
 
 /* A conversation in the order in which providers want it. What the model said
@@ -12955,7 +12953,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                       "'function':{'name':@n,'arguments':@A}}",
                       "{'role':'tool','tool_call_id':@i,'content':@e}");
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','function':{'name':@n,"
+                           "{'type':'function','function':{'name':@t,"
                            "'description':@.,'parameters':@.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
@@ -13064,7 +13062,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, ",\"messages\":[");
     tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'name':@n,'description':@.,'input_schema':@.}",
+                           "{'name':@t,'description':@.,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
         rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
@@ -13119,7 +13117,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
         p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
         "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
     tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                       "{'type':'function','function':{'name':@n,"
+                       "{'type':'function','function':{'name':@t,"
                        "'description':@.,'parameters':@.}}",
                        &left);
     tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
@@ -13224,7 +13222,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, ",\"input\":[");
     tcall_write_turns_(p, w, ask, tcall_responses_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','name':@n,"
+                           "{'type':'function','name':@t,"
                            "'description':@.,'parameters':@.}",
                            &left))
         tcall_write_choice_(p, w, ask,
@@ -13330,7 +13328,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                         ask->system);
     if (tcall_write_tools_(
             p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
-            "{'name':@n,'description':@.,'parametersJsonSchema':@.}", &left) &&
+            "{'name':@t,'description':@.,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
