@@ -11084,19 +11084,20 @@ static void tcall_reader_begin_text_(tcall_reader *r)
  * many bytes are free beside those that it may lie in already. */
 static size_t tcall_reader_hear_(tcall_reader *r, tcall_str s, size_t own)
 {
-    size_t room = tcall_block_free_(r->chat->block) + own, max = r->text_max;
+    size_t room, max;
     if (r->choice)
         return 0;
     if (r->text)
         r->text(r->user, s);
     if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
         return 0;
+    room = tcall_block_free_(r->chat->block) + own;
     room = room > TCALL_HEAD_ + TCALL_RESERVE_
                ? room - TCALL_HEAD_ - TCALL_RESERVE_
                : 0;
     if (room)
         tcall_reader_begin_text_(r);
-    max = r->has_text ? max - tcall_reader_text_len_(r) : 0;
+    max = r->has_text ? r->text_max - tcall_reader_text_len_(r) : 0;
     room = room < max ? room : max;
     if (room >= s.len)
         return s.len;
@@ -11144,7 +11145,9 @@ static void tcall_reader_say_(tcall_reader *r, const size_t *at)
     const tcall_head_ *h = tcall_reader_head_(r, *at);
     size_t n = tcall_len_(h, TCALL_PART_TEXT_);
     const char *text = (const char *)h + tcall_head_end_(h, TCALL_PART_SIGN_);
-    n = n ? tcall_reader_hear_(r, tcall_slice_(text, n), n) : 0;
+    if (!n)
+        return;
+    n = tcall_reader_hear_(r, tcall_slice_(text, n), n);
     tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
     if (n)
         tcall_reader_give_(r, *at, r->start, TCALL_PART_TEXT_);
@@ -12491,12 +12494,12 @@ static void tcall_write_value_(tcall_writer *w, char letter,
         tcall_write_text(w, letter == 'I' ? ",\"id\":"
                                           : ",\"thoughtSignature\":");
     }
-    if (letter != 'a' && letter != 'r')
+    if (!strchr("ar)", letter))
         tcall_write_quote(w);
     if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
         tcall_write_text(w, "Error: ");
     tcall_write_bytes(w, s.ptr, s.len);
-    if (letter != 'a' && letter != 'r')
+    if (!strchr("ar(", letter))
         tcall_write_unquote(w);
 }
 
@@ -12504,12 +12507,12 @@ static void tcall_write_value_(tcall_writer *w, char letter,
  * are id, name and text of the item, as strings; @r its text as it is; @a its
  * text as arguments, @A that as a string; @e the text of a result where there
  * is no flag for an error; @g its sign; @I and @s id and sign as members of
- * Gemini's, if there are any. An object behind another one gets its comma. Ends
- * at @., the result is what follows. */
+ * Gemini's, if there are any; @( and @) begin and end a string. An object behind
+ * another one gets its comma. Ends at @., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
-    if ((*form == '{' || *form == '@') && w->last == '}')
+    if ((*form == '{' || *form == '@') && w->last == '}' && !w->quoted)
         tcall_write_text(w, ",");
     for (;;) {
         const char *at = form;
@@ -12733,27 +12736,22 @@ enum {
     TCALL_SAID_CALLS_
 };
 
+/* Goes on to there, or ends the message. */
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':\0"
-                                ",'tool_calls':[";
-    int end = to;
-    if (to == TCALL_SAID_NONE_ && *said)
-        end = *said < TCALL_SAID_TEXT_ ? TCALL_SAID_TEXT_ : *said;
-    for (; *said < end; ++*said) {
-        if (*said == TCALL_SAID_TEXT_)
-            tcall_write_unquote(w);
-        tcall_write_form_(w, tcall_nth_(steps, *said), NULL);
-        if (*said == TCALL_SAID_OPEN_)
-            tcall_write_quote(w);
-    }
-    if (to == TCALL_SAID_NONE_ && *said) {
-        if (*said == TCALL_SAID_TEXT_)
-            tcall_write_unquote(w);
-        tcall_write_text(w, *said == TCALL_SAID_CALLS_ ? "]}" : "}");
+                                ",'content':@(\0"
+                                "@),'tool_calls':[\0";
+    static const char ends[] = "\0"
+                               ",'content':''}\0"
+                               "@)}\0"
+                               "]}";
+    if (to == TCALL_SAID_NONE_) {
+        tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
         *said = to;
     }
+    for (; *said < to; ++*said)
+        tcall_write_words_(w, tcall_nth_(steps, *said), NULL);
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. */
