@@ -12104,8 +12104,11 @@ static const char *tcall_view_next_(const char *p)
 /* True when the string at p, quotes included, is this word. */
 static bool tcall_view_is_(const char *p, const char *word)
 {
-    size_t n = strlen(word);
-    return *p == '"' && strncmp(p + 1, word, n) == 0 && p[n + 1] == '"';
+    if (*p++ != '"')
+        return false;
+    for (; *word && *p == *word; word++)
+        p++;
+    return !*word && *p == '"';
 }
 
 /* The value of a member of the object at p, NULL when it is absent. */
@@ -14021,16 +14024,16 @@ enum {
 /* The path, if it has to name the model, in the block. */
 static int tcall_agent_path_(tcall_agent *a)
 {
-    static const char mark[] = "{model}";
-    const char *path = a->desc.path, *at = strstr(path, mark);
+    const char *path = a->desc.path, *at = strchr(path, '{');
+    const char *end = at ? strchr(at, '}') : NULL;
     tcall_block *b = &a->desc.tc->block;
     tcall_writer w;
-    if (!at)
+    if (!end)
         return TCALL_OK;
     tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
     tcall_write_bytes(&w, path, (size_t)(at - path));
     tcall_write_text(&w, a->desc.model ? a->desc.model : "");
-    tcall_write_bytes(&w, at + strlen(mark), strlen(at + strlen(mark)) + 1);
+    tcall_write_bytes(&w, end + 1, strlen(end)); /* with its NUL */
     a->desc.path = w.buf;
     return tcall_block_grow_(b, (w.len + 7) & ~(size_t)7) ? TCALL_OK
                                                           : TCALL_E_MEMORY;
