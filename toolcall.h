@@ -10974,7 +10974,7 @@ static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 }
 
 /* Void all that was read. */
-static void tcall_reader_clear_(tcall_reader *r)
+TCALL_APART_ static void tcall_reader_clear_(tcall_reader *r)
 {
     r->chat->block->low = r->pending = r->slot = r->raw = r->start;
     r->has_text = r->open = r->keeping = false;
@@ -11314,8 +11314,7 @@ static void tcall_reader_settle_(tcall_reader *r)
     if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
         tcall_reader_say_(r, &r->pending);
         tcall_reader_note_(r, TCALL_MORE_SAID_);
-    } else if (h->kind != TCALL_ITEM_NONE_ ||
-               (!piece && h->index)) {
+    } else if (h->kind != TCALL_ITEM_NONE_ || (!piece && h->index)) {
         if (!r->whole && h->kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
         if (at == r->pending || !(h->kind & TCALL_ITEM_ALL_))
@@ -11368,7 +11367,7 @@ static uint8_t tcall_reader_means_(const tcall_reader *r)
     return *w ? (uint8_t)*w : (uint8_t)TCALL_STOP_OTHER;
 }
 
-static void tcall_reader_tell_(tcall_reader *r)
+TCALL_APART_ static void tcall_reader_tell_(tcall_reader *r)
 {
     memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
 }
@@ -11381,8 +11380,8 @@ static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
     r->stopped = true;
     if (*stop == TCALL_STOP_UNKNOWN ||
         (means == TCALL_STOP_LENGTH && *stop != TCALL_STOP_REFUSED)) {
-        *stop = means == TCALL_WORD_CALL_ ? TCALL_STOP_CALLS
-                                          : (tcall_stop)means;
+        *stop =
+            means == TCALL_WORD_CALL_ ? TCALL_STOP_CALLS : (tcall_stop)means;
         tcall_reader_tell_(r);
     }
 }
@@ -11467,10 +11466,15 @@ static int tcall_reader_part_of_(int field)
 /* A part of an element begins. */
 static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 {
-    static const uint8_t kinds[] = {0, 0, 0, 0, 0, /* ID to ALL */
+    static const uint8_t kinds[] = {0,
+                                    0,
+                                    0,
+                                    0,
+                                    0, /* ID to ALL */
                                     TCALL_ITEM_OPAQUE,
                                     TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
-                                    TCALL_ITEM_TEXT, TCALL_ITEM_PIECE_};
+                                    TCALL_ITEM_TEXT,
+                                    TCALL_ITEM_PIECE_};
     const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
                         field == TCALL_AT_KEEP_2;
     r->kind = kinds[field - TCALL_AT_ID];
@@ -11546,8 +11550,7 @@ static int tcall_reader_complete_(tcall_reader *r, int field)
         tcall_reader_settle_all_(r);
     else if (field >= TCALL_AT_INDEX && !r->skip)
         return tcall_reader_word_(r, field);
-    else if (field == TCALL_AT_CALL ||
-             (field <= TCALL_AT_PIECE && !r->element))
+    else if (field == TCALL_AT_CALL || (field <= TCALL_AT_PIECE && !r->element))
         tcall_reader_call_end_(r);
     return TCALL_OK;
 }
@@ -11733,8 +11736,7 @@ static bool tcall_reader_make_id_(tcall_reader *r)
 {
     char room[9];
     tcall_reader_head_(r, r->slot)->kind |= TCALL_ITEM_MADE_;
-    return tcall_reader_add_(r, TCALL_PART_ID_,
-                             tcall_make_id_(r->chat, room));
+    return tcall_reader_add_(r, TCALL_PART_ID_, tcall_make_id_(r->chat, room));
 }
 
 /* Is it one whole JSON text? */
@@ -11771,7 +11773,7 @@ static bool tcall_reader_item_(tcall_reader *r)
 
 /* The answer is whole: look at its items. slot is the one at hand, pending the
  * last call. */
-static void tcall_reader_finish_(tcall_reader *r)
+TCALL_APART_ static void tcall_reader_finish_(tcall_reader *r)
 {
     r->slot = r->start;
     while (r->slot < r->chat->block->low) {
@@ -12494,8 +12496,8 @@ static void tcall_write_value_(tcall_writer *w, char letter,
     if (letter == 'I' || letter == 's') {
         if (!s.len || (letter == 'I' && item->made))
             return;
-        tcall_write_text(w, letter == 'I' ? ",\"id\":"
-                                          : ",\"thoughtSignature\":");
+        tcall_write_text(w,
+                         letter == 'I' ? ",\"id\":" : ",\"thoughtSignature\":");
     }
     if (!strchr("ar)", letter))
         tcall_write_quote(w);
@@ -12510,8 +12512,8 @@ static void tcall_write_value_(tcall_writer *w, char letter,
  * are id, name and text of the item, as strings; @r its text as it is; @a its
  * text as arguments, @A that as a string; @e the text of a result where there
  * is no flag for an error; @g its sign; @I and @s id and sign as members of
- * Gemini's, if there are any; @( and @) begin and end a string. An object behind
- * another one gets its comma. Ends at @., the result is what follows. */
+ * Gemini's, if there are any; @( and @) begin and end a string. An object
+ * behind another one gets its comma. Ends at @., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
@@ -14188,8 +14190,10 @@ static size_t tcall_agent_tools_(const tcall_agent *a)
 }
 
 /* Behind this header, if it has a name. */
-static tcall_header *tcall_header_(tcall_header *h, const char *name,
-                                   const char *value, const char *secret)
+TCALL_APART_ static tcall_header *tcall_header_(tcall_header *h,
+                                                const char *name,
+                                                const char *value,
+                                                const char *secret)
 {
     h->name = name;
     h->value = value;
@@ -14412,11 +14416,11 @@ TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
     int left = a->answer.calls - (int)a->call_at, i;
     int n = a->desc.parallel < left ? a->desc.parallel : left;
     a->batch_high = b->high;
-    a->batch = &a->call;
+    a->batch = NULL;
     if (n > 1)
         a->batch =
             (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
-    if (n <= 1 || !a->batch) {
+    if (!a->batch) {
         a->batch = &a->call;
         n = 1;
     }
