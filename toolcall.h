@@ -1769,7 +1769,7 @@ typedef struct tcall_item {
     bool made;    /* the provider gave no id, this one was made up; of
                      opaque: the provider's second form */
     bool lost;    /* what is opaque of it did not fit the block */
-    tcall_str id; /* of a call and of its result */
+    tcall_str id; /* of a call and of its result; parts begin here */
     tcall_str name;
     tcall_str sign; /* opaque, goes back to its provider with the item */
     tcall_str text;
@@ -10770,7 +10770,7 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
  * call and stays, or what it brings is moved to an older one.
  */
 
-/* The parts of an item, in their order. */
+/* The parts of an item, in their order, which is that of tcall_item. */
 enum {
     TCALL_PART_ID_,
     TCALL_PART_NAME_,
@@ -10860,8 +10860,9 @@ static char *tcall_copy_(char *to, tcall_str s)
 
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const tcall_str parts[TCALL_PARTS_] = {item->id, item->name, item->sign,
-                                           item->text};
+    const tcall_str *parts =
+        (const tcall_str *)(const void *)((const char *)item +
+                                          offsetof(tcall_item, id));
     size_t at = chat->block->low, size = TCALL_HEAD_;
     tcall_head_ *h = tcall_head_at_(chat, at);
     char *to = chat->block->base + at + TCALL_HEAD_;
@@ -10884,8 +10885,11 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     size_t from = chat->start + *at;
+    tcall_str *parts =
+        (tcall_str *)(void *)((char *)item + offsetof(tcall_item, id));
     const tcall_head_ *h;
     const char *p;
+    int i;
     if (from >= chat->block->low)
         return false;
     h = tcall_head_at_(chat, from);
@@ -10894,14 +10898,11 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
     item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
     item->error = h->error;
-    item->id = tcall_slice_(p, tcall_len_(h, TCALL_PART_ID_));
-    p += item->id.len;
-    item->name = tcall_slice_(p, tcall_len_(h, TCALL_PART_NAME_));
-    p += item->name.len;
-    item->sign = tcall_slice_(p, tcall_len_(h, TCALL_PART_SIGN_));
-    p += item->sign.len;
-    item->text = tcall_slice_(p, tcall_len_(h, TCALL_PART_TEXT_));
-    *at += tcall_head_size_(h);
+    for (i = 0; i < TCALL_PARTS_; i++) {
+        parts[i] = tcall_slice_(p, tcall_len_(h, i));
+        p += parts[i].len;
+    }
+    *at = (size_t)(p - chat->block->base) - chat->start;
     return true;
 }
 
