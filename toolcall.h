@@ -14048,14 +14048,14 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
     size_t reader = (sizeof(tcall_reader) + 7) & ~(size_t)7, io;
     memset(a, 0, sizeof *a);
     a->desc = *desc;
-    if (!a->desc.io_size)
+    if (!desc->io_size)
         a->desc.io_size = 512;
-    if (!a->desc.max_rounds)
+    if (!desc->max_rounds)
         a->desc.max_rounds = 8;
-    if (!a->desc.max_calls)
+    if (!desc->max_calls)
         a->desc.max_calls = 32;
-    a->random = a->desc.seed;
-    if (!a->desc.path)
+    a->random = desc->seed;
+    if (!desc->path)
         a->desc.path = desc->stream && desc->provider->stream_path
                            ? desc->provider->stream_path
                            : desc->provider->path;
@@ -14250,20 +14250,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
 
 static void tcall_agent_text_piece_(void *user, tcall_str piece)
 {
-    tcall_agent *a = (tcall_agent *)user;
     tcall_event event;
     memset(&event, 0, sizeof event);
     event.text = piece;
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_TEXT);
+    tcall_tell_((tcall *)user, &event, TCALL_EVENT_TEXT);
 }
 
 static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 {
-    tcall_agent *a = (tcall_agent *)user;
     tcall_event event;
     memset(&event, 0, sizeof event);
     event.item = piece;
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_PIECE);
+    tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
 /* Where the transport paused, the request is written again and what has been
@@ -14282,7 +14280,7 @@ TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
         return TCALL_E_USAGE;
     a->mark = a->desc.tc->block.low - a->chat.start;
     tcall_reader_init(a->reader, a->desc.provider, &a->chat,
-                      tcall_agent_text_piece_, a);
+                      tcall_agent_text_piece_, a->desc.tc);
     a->reader->call = tcall_agent_call_piece_;
     a->state = TCALL_A_READ_;
     return TCALL_E_AGAIN;
