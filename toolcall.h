@@ -2587,7 +2587,7 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
 
 enum {
     TCALL_S_VALUE_,     /* a value must come */
-    TCALL_S_FIRST_,     /* behind '[': a value or ']' */
+    TCALL_S_FIRST_,     /* behind '[': a value or ']'; then, */
     TCALL_S_FIRST_KEY_, /* behind '{': a key or '}' */
     TCALL_S_KEY_,       /* behind ',' in an object */
     TCALL_S_COLON_,     /* behind a key */
@@ -2812,8 +2812,8 @@ static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 
 static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
 {
-    uint8_t row, bit = (uint8_t)(1u << (s->depth & 7));
-    unsigned below = 0;
+    uint8_t row, *open;
+    unsigned below = 0, bit = s->depth & 7u;
     tcall_scan_begin_(s, c);
     tcall_scan_token_open_(s);
     s->object = *c == '{';
@@ -2836,9 +2836,8 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
             below = 0;
         }
     }
-    s->open[s->depth >> 3] &= (uint8_t)~bit;
-    if (s->object)
-        s->open[s->depth >> 3] |= bit;
+    open = &s->open[s->depth >> 3];
+    *open = (uint8_t)((*open & ~(1u << bit)) | (unsigned)s->object << bit);
     s->at = TCALL_SCAN_NONE_;
     if (s->depth < TCALL_SCAN_LEVELS_) {
         s->at = s->node[s->depth] = row;
@@ -2847,7 +2846,7 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     }
     s->depth++;
     s->row = TCALL_SCAN_NONE_;
-    s->state = s->object ? TCALL_S_FIRST_KEY_ : TCALL_S_FIRST_;
+    s->state = (uint8_t)(TCALL_S_FIRST_ + s->object);
     return s->error;
 }
 
@@ -3102,7 +3101,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
                                            const char *end)
 {
     tcall_scan_value_end_(s);
-    if (p == end || *p != ',' || !s->depth || s->error)
+    if (TCALL_LEAN_ || p == end || *p != ',' || !s->depth || s->error)
         return p;
     s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
     return p + 1;
@@ -3116,7 +3115,7 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
-            if (0x250 >> state & 1) /* digits go on with digits */
+            if (!TCALL_LEAN_ && 0x250 >> state & 1) /* digits go on with digits */
                 while (p < end && tcall_is_digit_(*p))
                     p++;
             next = p < end ? tcall_number_next_(state, *p) : state;
