@@ -3354,37 +3354,38 @@ static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
+/* Four hex digits. */
+static uint32_t tcall_unit_(const char *p)
+{
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
+    return unit;
+}
+
 /* Decodes the escapes of a string that the scanner accepted; new length. */
 static size_t tcall_decode_(char *out, const char *p, const char *end)
 {
     char *to = out;
     while (p < end) {
-        uint32_t cp = 0;
-        int units, i;
-        if (*p != '\\') {
-            const char *run = p;
-            while (p < end && *p != '\\')
-                p++;
-            memmove(to, run, (size_t)(p - run));
-            to += p - run;
-            continue;
-        }
-        p += 2;
+        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
+        size_t n = (size_t)((run ? run : end) - p);
+        uint32_t cp;
+        memmove(to, p, n);
+        to += n;
+        if (!run)
+            break;
+        p = run + 2;
         if (p[-1] != 'u') {
             *to++ = tcall_unescape_(p[-1]);
             continue;
         }
-        for (units = 0; units < 2; units++, p += 2) {
-            uint32_t unit = 0;
-            for (i = 0; i < 4; i++)
-                unit = unit << 4 | (uint32_t)tcall_hex_(*p++);
-            if (units == 1) {
-                cp = 0x10000 + ((cp - 0xD800) << 10) + (unit - 0xDC00);
-                break;
-            }
-            cp = unit;
-            if (cp < 0xD800 || cp > 0xDBFF)
-                break;
+        cp = tcall_unit_(p);
+        p += 4;
+        if (cp >= 0xD800 && cp <= 0xDBFF) {
+            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
+            p += 6;
         }
         to += tcall_utf8_(to, cp);
     }
@@ -3407,36 +3408,35 @@ static uint32_t tcall_hash_(tcall_str s)
     return h;
 }
 
-/* The marks of the object's own tokens serve as the hash table: there are at
- * least twice as many of them as keys. Too many collisions count as a
- * duplicate: they do not come by chance. */
-static const tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
+/* The key that stands twice. The marks of the object's own tokens serve as the
+ * hash table: there are at least twice as many of them as keys. Too many
+ * collisions count as a duplicate: they do not come by chance. */
+static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 {
-    tcall_tok *slots = object + 1, *key, *twice = NULL;
-    int room = object->span - 1, i, probes = 32;
-    for (key = slots; key < slots + room && !twice; key += 1 + key[1].span) {
+    tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
+    int probes = 32;
+    for (key = first; key < end; key += 1 + key[1].span) {
         tcall_str name = tcall_tok_str_(text, key);
-        uint32_t at = tcall_hash_(name) % (uint32_t)room;
-        probes += 8;
-        while (slots[at].mark && !twice) {
-            tcall_tok *other = &slots[slots[at].mark - 1];
-            if (--probes < 0 || tcall_str_eq(name, tcall_tok_str_(text, other)))
-                twice = key;
-            at = at + 1 == (uint32_t)room ? 0 : at + 1;
+        slot = first + tcall_hash_(name) % (uint32_t)(end - first);
+        for (probes += 8; slot->mark; probes--) {
+            if (probes == 0 ||
+                tcall_str_eq(name, tcall_tok_str_(text, object + slot->mark)))
+                return key;
+            if (++slot == end)
+                slot = first;
         }
-        slots[at].mark = (int)(key - slots) + 1;
+        slot->mark = (int)(key - object);
     }
-    for (i = 0; i < room; i++)
-        slots[i].mark = 0;
-    return twice;
+    for (slot = first; slot < end; slot++)
+        slot->mark = 0;
+    return NULL;
 }
 
 /* The same, faster, for few keys: each is held against those before it, unless none of
  * them is alike at first sight. */
-static const tcall_tok *tcall_json_twin_(const char *text,
-                                         const tcall_tok *object)
+static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
 {
-    const tcall_tok *end = object + object->span, *key, *other;
+    tcall_tok *end = object + object->span, *key, *other;
     uint32_t seen = 0;
     for (key = object + 1; key < end; key += 1 + key[1].span) {
         int len = key->end - key->start;
@@ -3460,9 +3460,8 @@ static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
     if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
         return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
                                                          : TCALL_E_RANGE;
-    if (memchr(p, '\\', len))
-        t->end = t->start + (int)tcall_decode_(p, p, p + len);
-    len = (size_t)(t->end - t->start);
+    len = tcall_decode_(p, p, p + len);
+    t->end = t->start + (int)len;
     return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
 }
 
@@ -3472,24 +3471,30 @@ static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
 static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
                               bool refuse_nul, size_t *at)
 {
-    const tcall_tok *twice = NULL;
-    tcall_tok *t = tok + count;
+    tcall_tok *t = tok + count, *twice;
     int r = TCALL_OK;
     while (t-- > tok) {
         int type = t->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3)
+        if (type == TCALL_OBJECT && t->span > 3) {
             twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
                                                 : tcall_json_twin_(text, t);
-        if (t->type & TCALL_ODD_)
+            if (twice) {
+                t = twice;
+                r = TCALL_E_DUPLICATE;
+                break;
+            }
+        }
+        if (t->type & TCALL_ODD_) {
             r = tcall_json_odd_(text, t, refuse_nul);
-        if (twice || r < 0) {
-            *at = (size_t)(twice ? twice : t)->start;
-            return twice ? TCALL_E_DUPLICATE : r;
+            if (r < 0)
+                break;
         }
         if (type < TCALL_ARRAY)
             text[t->end] = 0;
     }
-    return TCALL_OK;
+    if (r < 0)
+        *at = (size_t)t->start;
+    return r;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
