@@ -3408,6 +3408,14 @@ static uint32_t tcall_hash_(tcall_str s)
     return h;
 }
 
+/* Whether two keys, the first of len bytes, are the same. */
+static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
+                                    int len, const tcall_tok *other)
+{
+    return len == other->end - other->start &&
+           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
+}
+
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
@@ -3416,11 +3424,12 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
     for (key = first; key < end; key += 1 + key[1].span) {
-        tcall_str name = tcall_tok_str_(text, key);
-        slot = first + tcall_hash_(name) % (uint32_t)(end - first);
+        int len = key->end - key->start;
+        slot = first + tcall_hash_(tcall_tok_str_(text, key)) %
+                           (uint32_t)(end - first);
         for (probes += 8; slot->mark; probes--) {
             if (probes == 0 ||
-                tcall_str_eq(name, tcall_tok_str_(text, object + slot->mark)))
+                tcall_json_same_(text, key, len, object + slot->mark))
                 return key;
             if (++slot == end)
                 slot = first;
@@ -3444,8 +3453,7 @@ static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
         unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
         for (other = object + 1; seen >> (look & 31) & 1 && other < key;
              other += 1 + other[1].span)
-            if (len == other->end - other->start &&
-                memcmp(name, text + other->start, (size_t)len) == 0)
+            if (tcall_json_same_(text, key, len, other))
                 return key;
         seen |= (uint32_t)1 << (look & 31);
     }
@@ -3473,8 +3481,8 @@ static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
 {
     tcall_tok *t = tok + count, *twice;
     int r = TCALL_OK;
-    while (t-- > tok) {
-        int type = t->type & TCALL_TYPE_;
+    while (t > tok) {
+        int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
             twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
                                                 : tcall_json_twin_(text, t);
@@ -3483,14 +3491,13 @@ static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
                 r = TCALL_E_DUPLICATE;
                 break;
             }
-        }
-        if (t->type & TCALL_ODD_) {
-            r = tcall_json_odd_(text, t, refuse_nul);
+        } else if (type < TCALL_ARRAY) {
+            if (t->type & TCALL_ODD_)
+                r = tcall_json_odd_(text, t, refuse_nul);
             if (r < 0)
                 break;
-        }
-        if (type < TCALL_ARRAY)
             text[t->end] = 0;
+        }
     }
     if (r < 0)
         *at = (size_t)t->start;
