@@ -3115,7 +3115,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
-            if (!TCALL_LEAN_ && 0x250 >> state & 1) /* digits go on with digits */
+            if (!TCALL_LEAN_ &&
+                0x250 >> state & 1) /* digits go on with digits */
                 while (p < end && tcall_is_digit_(*p))
                     p++;
             next = p < end ? tcall_number_next_(state, *p) : state;
@@ -3185,9 +3186,8 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
                                             const char *end, bool key)
 {
     static const char literals[] = "true\0false\0null";
-    const char *q = *p == '"' && !TCALL_LEAN_
-                        ? tcall_scan_short_(s, p, end, key)
-                        : NULL;
+    const char *q =
+        *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
     if (q)
         return q;
     if (key) {
@@ -3425,8 +3425,8 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
     int probes = 32;
     for (key = first; key < end; key += 1 + key[1].span) {
         int len = key->end - key->start;
-        slot = first + tcall_hash_(tcall_tok_str_(text, key)) %
-                           (uint32_t)(end - first);
+        slot = first +
+               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
         for (probes += 8; slot->mark; probes--) {
             if (probes == 0 ||
                 tcall_json_same_(text, key, len, object + slot->mark))
@@ -3441,8 +3441,8 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
     return NULL;
 }
 
-/* The same, faster, for few keys: each is held against those before it, unless none of
- * them is alike at first sight. */
+/* The same, faster, for few keys: each is held against those before it, unless
+ * none of them is alike at first sight. */
 static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
 {
     tcall_tok *end = object + object->span, *key, *other;
@@ -3742,6 +3742,11 @@ static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
     m->len += n;
 }
 
+static void tcall_mend_char_(tcall_mend_ *m, char c)
+{
+    tcall_mend_put_(m, &c, 1);
+}
+
 /* The next n bytes as they are. */
 static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
 {
@@ -3749,10 +3754,14 @@ static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
     m->p += n;
 }
 
+static bool tcall_mend_same_(const tcall_mend_ *m, const char *p, size_t n)
+{
+    return (size_t)(m->end - m->p) >= n && memcmp(m->p, p, n) == 0;
+}
+
 static bool tcall_mend_at_(const tcall_mend_ *m, const char *text)
 {
-    size_t n = strlen(text);
-    return (size_t)(m->end - m->p) >= n && memcmp(m->p, text, n) == 0;
+    return tcall_mend_same_(m, text, strlen(text));
 }
 
 /* Steps over the first word of list that stands here, which is the fix named;
@@ -3771,13 +3780,15 @@ static int tcall_mend_skip_(tcall_mend_ *m, const char *list, uint32_t fix)
     return -1;
 }
 
-/* Behind the start of a comment: up to its end. */
+/* Behind the start of a comment: over its end. */
 static void tcall_mend_comment_(tcall_mend_ *m, const char *end)
 {
-    while (m->p < m->end && !tcall_mend_at_(m, end))
-        m->p++;
-    if (*end == '*' && tcall_mend_skip_(m, end, 0) < 0)
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+    for (; tcall_mend_skip_(m, end, 0) < 0; m->p++)
+        if (m->p == m->end) {
+            if (*end == '*')
+                tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+            return;
+        }
 }
 
 /* Skips white space and comments. m->c becomes the byte that follows, or -1 at
@@ -3792,13 +3803,15 @@ static void tcall_mend_blank_(tcall_mend_ *m)
         "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0\xE2\x80\xA9\0"
         "\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
     for (;;) {
+        int comment;
         m->c = m->p == m->end ? -1 : (unsigned char)*m->p;
-        if (m->c >= 0 && tcall_is_space_((char)m->c))
+        if (m->c >= 0 && tcall_is_space_((char)m->c)) {
             m->p++;
-        else if (tcall_mend_skip_(m, "#\0//\0", TCALL_FIX_COMMENT) >= 0)
-            tcall_mend_comment_(m, "\n\0");
-        else if (tcall_mend_skip_(m, "/*\0", TCALL_FIX_COMMENT) >= 0)
-            tcall_mend_comment_(m, "*/\0");
+            continue;
+        }
+        comment = tcall_mend_skip_(m, "#\0//\0/*\0", TCALL_FIX_COMMENT);
+        if (comment >= 0)
+            tcall_mend_comment_(m, comment < 2 ? "\n\0" : "*/\0");
         else if (m->c < 0x80 ||
                  tcall_mend_skip_(m, spaces, TCALL_FIX_SPACE) < 0)
             return;
@@ -3814,13 +3827,17 @@ static bool tcall_mend_ends_(const tcall_mend_ *m, const char *set)
 /* The quote that closes the one that follows; NULL: there is none. */
 static const char *tcall_mend_quote_(const tcall_mend_ *m)
 {
-    if (m->c == '"')
-        return "\"\0";
-    if (m->c == '\'')
-        return "'\0";
-    if (tcall_mend_at_(m, "\xE2\x80\x9C"))
-        return "\xE2\x80\x9D\0";
-    return tcall_mend_at_(m, "\xE2\x80\x98") ? "\xE2\x80\x99\0" : NULL;
+    static const char quotes[][2][4] = {
+        {"\"", "\""},
+        {"'", "'"},
+        {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+        {"\xE2\x80\x98", "\xE2\x80\x99"},
+    };
+    int i;
+    for (i = 0; i < 4; i++)
+        if (tcall_mend_at_(m, quotes[i][0]))
+            return quotes[i][1];
+    return NULL;
 }
 
 /* A byte that JSON wants escaped and that came without. */
@@ -3834,7 +3851,7 @@ static void tcall_mend_escape_(tcall_mend_ *m)
     out[4] = (char)('0' + (c >> 4));
     out[5] = "0123456789ABCDEF"[c & 15];
     if (m->inner)
-        tcall_mend_put_(m, &c, 1);
+        tcall_mend_char_(m, c);
     else
         tcall_mend_put_(m, out, 6);
     m->p++;
@@ -3867,8 +3884,8 @@ static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
             /* one byte or an escape, then all that is plain */
             const char *run = m->p;
             run += *run == '\\' && run + 1 < m->end ? 2 : 1;
-            while (run < m->end && *run != *quote && *run != '"' &&
-                   *run != '\\' && (unsigned char)*run >= 0x20)
+            while (!TCALL_LEAN_ && run < m->end && *run != *quote &&
+                   *run != '"' && *run != '\\' && (unsigned char)*run >= 0x20)
                 run++;
             tcall_mend_copy_(m, (size_t)(run - m->p));
         }
@@ -3879,20 +3896,23 @@ static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
  * end can. Anything else means that the quote did not close it. */
 static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
 {
+    size_t n = strlen(quote);
     const char *closed;
     if (*quote == '\'')
         tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
     else if (*quote != '"')
         tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
     if (!m->inner)
-        tcall_mend_put_(m, "\"", 1);
-    m->p += strlen(quote);
+        tcall_mend_char_(m, '"');
+    m->p += n;
     tcall_mend_content_(m, quote);
     closed = m->p;
-    if (tcall_mend_skip_(m, quote, 0) < 0)
+    if (tcall_mend_at_(m, quote))
+        m->p += n;
+    else
         tcall_mend_fail_(m, TCALL_E_TRUNCATED);
     if (!m->inner)
-        tcall_mend_put_(m, "\"", 1);
+        tcall_mend_char_(m, '"');
     tcall_mend_blank_(m);
     if (!tcall_mend_ends_(m, ",:]}") &&
         !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
@@ -3921,7 +3941,7 @@ static void tcall_mend_number_(tcall_mend_ *m)
         if (before ? tcall_is_digit_(tcall_mend_ahead_(m, 1))
                    : state == 5 && !tcall_is_digit_(c)) {
             tcall_mend_fix_(m, TCALL_FIX_NUMBER);
-            tcall_mend_put_(m, "0", 1);
+            tcall_mend_char_(m, '0');
             state = before ? 3 : 6;
         }
         next = tcall_number_next_(state, c);
@@ -3977,7 +3997,6 @@ static void tcall_mend_literal_(tcall_mend_ *m)
     else
         word = words[i];
     tcall_mend_put_(m, word, strlen(word));
-    tcall_scan_feed(&m->scan, " ", 1);
 }
 
 /* A key without quotes. */
@@ -3989,9 +4008,9 @@ static void tcall_mend_key_(tcall_mend_ *m)
            tcall_mend_alpha_(c) || tcall_is_digit_(c) || c == '$')
         n++;
     tcall_mend_fix_(m, TCALL_FIX_UNQUOTED_KEY);
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
     tcall_mend_copy_(m, n);
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
 }
 
 /* A comma is written only when it is known that no bracket follows it. */
@@ -4002,7 +4021,7 @@ static void tcall_mend_comma_(tcall_mend_ *m)
     if (m->c == (m->scan.object ? '}' : ']'))
         tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
     else
-        tcall_mend_put_(m, ",", 1);
+        tcall_mend_char_(m, ',');
 }
 
 /* One piece. What needs no mending is left to the scanner, right or wrong. */
@@ -4076,8 +4095,7 @@ static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
         tcall_mend_blank_(m);
         if (m->c < 0)
             return;
-        if (!apart && m->c == '{' && (size_t)(m->end - m->p) >= root.len &&
-            memcmp(m->p, root.ptr, root.len) == 0) {
+        if (!apart && m->c == '{' && tcall_mend_same_(m, root.ptr, root.len)) {
             tcall_mend_fix_(m, TCALL_FIX_REPEATED);
             m->p += root.len;
         } else if (tcall_mend_ends_(m, "]},")) {
@@ -4113,9 +4131,9 @@ static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
     int error = m->error;
     size_t at = m->at;
     tcall_mend_again_(m, from);
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
     tcall_mend_content_(m, "\"");
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
     if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
         m->inner = true;
         tcall_mend_again_(m, from);
