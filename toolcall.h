@@ -2668,6 +2668,14 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
     s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
 }
 
+static const char tcall_literals_[] = "true\0false\0null\0";
+
+/* The one that begins with c, null if there is none. */
+static inline const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
+}
+
 /* Flags of a token, beside its type. */
 #define TCALL_TYPE_   7
 #define TCALL_LAST_   8  /* last of its container; next to this bit: */
@@ -3185,7 +3193,6 @@ static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
                                             const char *end, bool key)
 {
-    static const char literals[] = "true\0false\0null";
     const char *q =
         *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
     if (q)
@@ -3204,7 +3211,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
     if (!tcall_is_digit_(*p) && *p != '-') {
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
-        s->lit = literals + (*p == 't' ? 0 : *p == 'f' ? 5 : 11);
+        s->lit = tcall_literal_(*p);
         if (*p != *s->lit)
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
@@ -3982,9 +3989,8 @@ static bool tcall_mend_letter_(const tcall_mend_ *m)
  * means that there are none. */
 static void tcall_mend_literal_(tcall_mend_ *m)
 {
-    static const char words[3][6] = {"true", "false", "null"};
     const char *from = m->p, *word = "{}";
-    int i = tcall_mend_skip_(m, "true\0false\0null\0", 0);
+    int i = tcall_mend_skip_(m, tcall_literals_, 0);
     if (i < 0)
         i = tcall_mend_skip_(m, "True\0False\0None\0", TCALL_FIX_PYTHON);
     if (i < 0 || tcall_mend_letter_(m)) {
@@ -3995,7 +4001,7 @@ static void tcall_mend_literal_(tcall_mend_ *m)
     if (i == 2 && m->scan.depth == 0)
         tcall_mend_fix_(m, TCALL_FIX_NULL);
     else
-        word = words[i];
+        word = tcall_literals_ + (i < 2 ? 5 * i : 11);
     tcall_mend_put_(m, word, strlen(word));
 }
 
