@@ -258,8 +258,8 @@ typedef struct tcall_utf_ {
 } tcall_utf_;
 
 typedef struct tcall_scan {
-    uint8_t state, number, hex_left, in_key;
-    uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
+    uint8_t state, number, hex_left;
+    uint8_t take; /* what a string is: TCALL_TAKE_... */
     uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
     uint8_t at;   /* of the container that is open */
     bool object;  /* it is one */
@@ -2602,6 +2602,12 @@ enum {
     TCALL_S_LOW_U_      /* and then: 'u' */
 };
 
+enum {
+    TCALL_TAKE_SKIP_, /* a key that nobody wants */
+    TCALL_TAKE_KEY_,  /* one to be compared */
+    TCALL_TAKE_VALUE_ /* to be reported */
+};
+
 /* The grammar of numbers: state by class of the next character; 0 ends the
  * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
 static const uint8_t tcall_number_grammar_[10][6] = {
@@ -2794,7 +2800,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -2883,30 +2889,15 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     return s->error;
 }
 
-static void tcall_scan_string_begin_(tcall_scan *s, const char *p, bool key)
-{
-    s->in_key = key;
-    s->state = TCALL_S_STRING_;
-    s->take = 0;
-    if (key) {
-        tcall_scan_token_(s, p, true);
-        s->key_len = 0;
-        if (s->at != TCALL_SCAN_NONE_)
-            s->take = 1;
-    } else if (s->row < TCALL_SCAN_ROOT_ && s->rows[s->row].field) {
-        s->take = 2;
-    }
-}
-
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (!s->in_key) {
+    if (s->take == TCALL_TAKE_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == 1 && len ? tcall_scan_match_(s, s->at, key, len)
+    s->row = s->take == TCALL_TAKE_KEY_ && len ? tcall_scan_match_(s, s->at, key, len)
                                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
 }
@@ -2916,11 +2907,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == 2)
+    if (s->take == TCALL_TAKE_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-    else if (s->take == 1 && n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = 0;
-    else if (s->take == 1) {
+    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
+        s->take = TCALL_TAKE_SKIP_;
+    else if (s->take == TCALL_TAKE_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -3003,8 +2994,8 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
-        p = s->utf.left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
+        p = s->utf.left || TCALL_LEAN_ ? p : tcall_plain_(p, end);
+        if (p < end && (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
             p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
@@ -3036,7 +3027,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == 1 &&
+    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
         s->key_len == 0) {
         tcall_scan_token_end_(s, p, TCALL_ODD_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
@@ -3197,13 +3188,16 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
     if (q)
         return q;
-    if (key) {
-        tcall_scan_string_begin_(s, p, true);
-        return p + 1;
-    }
-    tcall_scan_begin_(s, p);
+    if (key)
+        tcall_scan_token_(s, p, true);
+    else
+        tcall_scan_begin_(s, p);
     if (*p == '"') {
-        tcall_scan_string_begin_(s, p, false);
+        s->state = TCALL_S_STRING_;
+        s->take = !key                         ? TCALL_TAKE_VALUE_
+                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
+                                              : TCALL_TAKE_KEY_;
+        s->key_len = 0;
         return p + 1;
     }
     s->state = TCALL_S_NUMBER_;
