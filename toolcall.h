@@ -3212,62 +3212,56 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
     return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
 }
 
-/* What stands outside of strings, numbers and literals. *raw: start of what
- * is still to be reported of a raw value. */
-static inline const char *tcall_scan_marks_(tcall_scan *s, const char *p,
-                                            const char *end, const char **raw)
+/* What stands at p outside of strings, numbers and literals. *raw: start of
+ * what is still to be reported of a raw value. */
+static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
+                                           const char *end, const char **raw)
 {
-    while (p < end && s->state < TCALL_S_LITERAL_ && !s->error) {
-        char c = *p;
-        bool scalar = false;
-        int error = TCALL_OK;
-        if ((unsigned char)c <= ' ' && tcall_is_space_(c)) {
-            p++;
-            continue;
-        }
-        switch (s->state) {
-        case TCALL_S_FIRST_:
-        case TCALL_S_VALUE_:
-            if (c == '{' || c == '[')
-                error = tcall_scan_open_(s, p, raw);
-            else if (c == ']' && s->state == TCALL_S_FIRST_)
-                error = tcall_scan_close_(s, p, raw);
-            else
-                scalar = true;
-            break;
-        case TCALL_S_FIRST_KEY_:
-        case TCALL_S_KEY_:
-            if (c == '"')
-                scalar = true;
-            else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-                error = tcall_scan_close_(s, p, raw);
-            else
-                error = TCALL_E_BAD_KEY;
-            break;
-        case TCALL_S_COLON_:
-            s->state = TCALL_S_VALUE_;
-            error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
-            break;
-        case TCALL_S_NEXT_:
-            if (c == ',')
-                s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-            else if (c == '}' || c == ']')
-                error = tcall_scan_close_(s, p, raw);
-            else
-                error = TCALL_E_MISSING_COMMA;
-            break;
-        default: error = TCALL_E_TRAILING; break;
-        }
-        if (scalar) {
-            p = tcall_scan_value_(s, p, end,
-                                  s->state == TCALL_S_KEY_ ||
-                                      s->state == TCALL_S_FIRST_KEY_);
-        } else if (error) {
-            s->error = error;
-        } else {
-            p++;
-        }
+    char c = *p;
+    bool scalar = false;
+    int error = TCALL_OK;
+    if ((unsigned char)c <= ' ' && tcall_is_space_(c))
+        return p + 1;
+    switch (s->state) {
+    case TCALL_S_FIRST_:
+    case TCALL_S_VALUE_:
+        if (c == '{' || c == '[')
+            error = tcall_scan_open_(s, p, raw);
+        else if (c == ']' && s->state == TCALL_S_FIRST_)
+            error = tcall_scan_close_(s, p, raw);
+        else
+            scalar = true;
+        break;
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '"')
+            scalar = true;
+        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
+            error = tcall_scan_close_(s, p, raw);
+        else
+            error = TCALL_E_BAD_KEY;
+        break;
+    case TCALL_S_COLON_:
+        s->state = TCALL_S_VALUE_;
+        error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
+        break;
+    case TCALL_S_NEXT_:
+        if (c == ',')
+            s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
+        else if (c == '}' || c == ']')
+            error = tcall_scan_close_(s, p, raw);
+        else
+            error = TCALL_E_MISSING_COMMA;
+        break;
+    default: error = TCALL_E_TRAILING; break;
     }
+    if (scalar)
+        return tcall_scan_value_(s, p, end,
+                                 s->state == TCALL_S_KEY_ ||
+                                     s->state == TCALL_S_FIRST_KEY_);
+    if (!error)
+        return p + 1;
+    s->error = error;
     return p;
 }
 
@@ -3276,7 +3270,7 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
     const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
     while (p < end && !s->error) {
         if (s->state < TCALL_S_LITERAL_)
-            p = tcall_scan_marks_(s, p, end, &raw);
+            p = tcall_scan_mark_(s, p, end, &raw);
         else if (s->state == TCALL_S_STRING_)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
