@@ -3550,12 +3550,12 @@ tcall_str tcall_json_key(tcall_json v)
 
 static tcall_json tcall_json_find_(tcall_json object, tcall_str key)
 {
-    tcall_json v = tcall_json_first(object);
-    if (tcall_json_type(object) != TCALL_OBJECT)
-        return tcall_json_none_();
-    while (v.tok && !tcall_str_eq(tcall_json_key(v), key))
-        v = tcall_json_next(v);
-    return v;
+    const tcall_tok *t = object.tok, *end;
+    if (tcall_json_type(object) == TCALL_OBJECT)
+        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
+            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
+                return tcall_json_cursor_(object.text, t + 1);
+    return tcall_json_none_();
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
