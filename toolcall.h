@@ -2475,26 +2475,25 @@ static tcall_num_ tcall_num_read_(tcall_str text)
     tcall_num_ n;
     int exponent = 0;
     bool minus = false;
-    n.negative = p < end && *p == '-';
-    p += n.negative;
+    n.negative = false;
     n.first = n.last = NULL;
-    for (; p < end && (tcall_is_digit_(*p) || *p == '.'); p++) {
-        if (*p == '.')
-            point = p;
-        else if (*p != '0') {
+    for (; p < end && (*p | 0x20) != 'e'; p++) {
+        if (*p >= '1' && *p <= '9') {
             n.first = n.first ? n.first : p;
             n.last = p;
+        } else if (*p == '.') {
+            point = p;
+        } else if (*p == '-') {
+            n.negative = true;
         }
     }
     if (!point)
         point = p;
-    if (p < end) {
-        p++;
-        minus = p < end && *p == '-';
-        p += p < end && (*p == '-' || *p == '+');
-        for (; p < end; p++)
-            if (exponent < TCALL_EXPONENT_MAX_)
-                exponent = exponent * 10 + (*p - '0');
+    for (; p < end; p++) {
+        if (*p == '-')
+            minus = true;
+        else if (tcall_is_digit_(*p) && exponent < TCALL_EXPONENT_MAX_)
+            exponent = exponent * 10 + (*p - '0');
     }
     n.zero = !n.first;
     n.top = minus ? -exponent : exponent;
