@@ -3564,12 +3564,12 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    tcall_json v = tcall_json_first(array);
-    if (tcall_json_type(array) != TCALL_ARRAY || index < 0)
-        return tcall_json_none_();
-    while (v.tok && index-- > 0)
-        v = tcall_json_next(v);
-    return v;
+    const tcall_tok *t = array.tok, *end;
+    if (tcall_json_type(array) == TCALL_ARRAY)
+        for (end = t + t->span, t++; t < end; t += t->span)
+            if (index-- == 0)
+                return tcall_json_cursor_(array.text, t);
+    return tcall_json_none_();
 }
 
 int tcall_json_count(tcall_json v)
