@@ -2896,8 +2896,9 @@ static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == TCALL_TAKE_KEY_ && len ? tcall_scan_match_(s, s->at, key, len)
-                                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->row = s->take == TCALL_TAKE_KEY_ && len
+                 ? tcall_scan_match_(s, s->at, key, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
 }
 
@@ -2994,7 +2995,8 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     size_t n = 0, run;
     for (;; p += 2, from = p) {
         p = s->utf.left || TCALL_LEAN_ ? p : tcall_plain_(p, end);
-        if (p < end && (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
+        if (p < end &&
+            (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
             p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
@@ -3193,7 +3195,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         tcall_scan_begin_(s, p);
     if (*p == '"') {
         s->state = TCALL_S_STRING_;
-        s->take = !key                         ? TCALL_TAKE_VALUE_
+        s->take = !key                        ? TCALL_TAKE_VALUE_
                   : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
                                               : TCALL_TAKE_KEY_;
         s->key_len = 0;
