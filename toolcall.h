@@ -258,8 +258,8 @@ typedef struct tcall_utf_ {
 } tcall_utf_;
 
 typedef struct tcall_scan {
-    uint8_t state, number, hex_left, in_key;
-    uint8_t take; /* what to do with string bytes: 0 skip, 1 key, 2 report */
+    uint8_t state, number, hex_left;
+    uint8_t take; /* what a string is: TCALL_TAKE_... */
     uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
     uint8_t at;   /* of the container that is open */
     bool object;  /* it is one */
@@ -694,14 +694,11 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_UNUSED_
 #define TCALL_APART_
 #endif
-/* Bytes of a string with escapes, at a time; where memory is dear they have a
- * frame of their own. */
+/* Where memory is dear, second ways that only save time are left out. */
 #ifdef __OPTIMIZE_SIZE__
-#define TCALL_COLLECT_ 48
-#define TCALL_FRAME_   TCALL_APART_
+#define TCALL_LEAN_ 1
 #else
-#define TCALL_COLLECT_ 192
-#define TCALL_FRAME_
+#define TCALL_LEAN_ 0
 #endif
 
 /* clang-format on */
@@ -2480,26 +2477,25 @@ static tcall_num_ tcall_num_read_(tcall_str text)
     tcall_num_ n;
     int exponent = 0;
     bool minus = false;
-    n.negative = p < end && *p == '-';
-    p += n.negative;
+    n.negative = false;
     n.first = n.last = NULL;
-    for (; p < end && (tcall_is_digit_(*p) || *p == '.'); p++) {
-        if (*p == '.')
-            point = p;
-        else if (*p != '0') {
+    for (; p < end && (*p | 0x20) != 'e'; p++) {
+        if (*p >= '1' && *p <= '9') {
             n.first = n.first ? n.first : p;
             n.last = p;
+        } else if (*p == '.') {
+            point = p;
+        } else if (*p == '-') {
+            n.negative = true;
         }
     }
     if (!point)
         point = p;
-    if (p < end) {
-        p++;
-        minus = p < end && *p == '-';
-        p += p < end && (*p == '-' || *p == '+');
-        for (; p < end; p++)
-            if (exponent < TCALL_EXPONENT_MAX_)
-                exponent = exponent * 10 + (*p - '0');
+    for (; p < end; p++) {
+        if (*p == '-')
+            minus = true;
+        else if (tcall_is_digit_(*p) && exponent < TCALL_EXPONENT_MAX_)
+            exponent = exponent * 10 + (*p - '0');
     }
     n.zero = !n.first;
     n.top = minus ? -exponent : exponent;
@@ -2592,7 +2588,7 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
 
 enum {
     TCALL_S_VALUE_,     /* a value must come */
-    TCALL_S_FIRST_,     /* behind '[': a value or ']' */
+    TCALL_S_FIRST_,     /* behind '[': a value or ']'; then, */
     TCALL_S_FIRST_KEY_, /* behind '{': a key or '}' */
     TCALL_S_KEY_,       /* behind ',' in an object */
     TCALL_S_COLON_,     /* behind a key */
@@ -2605,6 +2601,12 @@ enum {
     TCALL_S_HEX_,       /* inside \uXXXX */
     TCALL_S_LOW_,       /* behind a high surrogate: '\' */
     TCALL_S_LOW_U_      /* and then: 'u' */
+};
+
+enum {
+    TCALL_TAKE_SKIP_, /* a key that nobody wants */
+    TCALL_TAKE_KEY_,  /* one to be compared */
+    TCALL_TAKE_VALUE_ /* to be reported */
 };
 
 /* The grammar of numbers: state by class of the next character; 0 ends the
@@ -2671,6 +2673,14 @@ void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
     s->text = text;
     s->tok = tok;
     s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
+}
+
+static const char tcall_literals_[] = "true\0false\0null\0";
+
+/* The one that begins with c, null if there is none. */
+static inline const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Flags of a token, beside its type. */
@@ -2791,7 +2801,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -2817,8 +2827,8 @@ static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 
 static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
 {
-    uint8_t row, bit = (uint8_t)(1u << (s->depth & 7));
-    unsigned below = 0;
+    uint8_t row, *open;
+    unsigned below = 0, bit = s->depth & 7u;
     tcall_scan_begin_(s, c);
     tcall_scan_token_open_(s);
     s->object = *c == '{';
@@ -2841,9 +2851,8 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
             below = 0;
         }
     }
-    s->open[s->depth >> 3] &= (uint8_t)~bit;
-    if (s->object)
-        s->open[s->depth >> 3] |= bit;
+    open = &s->open[s->depth >> 3];
+    *open = (uint8_t)((*open & ~(1u << bit)) | (unsigned)s->object << bit);
     s->at = TCALL_SCAN_NONE_;
     if (s->depth < TCALL_SCAN_LEVELS_) {
         s->at = s->node[s->depth] = row;
@@ -2852,7 +2861,7 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     }
     s->depth++;
     s->row = TCALL_SCAN_NONE_;
-    s->state = s->object ? TCALL_S_FIRST_KEY_ : TCALL_S_FIRST_;
+    s->state = (uint8_t)(TCALL_S_FIRST_ + s->object);
     return s->error;
 }
 
@@ -2881,31 +2890,17 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     return s->error;
 }
 
-static void tcall_scan_string_begin_(tcall_scan *s, const char *p, bool key)
-{
-    s->in_key = key;
-    s->state = TCALL_S_STRING_;
-    s->take = 0;
-    if (key) {
-        tcall_scan_token_(s, p, true);
-        s->key_len = 0;
-        if (s->at != TCALL_SCAN_NONE_)
-            s->take = 1;
-    } else if (s->row < TCALL_SCAN_ROOT_ && s->rows[s->row].field) {
-        s->take = 2;
-    }
-}
-
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (!s->in_key) {
+    if (s->take == TCALL_TAKE_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == 1 && len ? tcall_scan_match_(s, s->at, key, len)
-                                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->row = s->take == TCALL_TAKE_KEY_ && len
+                 ? tcall_scan_match_(s, s->at, key, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
 }
 
@@ -2914,11 +2909,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == 2)
+    if (s->take == TCALL_TAKE_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-    else if (s->take == 1 && n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = 0;
-    else if (s->take == 1) {
+    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
+        s->take = TCALL_TAKE_SKIP_;
+    else if (s->take == TCALL_TAKE_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -2948,7 +2943,7 @@ static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 static inline const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    while (!TCALL_LEAN_ && (size_t)(end - p) >= sizeof(size_t)) {
         size_t w, q, b;
         memcpy(&w, p, sizeof w);
         q = w ^ ones * '"';
@@ -2994,19 +2989,20 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
  * What has short escapes is collected: few events are cheaper than many. */
-TCALL_FRAME_ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
-                                                   const char *end)
+static const char *tcall_scan_string_(tcall_scan *s, const char *p,
+                                      const char *end)
 {
-    char out[TCALL_COLLECT_], c;
+    char out[192], c;
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
-        p = s->utf.left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
+        p = s->utf.left || TCALL_LEAN_ ? p : tcall_plain_(p, end);
+        if (p < end &&
+            (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
             p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (end - p < 2 || *p != '\\')
+        if (TCALL_LEAN_ || end - p < 2 || *p != '\\')
             break;
         c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
         if (!c)
@@ -3034,7 +3030,8 @@ TCALL_FRAME_ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (p < end && *p == '"' && s->take == 1 && s->key_len == 0) {
+    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
+        s->key_len == 0) {
         tcall_scan_token_end_(s, p, TCALL_ODD_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
@@ -3106,7 +3103,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
                                            const char *end)
 {
     tcall_scan_value_end_(s);
-    if (p == end || *p != ',' || !s->depth || s->error)
+    if (TCALL_LEAN_ || p == end || *p != ',' || !s->depth || s->error)
         return p;
     s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
     return p + 1;
@@ -3120,7 +3117,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
-            if (0x250 >> state & 1) /* digits go on with digits */
+            if (!TCALL_LEAN_ &&
+                0x250 >> state & 1) /* digits go on with digits */
                 while (p < end && tcall_is_digit_(*p))
                     p++;
             next = p < end ? tcall_number_next_(state, *p) : state;
@@ -3189,17 +3187,20 @@ static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
                                             const char *end, bool key)
 {
-    static const char literals[] = "true\0false\0null";
-    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
+    const char *q =
+        *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
     if (q)
         return q;
-    if (key) {
-        tcall_scan_string_begin_(s, p, true);
-        return p + 1;
-    }
-    tcall_scan_begin_(s, p);
+    if (key)
+        tcall_scan_token_(s, p, true);
+    else
+        tcall_scan_begin_(s, p);
     if (*p == '"') {
-        tcall_scan_string_begin_(s, p, false);
+        s->state = TCALL_S_STRING_;
+        s->take = !key                        ? TCALL_TAKE_VALUE_
+                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
+                                              : TCALL_TAKE_KEY_;
+        s->key_len = 0;
         return p + 1;
     }
     s->state = TCALL_S_NUMBER_;
@@ -3207,69 +3208,63 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
     if (!tcall_is_digit_(*p) && *p != '-') {
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
-        s->lit = literals + (*p == 't' ? 0 : *p == 'f' ? 5 : 11);
+        s->lit = tcall_literal_(*p);
         if (*p != *s->lit)
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
     return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
 }
 
-/* What stands outside of strings, numbers and literals. *raw: start of what
- * is still to be reported of a raw value. */
-static inline const char *tcall_scan_marks_(tcall_scan *s, const char *p,
-                                            const char *end, const char **raw)
+/* What stands at p outside of strings, numbers and literals. *raw: start of
+ * what is still to be reported of a raw value. */
+static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
+                                           const char *end, const char **raw)
 {
-    while (p < end && s->state < TCALL_S_LITERAL_ && !s->error) {
-        char c = *p;
-        bool scalar = false;
-        int error = TCALL_OK;
-        if ((unsigned char)c <= ' ' && tcall_is_space_(c)) {
-            p++;
-            continue;
-        }
-        switch (s->state) {
-        case TCALL_S_FIRST_:
-        case TCALL_S_VALUE_:
-            if (c == '{' || c == '[')
-                error = tcall_scan_open_(s, p, raw);
-            else if (c == ']' && s->state == TCALL_S_FIRST_)
-                error = tcall_scan_close_(s, p, raw);
-            else
-                scalar = true;
-            break;
-        case TCALL_S_FIRST_KEY_:
-        case TCALL_S_KEY_:
-            if (c == '"')
-                scalar = true;
-            else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-                error = tcall_scan_close_(s, p, raw);
-            else
-                error = TCALL_E_BAD_KEY;
-            break;
-        case TCALL_S_COLON_:
-            s->state = TCALL_S_VALUE_;
-            error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
-            break;
-        case TCALL_S_NEXT_:
-            if (c == ',')
-                s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-            else if (c == '}' || c == ']')
-                error = tcall_scan_close_(s, p, raw);
-            else
-                error = TCALL_E_MISSING_COMMA;
-            break;
-        default: error = TCALL_E_TRAILING; break;
-        }
-        if (scalar) {
-            p = tcall_scan_value_(s, p, end,
-                                  s->state == TCALL_S_KEY_ ||
-                                      s->state == TCALL_S_FIRST_KEY_);
-        } else if (error) {
-            s->error = error;
-        } else {
-            p++;
-        }
+    char c = *p;
+    bool scalar = false;
+    int error = TCALL_OK;
+    if ((unsigned char)c <= ' ' && tcall_is_space_(c))
+        return p + 1;
+    switch (s->state) {
+    case TCALL_S_FIRST_:
+    case TCALL_S_VALUE_:
+        if (c == '{' || c == '[')
+            error = tcall_scan_open_(s, p, raw);
+        else if (c == ']' && s->state == TCALL_S_FIRST_)
+            error = tcall_scan_close_(s, p, raw);
+        else
+            scalar = true;
+        break;
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '"')
+            scalar = true;
+        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
+            error = tcall_scan_close_(s, p, raw);
+        else
+            error = TCALL_E_BAD_KEY;
+        break;
+    case TCALL_S_COLON_:
+        s->state = TCALL_S_VALUE_;
+        error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
+        break;
+    case TCALL_S_NEXT_:
+        if (c == ',')
+            s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
+        else if (c == '}' || c == ']')
+            error = tcall_scan_close_(s, p, raw);
+        else
+            error = TCALL_E_MISSING_COMMA;
+        break;
+    default: error = TCALL_E_TRAILING; break;
     }
+    if (scalar)
+        return tcall_scan_value_(s, p, end,
+                                 s->state == TCALL_S_KEY_ ||
+                                     s->state == TCALL_S_FIRST_KEY_);
+    if (!error)
+        return p + 1;
+    s->error = error;
     return p;
 }
 
@@ -3278,7 +3273,7 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
     const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
     while (p < end && !s->error) {
         if (s->state < TCALL_S_LITERAL_)
-            p = tcall_scan_marks_(s, p, end, &raw);
+            p = tcall_scan_mark_(s, p, end, &raw);
         else if (s->state == TCALL_S_STRING_)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
@@ -3357,37 +3352,38 @@ static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
+/* Four hex digits. */
+static uint32_t tcall_unit_(const char *p)
+{
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
+    return unit;
+}
+
 /* Decodes the escapes of a string that the scanner accepted; new length. */
 static size_t tcall_decode_(char *out, const char *p, const char *end)
 {
     char *to = out;
     while (p < end) {
-        uint32_t cp = 0;
-        int units, i;
-        if (*p != '\\') {
-            const char *run = p;
-            while (p < end && *p != '\\')
-                p++;
-            memmove(to, run, (size_t)(p - run));
-            to += p - run;
-            continue;
-        }
-        p += 2;
+        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
+        size_t n = (size_t)((run ? run : end) - p);
+        uint32_t cp;
+        memmove(to, p, n);
+        to += n;
+        if (!run)
+            break;
+        p = run + 2;
         if (p[-1] != 'u') {
             *to++ = tcall_unescape_(p[-1]);
             continue;
         }
-        for (units = 0; units < 2; units++, p += 2) {
-            uint32_t unit = 0;
-            for (i = 0; i < 4; i++)
-                unit = unit << 4 | (uint32_t)tcall_hex_(*p++);
-            if (units == 1) {
-                cp = 0x10000 + ((cp - 0xD800) << 10) + (unit - 0xDC00);
-                break;
-            }
-            cp = unit;
-            if (cp < 0xD800 || cp > 0xDBFF)
-                break;
+        cp = tcall_unit_(p);
+        p += 4;
+        if (cp >= 0xD800 && cp <= 0xDBFF) {
+            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
+            p += 6;
         }
         to += tcall_utf8_(to, cp);
     }
@@ -3410,36 +3406,44 @@ static uint32_t tcall_hash_(tcall_str s)
     return h;
 }
 
-/* The marks of the object's own tokens serve as the hash table: there are at
- * least twice as many of them as keys. Too many collisions count as a
- * duplicate: they do not come by chance. */
-static const tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
+/* Whether two keys, the first of len bytes, are the same. */
+static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
+                                    int len, const tcall_tok *other)
 {
-    tcall_tok *slots = object + 1, *key, *twice = NULL;
-    int room = object->span - 1, i, probes = 32;
-    for (key = slots; key < slots + room && !twice; key += 1 + key[1].span) {
-        tcall_str name = tcall_tok_str_(text, key);
-        uint32_t at = tcall_hash_(name) % (uint32_t)room;
-        probes += 8;
-        while (slots[at].mark && !twice) {
-            tcall_tok *other = &slots[slots[at].mark - 1];
-            if (--probes < 0 || tcall_str_eq(name, tcall_tok_str_(text, other)))
-                twice = key;
-            at = at + 1 == (uint32_t)room ? 0 : at + 1;
-        }
-        slots[at].mark = (int)(key - slots) + 1;
-    }
-    for (i = 0; i < room; i++)
-        slots[i].mark = 0;
-    return twice;
+    return len == other->end - other->start &&
+           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
 }
 
-/* The same for few keys: each is held against those before it, unless none of
- * them is alike at first sight. */
-static const tcall_tok *tcall_json_twin_(const char *text,
-                                         const tcall_tok *object)
+/* The key that stands twice. The marks of the object's own tokens serve as the
+ * hash table: there are at least twice as many of them as keys. Too many
+ * collisions count as a duplicate: they do not come by chance. */
+static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 {
-    const tcall_tok *end = object + object->span, *key, *other;
+    tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
+    int probes = 32;
+    for (key = first; key < end; key += 1 + key[1].span) {
+        int len = key->end - key->start;
+        slot = first +
+               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
+        for (probes += 8; slot->mark; probes--) {
+            if (probes == 0 ||
+                tcall_json_same_(text, key, len, object + slot->mark))
+                return key;
+            if (++slot == end)
+                slot = first;
+        }
+        slot->mark = (int)(key - object);
+    }
+    for (slot = first; slot < end; slot++)
+        slot->mark = 0;
+    return NULL;
+}
+
+/* The same, faster, for few keys: each is held against those before it, unless
+ * none of them is alike at first sight. */
+static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
+{
+    tcall_tok *end = object + object->span, *key, *other;
     uint32_t seen = 0;
     for (key = object + 1; key < end; key += 1 + key[1].span) {
         int len = key->end - key->start;
@@ -3447,8 +3451,7 @@ static const tcall_tok *tcall_json_twin_(const char *text,
         unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
         for (other = object + 1; seen >> (look & 31) & 1 && other < key;
              other += 1 + other[1].span)
-            if (len == other->end - other->start &&
-                memcmp(name, text + other->start, (size_t)len) == 0)
+            if (tcall_json_same_(text, key, len, other))
                 return key;
         seen |= (uint32_t)1 << (look & 31);
     }
@@ -3463,9 +3466,8 @@ static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
     if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
         return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
                                                          : TCALL_E_RANGE;
-    if (memchr(p, '\\', len))
-        t->end = t->start + (int)tcall_decode_(p, p, p + len);
-    len = (size_t)(t->end - t->start);
+    len = tcall_decode_(p, p, p + len);
+    t->end = t->start + (int)len;
     return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
 }
 
@@ -3475,24 +3477,29 @@ static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
 static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
                               bool refuse_nul, size_t *at)
 {
-    const tcall_tok *twice = NULL;
-    tcall_tok *t = tok + count;
+    tcall_tok *t = tok + count, *twice;
     int r = TCALL_OK;
-    while (t-- > tok) {
-        int type = t->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3)
-            twice = t->span > 32 ? tcall_json_twice_(text, t)
-                                 : tcall_json_twin_(text, t);
-        if (t->type & TCALL_ODD_)
-            r = tcall_json_odd_(text, t, refuse_nul);
-        if (twice || r < 0) {
-            *at = (size_t)(twice ? twice : t)->start;
-            return twice ? TCALL_E_DUPLICATE : r;
-        }
-        if (type < TCALL_ARRAY)
+    while (t > tok) {
+        int type = (--t)->type & TCALL_TYPE_;
+        if (type == TCALL_OBJECT && t->span > 3) {
+            twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
+                                                : tcall_json_twin_(text, t);
+            if (twice) {
+                t = twice;
+                r = TCALL_E_DUPLICATE;
+                break;
+            }
+        } else if (type < TCALL_ARRAY) {
+            if (t->type & TCALL_ODD_)
+                r = tcall_json_odd_(text, t, refuse_nul);
+            if (r < 0)
+                break;
             text[t->end] = 0;
+        }
     }
-    return TCALL_OK;
+    if (r < 0)
+        *at = (size_t)t->start;
+    return r;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
@@ -3546,12 +3553,12 @@ tcall_str tcall_json_key(tcall_json v)
 
 static tcall_json tcall_json_find_(tcall_json object, tcall_str key)
 {
-    tcall_json v = tcall_json_first(object);
-    if (tcall_json_type(object) != TCALL_OBJECT)
-        return tcall_json_none_();
-    while (v.tok && !tcall_str_eq(tcall_json_key(v), key))
-        v = tcall_json_next(v);
-    return v;
+    const tcall_tok *t = object.tok, *end;
+    if (tcall_json_type(object) == TCALL_OBJECT)
+        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
+            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
+                return tcall_json_cursor_(object.text, t + 1);
+    return tcall_json_none_();
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
@@ -3561,12 +3568,12 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    tcall_json v = tcall_json_first(array);
-    if (tcall_json_type(array) != TCALL_ARRAY || index < 0)
-        return tcall_json_none_();
-    while (v.tok && index-- > 0)
-        v = tcall_json_next(v);
-    return v;
+    const tcall_tok *t = array.tok, *end;
+    if (tcall_json_type(array) == TCALL_ARRAY)
+        for (end = t + t->span, t++; t < end; t += t->span)
+            if (index-- == 0)
+                return tcall_json_cursor_(array.text, t);
+    return tcall_json_none_();
 }
 
 int tcall_json_count(tcall_json v)
@@ -3733,6 +3740,11 @@ static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
     m->len += n;
 }
 
+static void tcall_mend_char_(tcall_mend_ *m, char c)
+{
+    tcall_mend_put_(m, &c, 1);
+}
+
 /* The next n bytes as they are. */
 static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
 {
@@ -3740,10 +3752,14 @@ static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
     m->p += n;
 }
 
+static bool tcall_mend_same_(const tcall_mend_ *m, const char *p, size_t n)
+{
+    return (size_t)(m->end - m->p) >= n && memcmp(m->p, p, n) == 0;
+}
+
 static bool tcall_mend_at_(const tcall_mend_ *m, const char *text)
 {
-    size_t n = strlen(text);
-    return (size_t)(m->end - m->p) >= n && memcmp(m->p, text, n) == 0;
+    return tcall_mend_same_(m, text, strlen(text));
 }
 
 /* Steps over the first word of list that stands here, which is the fix named;
@@ -3762,13 +3778,15 @@ static int tcall_mend_skip_(tcall_mend_ *m, const char *list, uint32_t fix)
     return -1;
 }
 
-/* Behind the start of a comment: up to its end. */
+/* Behind the start of a comment: over its end. */
 static void tcall_mend_comment_(tcall_mend_ *m, const char *end)
 {
-    while (m->p < m->end && !tcall_mend_at_(m, end))
-        m->p++;
-    if (*end == '*' && tcall_mend_skip_(m, end, 0) < 0)
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+    for (; tcall_mend_skip_(m, end, 0) < 0; m->p++)
+        if (m->p == m->end) {
+            if (*end == '*')
+                tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+            return;
+        }
 }
 
 /* Skips white space and comments. m->c becomes the byte that follows, or -1 at
@@ -3783,13 +3801,15 @@ static void tcall_mend_blank_(tcall_mend_ *m)
         "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0\xE2\x80\xA9\0"
         "\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
     for (;;) {
+        int comment;
         m->c = m->p == m->end ? -1 : (unsigned char)*m->p;
-        if (m->c >= 0 && tcall_is_space_((char)m->c))
+        if (m->c >= 0 && tcall_is_space_((char)m->c)) {
             m->p++;
-        else if (tcall_mend_skip_(m, "#\0//\0", TCALL_FIX_COMMENT) >= 0)
-            tcall_mend_comment_(m, "\n\0");
-        else if (tcall_mend_skip_(m, "/*\0", TCALL_FIX_COMMENT) >= 0)
-            tcall_mend_comment_(m, "*/\0");
+            continue;
+        }
+        comment = tcall_mend_skip_(m, "#\0//\0/*\0", TCALL_FIX_COMMENT);
+        if (comment >= 0)
+            tcall_mend_comment_(m, comment < 2 ? "\n\0" : "*/\0");
         else if (m->c < 0x80 ||
                  tcall_mend_skip_(m, spaces, TCALL_FIX_SPACE) < 0)
             return;
@@ -3805,13 +3825,17 @@ static bool tcall_mend_ends_(const tcall_mend_ *m, const char *set)
 /* The quote that closes the one that follows; NULL: there is none. */
 static const char *tcall_mend_quote_(const tcall_mend_ *m)
 {
-    if (m->c == '"')
-        return "\"\0";
-    if (m->c == '\'')
-        return "'\0";
-    if (tcall_mend_at_(m, "\xE2\x80\x9C"))
-        return "\xE2\x80\x9D\0";
-    return tcall_mend_at_(m, "\xE2\x80\x98") ? "\xE2\x80\x99\0" : NULL;
+    static const char quotes[][2][4] = {
+        {"\"", "\""},
+        {"'", "'"},
+        {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+        {"\xE2\x80\x98", "\xE2\x80\x99"},
+    };
+    int i;
+    for (i = 0; i < 4; i++)
+        if (tcall_mend_at_(m, quotes[i][0]))
+            return quotes[i][1];
+    return NULL;
 }
 
 /* A byte that JSON wants escaped and that came without. */
@@ -3825,7 +3849,7 @@ static void tcall_mend_escape_(tcall_mend_ *m)
     out[4] = (char)('0' + (c >> 4));
     out[5] = "0123456789ABCDEF"[c & 15];
     if (m->inner)
-        tcall_mend_put_(m, &c, 1);
+        tcall_mend_char_(m, c);
     else
         tcall_mend_put_(m, out, 6);
     m->p++;
@@ -3858,8 +3882,8 @@ static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
             /* one byte or an escape, then all that is plain */
             const char *run = m->p;
             run += *run == '\\' && run + 1 < m->end ? 2 : 1;
-            while (run < m->end && *run != *quote && *run != '"' &&
-                   *run != '\\' && (unsigned char)*run >= 0x20)
+            while (!TCALL_LEAN_ && run < m->end && *run != *quote &&
+                   *run != '"' && *run != '\\' && (unsigned char)*run >= 0x20)
                 run++;
             tcall_mend_copy_(m, (size_t)(run - m->p));
         }
@@ -3870,20 +3894,23 @@ static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
  * end can. Anything else means that the quote did not close it. */
 static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
 {
+    size_t n = strlen(quote);
     const char *closed;
     if (*quote == '\'')
         tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
     else if (*quote != '"')
         tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
     if (!m->inner)
-        tcall_mend_put_(m, "\"", 1);
-    m->p += strlen(quote);
+        tcall_mend_char_(m, '"');
+    m->p += n;
     tcall_mend_content_(m, quote);
     closed = m->p;
-    if (tcall_mend_skip_(m, quote, 0) < 0)
+    if (tcall_mend_at_(m, quote))
+        m->p += n;
+    else
         tcall_mend_fail_(m, TCALL_E_TRUNCATED);
     if (!m->inner)
-        tcall_mend_put_(m, "\"", 1);
+        tcall_mend_char_(m, '"');
     tcall_mend_blank_(m);
     if (!tcall_mend_ends_(m, ",:]}") &&
         !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
@@ -3912,7 +3939,7 @@ static void tcall_mend_number_(tcall_mend_ *m)
         if (before ? tcall_is_digit_(tcall_mend_ahead_(m, 1))
                    : state == 5 && !tcall_is_digit_(c)) {
             tcall_mend_fix_(m, TCALL_FIX_NUMBER);
-            tcall_mend_put_(m, "0", 1);
+            tcall_mend_char_(m, '0');
             state = before ? 3 : 6;
         }
         next = tcall_number_next_(state, c);
@@ -3953,9 +3980,8 @@ static bool tcall_mend_letter_(const tcall_mend_ *m)
  * means that there are none. */
 static void tcall_mend_literal_(tcall_mend_ *m)
 {
-    static const char words[3][6] = {"true", "false", "null"};
     const char *from = m->p, *word = "{}";
-    int i = tcall_mend_skip_(m, "true\0false\0null\0", 0);
+    int i = tcall_mend_skip_(m, tcall_literals_, 0);
     if (i < 0)
         i = tcall_mend_skip_(m, "True\0False\0None\0", TCALL_FIX_PYTHON);
     if (i < 0 || tcall_mend_letter_(m)) {
@@ -3966,9 +3992,8 @@ static void tcall_mend_literal_(tcall_mend_ *m)
     if (i == 2 && m->scan.depth == 0)
         tcall_mend_fix_(m, TCALL_FIX_NULL);
     else
-        word = words[i];
+        word = tcall_literals_ + (i < 2 ? 5 * i : 11);
     tcall_mend_put_(m, word, strlen(word));
-    tcall_scan_feed(&m->scan, " ", 1);
 }
 
 /* A key without quotes. */
@@ -3980,9 +4005,9 @@ static void tcall_mend_key_(tcall_mend_ *m)
            tcall_mend_alpha_(c) || tcall_is_digit_(c) || c == '$')
         n++;
     tcall_mend_fix_(m, TCALL_FIX_UNQUOTED_KEY);
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
     tcall_mend_copy_(m, n);
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
 }
 
 /* A comma is written only when it is known that no bracket follows it. */
@@ -3993,7 +4018,7 @@ static void tcall_mend_comma_(tcall_mend_ *m)
     if (m->c == (m->scan.object ? '}' : ']'))
         tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
     else
-        tcall_mend_put_(m, ",", 1);
+        tcall_mend_char_(m, ',');
 }
 
 /* One piece. What needs no mending is left to the scanner, right or wrong. */
@@ -4067,8 +4092,7 @@ static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
         tcall_mend_blank_(m);
         if (m->c < 0)
             return;
-        if (!apart && m->c == '{' && (size_t)(m->end - m->p) >= root.len &&
-            memcmp(m->p, root.ptr, root.len) == 0) {
+        if (!apart && m->c == '{' && tcall_mend_same_(m, root.ptr, root.len)) {
             tcall_mend_fix_(m, TCALL_FIX_REPEATED);
             m->p += root.len;
         } else if (tcall_mend_ends_(m, "]},")) {
@@ -4104,9 +4128,9 @@ static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
     int error = m->error;
     size_t at = m->at;
     tcall_mend_again_(m, from);
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
     tcall_mend_content_(m, "\"");
-    tcall_mend_put_(m, "\"", 1);
+    tcall_mend_char_(m, '"');
     if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
         m->inner = true;
         tcall_mend_again_(m, from);
