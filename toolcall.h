@@ -7811,8 +7811,6 @@ static inline size_t tcall_split_skip_(tcall_split_ *t, const char **at)
     *at = p;
     return n;
 }
-#else
-#define tcall_split_skip_(t, at) ((size_t)0)
 #endif
 
 /* Moves to the next word: letters, which become small, or digits. lampOn and
@@ -7824,8 +7822,10 @@ static bool tcall_split_next_(tcall_split_ *t)
     t->stop = false;
     for (p = t->p; p < end; p++) {
         const char *from;
-        size_t n = t->begin ? tcall_split_skip_(t, &p) : 0, capitals;
+        size_t n, capitals;
         unsigned c;
+#ifdef TCALL_PICK_WIDE_
+        n = t->begin ? tcall_split_skip_(t, &p) : 0;
         if (n > 0) {
             t->p = p + n;
             tcall_split_keep_(t, p, n, *p <= 'Z');
@@ -7833,6 +7833,7 @@ static bool tcall_split_next_(tcall_split_ *t)
         }
         if (p == end)
             break;
+#endif
         from = p;
         c = (unsigned char)*p;
         if (!tcall_pick_bit_(tcall_split_no_sign_, c)) {
