@@ -7727,17 +7727,9 @@ static unsigned tcall_pick_letters_(const char *word, size_t n)
     return letters;
 }
 
-/* Counts a word of n bytes, and takes it if it is wanted. */
-static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
-                                     bool capitals)
+static void tcall_split_keep_(tcall_split_ *t, const char *w, size_t n,
+                              bool capitals)
 {
-    unsigned letters;
-    t->words++;
-    t->longer += n > 2;
-    letters = tcall_pick_letters_(w, n);
-    if (t->begin && !tcall_pick_bit_(t->begin, letters))
-        return false;
-    t->letters = letters;
     if (n > TCALL_PICK_WORD_)
         n = TCALL_PICK_WORD_;
     t->at = w;
@@ -7746,6 +7738,19 @@ static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
         for (t->at = t->word; n-- > 0;)
             t->word[n] = (char)(w[n] | 0x20);
     tcall_split_key_(t);
+}
+
+/* Counts a word of n bytes, and takes it if it is wanted. */
+static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
+                                     bool capitals)
+{
+    unsigned letters = tcall_pick_letters_(w, n);
+    t->words++;
+    t->longer += n > 2;
+    if (t->begin && !tcall_pick_bit_(t->begin, letters))
+        return false;
+    t->letters = letters;
+    tcall_split_keep_(t, w, n, capitals);
     return true;
 }
 
@@ -7758,11 +7763,16 @@ static bool tcall_split_goes_on_(const tcall_split_ *t, const char *p)
                         (*p == '\\' && t->json && left > 1 && p[1] == 'u'));
 }
 
+/* Registers of eight bytes, the first of which is the lowest. */
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TCALL_PICK_WIDE_
+#endif
+
 /* Where small letters end; where registers are wide, eight at a time. */
 static inline const char *tcall_small_(const char *p, const char *end)
 {
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#ifdef TCALL_PICK_WIDE_
     const size_t ones = (size_t)-1 / 255;
     for (; end - p >= 8; p += 8) {
         size_t w, low;
@@ -7779,6 +7789,56 @@ static inline const char *tcall_small_(const char *p, const char *end)
     return p;
 }
 
+#ifdef TCALL_PICK_WIDE_
+/* Passes over signs and over words of letters that are not wanted, from their
+ * first eight bytes. Returns the length of one that is; 0 where the rest, such
+ * as digits and what is not ASCII, has to be read byte by byte. */
+static inline size_t tcall_split_skip_(tcall_split_ *t, const char **at)
+{
+    const uint64_t ones = ~(uint64_t)0 / 255;
+    const char *p = *at, *end = t->end;
+    unsigned words = t->words, longer = t->longer;
+    size_t n = 0;
+    while (end - p >= 8) {
+        uint64_t w, low, other;
+        unsigned letters;
+        unsigned char c = (unsigned char)*p;
+        if (c < '0' || !tcall_pick_bit_(tcall_split_no_sign_, c)) {
+            p++;
+            continue;
+        }
+        memcpy(&w, p, sizeof w);
+        w |= 0x20; /* the first may be a capital */
+        low = w & ones * 0x7F;
+        other = w | ~(low + ones * (0x80 - 'a')) | (low + ones * (0x7F - 'z'));
+        other &= ones * 0x80;
+        n = other ? (size_t)__builtin_ctzl(other) >> 3
+                  : (size_t)(tcall_small_(p + 8, end) - p);
+        c = p + n < end ? (unsigned char)p[n] : 0;
+        if (n == 0 || c >= 0x80 || c == '\\' ||
+            (n == 1 && (unsigned)c - 'A' < 26)) {
+            n = 0;
+            break;
+        }
+        words++;
+        longer += n > 2;
+        if (n < 3)
+            w &= n < 2 ? 0xFF : 0xFFFF;
+        letters = (unsigned)(((w & 31) | (w >> 3 & 0x3E0)) ^ (w >> 13 & 0x78));
+        if (tcall_pick_bit_(t->begin, letters)) {
+            t->letters = letters;
+            break;
+        }
+        p += n;
+        n = 0;
+    }
+    t->words = words;
+    t->longer = longer;
+    *at = p;
+    return n;
+}
+#endif
+
 /* Moves to the next word: letters, which become small, or digits. lampOn and
  * HTTPServer are two words, PDFs is one. */
 static bool tcall_split_next_(tcall_split_ *t)
@@ -7787,9 +7847,21 @@ static bool tcall_split_next_(tcall_split_ *t)
     const bool input = t->input;
     t->stop = false;
     for (p = t->p; p < end; p++) {
-        const char *from = p;
-        unsigned c = (unsigned char)*p;
+        const char *from;
         size_t n, capitals;
+        unsigned c;
+#ifdef TCALL_PICK_WIDE_
+        n = t->begin ? tcall_split_skip_(t, &p) : 0;
+        if (n > 0) {
+            t->p = p + n;
+            tcall_split_keep_(t, p, n, *p <= 'Z');
+            return true;
+        }
+        if (p == end)
+            break;
+#endif
+        from = p;
+        c = (unsigned char)*p;
         if (!tcall_pick_bit_(tcall_split_no_sign_, c)) {
             if (input) {
                 t->p = p;

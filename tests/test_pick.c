@@ -293,6 +293,60 @@ static void test_memory(void)
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
 }
 
+/* A text is read in strides where most words are not wanted; an index is built
+ * word by word. Both have to find the same words, whatever stands beside them,
+ * and whatever remains behind the last whole stride. */
+static void test_strides(void)
+{
+    static const char *const parts[] = {
+        "lamp",    "lamps",       "Lamp",        "LAMP",
+        "aLamp",   "lampX",       "X",           "XY",
+        "a",       "in",          "temperature", "Temperature",
+        "4",       "42",          " ",           " ",
+        "_",       "\":\"",       "[",           "\\",
+        "\\u0061", "\\n",         "\xC3\xA9",    "\xE7\x81\xAF",
+        "\xFF",    "{",           "lampshades",  "PDFs",
+        "^",       "/",           ":",           "`",
+        "@",       "illumination"};
+    static const tcall_pick_opts plain = {.max = 8, .min_score = 1};
+    tcall_pick_opts indexed = plain;
+    tcall_tool table[8];
+    char texts[8][128], names[8][8];
+    uint32_t seed = 1;
+    int round, i;
+    for (round = 0; round < 1000 / CHECK_EVERY; round++) {
+        tcall_picked a[8], b[8];
+        tcall_index index;
+        int n;
+        memset(table, 0, sizeof table);
+        for (i = 0; i < 8; i++) {
+            int left = round / 7 % 5 + 3;
+            memcpy(names[i], "tool_0", 7);
+            names[i][5] = (char)('a' + i);
+            table[i].name = names[i];
+            table[i].permissions = TCALL_READ;
+            *(i % 2 ? &table[i].parameters : &table[i].description) = texts[i];
+            for (texts[i][0] = 0; left-- > 0;
+                 seed = seed * 1664525 + 1013904223)
+                strcat(texts[i], parts[(seed >> 16) % TCALL_COUNT(parts)]);
+        }
+        memset(&tc, 0, sizeof tc);
+        tc.desc.tools = table;
+        tc.desc.tool_count = 8;
+        tc.desc.allow = TCALL_READ;
+        tcall_block_init(&tc.block, block, sizeof block);
+        n = tcall_pick(&tc, tcall_str_of("lamp temperature illumination X"),
+                       &plain, a, 8);
+        CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
+        indexed.index = &index;
+        CHECK(n == tcall_pick(&tc,
+                              tcall_str_of("lamp temperature illumination X"),
+                              &indexed, b, 8));
+        for (i = 0; i < n; i++)
+            CHECK(a[i].tool == b[i].tool && a[i].score == b[i].score);
+    }
+}
+
 static int by_length(void *user, tcall_str input, const tcall_tool *tool,
                      size_t index)
 {
@@ -556,6 +610,7 @@ int main(void)
     test_scores();
     test_monotone();
     test_memory();
+    test_strides();
     test_scorers();
     test_reports();
     test_agent();
