@@ -4843,8 +4843,8 @@ static char *tcall_block_gap_(const tcall_block *b)
 
 /* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
  * with). s: a schema; *: anything. The order is relied upon:
- * what applies schemas to the same value, what is only kept, what applies
- * them to members and to elements; then what applies none. */
+ * what applies schemas to the same value, to members and to elements; schemas
+ * that are only kept; then what applies none. */
 #define TCALL_KEYWORDS_(X)                               \
     X(ANYOF, "anyOf", 0x5F988D, '[')                     \
     X(ONEOF, "oneOf", 0x957F34, '[')                     \
@@ -4852,9 +4852,7 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(ALLOF, "allOf", 0xBF6211, '[')                     \
     X(NOT, "not", 0x29B19C, 's')                         \
     X(DEPEND, "dependencies", 0x653D9D, '{')             \
-    X(THEN, "then", 0xE522E9, 's')                       \
-    X(ELSE, "else", 0xBDBF5B, 's')                       \
-    X(DEFS, "$defs", 0x94EE77, '{')                      \
+    X(REF, "$ref", 0x94C365, '"')                        \
     X(PROPERTIES, "properties", 0x11DE6C, '{')           \
     X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
     X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
@@ -4863,9 +4861,11 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(REST, "items", 0x3A7933, 's')                      \
     X(EXTRA, "additionalItems", 0x7A4724, 's')           \
     X(CONTAINS, "contains", 0x6CCAF1, 's')               \
+    X(THEN, "then", 0xE522E9, 's')                       \
+    X(ELSE, "else", 0xBDBF5B, 's')                       \
+    X(DEFS, "$defs", 0x94EE77, '{')                      \
     X(PATTERN, "pattern", 0x873D01, '"')                 \
     X(KEY, "", 0, '"')                                   \
-    X(REF, "$ref", 0x94C365, '"')                        \
     X(CONST, "const", 0x664FD1, '*')                     \
     X(ENUM, "enum", 0x816CB0, '[')                       \
     X(REQUIRED, "required", 0x848C86, '[')               \
@@ -4974,7 +4974,8 @@ static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
 /* The node behind this one and all that belongs to it. */
 static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
 {
-    bool spans = tcall_node_op_(&program[i]) <= TCALL_K_KEY_;
+    int op = tcall_node_op_(&program[i]);
+    bool spans = op != TCALL_K_REF_ && op <= TCALL_K_KEY_;
     return i + (spans ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
@@ -5666,7 +5667,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         return tcall_sc_refuse_(c, key, "a second time");
     if (shape == 's')
         return tcall_sc_schema_(c, op, p, p);
-    if (op <= TCALL_K_CONTAINS_) {
+    if (op <= TCALL_K_DEFS_ && op != TCALL_K_REF_) {
         if (first == '[' && *tcall_text_space_(p + 1) == ']')
             tcall_sc_malformed_(c, p);
         c->kind[c->depth++] = (uint8_t)op;
@@ -5779,7 +5780,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     }
     for (i = 0; to && i < c->n && --c->steps > 0; i++) {
         const char *here = tcall_node_at_(c->out, i);
-        if (tcall_node_op_(&c->node[i]) <= TCALL_K_CONTAINS_ &&
+        int op = tcall_node_op_(&c->node[i]);
+        if (op != TCALL_K_REF_ && op <= TCALL_K_DEFS_ &&
             (here == value || here == to)) {
             ref->arg = i | TCALL_MARKED_;
             c->steps -= (int32_t)(value - c->text) / 16;
@@ -5797,9 +5799,11 @@ static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
     uint32_t end = tcall_node_after_(c->node, i);
     for (i++; i < end && --c->steps > 0;) {
         int op = tcall_node_op_(&c->node[i]);
+        bool same = op < TCALL_K_PROPERTIES_ || op == TCALL_K_THEN_ ||
+                    op == TCALL_K_ELSE_;
         if (op == TCALL_K_REF_ && c->node[i].arg & TCALL_MARKED_)
             return i;
-        i = op < TCALL_K_DEFS_ ? i + 1 : tcall_node_after_(c->node, i);
+        i = same ? i + 1 : tcall_node_after_(c->node, i);
     }
     return 0;
 }
@@ -5966,8 +5970,8 @@ static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
     return &e->num;
 }
 
-/* Always 0, so that it can be returned. at: in the schema's text. */
-static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
+/* at: in the schema's text. */
+static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
                            uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
@@ -5979,7 +5983,13 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
         f->at = (uint32_t)(at - e->s->text);
         f->tok = tok;
     }
-    return 0;
+}
+
+/* The frame's value fails at a node. */
+static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
+{
+    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
+    f->flags |= TCALL_F_BAD_;
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -6024,8 +6034,10 @@ static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
 {
     uint32_t i;
     for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
-        if (e->steps--,
-            tcall_node_op_(&e->program[i]) == op && tcall_ev_named_(e, i, name))
+        if (e->steps--, tcall_node_op_(&e->program[i]) == op &&
+                            (TCALL_RARE_ && op == TCALL_K_PATTERNS_
+                                 ? tcall_ev_match_(e, i + 1, name)
+                                 : tcall_ev_named_(e, i, name)))
             return true;
     return false;
 }
@@ -6233,10 +6245,8 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
             type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
             ok = tcall_ev_within_(e, f, op);
     }
-    if (!ok) {
-        tcall_ev_fault_(e, f->flags, f->pc, f->tok, at);
-        f->flags |= TCALL_F_BAD_;
-    }
+    if (!ok)
+        tcall_ev_fails_(e, f, f->pc);
 }
 
 static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
@@ -6299,47 +6309,15 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
- * frame is at work on it. With TCALL_NEVER_ as schema the one on top goes on.
- * Assertions are decided up to the next keyword that applies schemas; when
- * there is none the frame goes, with the answer. */
-static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
-                           unsigned flags)
+/* Decides the assertions of the frame on top, up to the next keyword that
+ * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
+ * answer. */
+static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
-    tcall_ev_frame_ *f;
-    if (schema == TCALL_NEVER_) {
-        f = &e->frame[e->depth - 1];
-    } else {
-        uint32_t arg = program[schema].arg;
-        unsigned type = tcall_ev_kind_(e, tok);
-        if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
-            type = tcall_ev_retype_(e, schema, tok, flags);
-            if (!type || type >= TCALL_ARRAY)
-                return type != 0;
-        }
-        if ((arg & TCALL_SPAN_) == 1)
-            return 1;
-        f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
-        if (e->depth == TOOLCALL_MAX_FRAMES)
-            e->error = TCALL_E_DEPTH;
-        if (e->error)
-            return 0;
-        e->depth++;
-        f->schema = schema;
-        f->end = schema + (arg & TCALL_SPAN_);
-        f->pc = schema + 1;
-        f->tok = tok;
-        f->cur = TCALL_NEVER_;
-        f->hint = tok + 1;
-        f->seen = f->edge = f->rank = 0;
-        f->n = f->have = 0;
-        f->type = (uint8_t)type;
-        f->flags = (uint8_t)flags;
-    }
     while (f->pc < f->end && (f->flags & 3) != 3) {
         int op = tcall_node_op_(&program[f->pc]);
-        if (op <= TCALL_K_CONTAINS_ || op == TCALL_K_REF_)
+        if (op <= TCALL_K_CONTAINS_)
             return TCALL_PUSHED_;
         e->steps--;
         tcall_ev_assert_(e, f, op);
@@ -6347,6 +6325,40 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     }
     e->depth--;
     return !(f->flags & TCALL_F_BAD_);
+}
+
+/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
+ * frame is at work on it. */
+static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
+                           unsigned flags)
+{
+    uint32_t arg = e->program[schema].arg;
+    unsigned type = tcall_ev_kind_(e, tok);
+    tcall_ev_frame_ *f;
+    if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
+        type = tcall_ev_retype_(e, schema, tok, flags);
+        if (!type || type >= TCALL_ARRAY)
+            return type != 0;
+    }
+    if ((arg & TCALL_SPAN_) == 1)
+        return 1;
+    f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
+    if (e->depth == TOOLCALL_MAX_FRAMES)
+        e->error = TCALL_E_DEPTH;
+    if (e->error)
+        return 0;
+    e->depth++;
+    f->schema = schema;
+    f->end = schema + (arg & TCALL_SPAN_);
+    f->pc = schema + 1;
+    f->tok = tok;
+    f->cur = TCALL_NEVER_;
+    f->hint = tok + 1;
+    f->seen = f->edge = f->rank = 0;
+    f->n = f->have = 0;
+    f->type = (uint8_t)type;
+    f->flags = (uint8_t)flags;
+    return tcall_ev_resume_(e, f);
 }
 
 static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
@@ -6359,68 +6371,49 @@ static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
 static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
                              uint32_t value)
 {
-    uint32_t i = f->pc;
     tcall_str key = tcall_ev_of_(e, value - 1);
-    if (op == TCALL_K_ADDITIONAL_) {
-        if (tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key))
-            return true;
-        for (i = TCALL_RARE_ ? f->schema + 1 : f->end; i < f->end;
-             i = tcall_node_after_(e->program, i))
-            if (tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_ &&
-                tcall_ev_match_(e, i + 1, key))
-                return true;
-    }
+    if (op == TCALL_K_ADDITIONAL_)
+        return tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key) ||
+               (TCALL_RARE_ && tcall_ev_lists_(e, f, TCALL_K_PATTERNS_, key));
     return TCALL_RARE_ && op == TCALL_K_PATTERNS_ &&
            !tcall_ev_match_(e, f->pc + 1, key);
 }
 
 /* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                               uint32_t end)
+static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
+    uint32_t end = op == TCALL_K_PREFIX_ ? f->pc : f->end;
     uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
-    if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
-        tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
-        return stop;
     for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
          i = tcall_node_after_(e->program, i))
         if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
             tok = tcall_ev_after_(e, tok);
-    return tok;
+    return op == TCALL_K_EXTRA_ && tok == f->tok + 1 ? stop : tok;
 }
 
 /* The next value that the schema at pc is for, NEVER: there is none left. */
 static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
-    bool begin = cur == TCALL_NEVER_, object = op < TCALL_K_PREFIX_;
-    if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_)
-        return (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_) ||
-                       (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
-                        !tcall_ev_find_(e, f))
+    bool object = op < TCALL_K_PREFIX_;
+    if (op < TCALL_K_PROPERTIES_)
+        return TCALL_RARE_ && op == TCALL_K_DEPEND_ && !tcall_ev_find_(e, f)
                    ? TCALL_NEVER_
                    : f->tok;
     if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
         (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
         return TCALL_NEVER_;
     do {
-        if (!begin)
+        if (cur != TCALL_NEVER_)
             cur = tcall_ev_after_(e, cur) + object;
-        else if (TCALL_RARE_ && op >= TCALL_K_PREFIX_ && op < TCALL_K_CONTAINS_)
-            cur = tcall_ev_rest_(e, f, op == TCALL_K_PREFIX_ ? f->pc : f->end);
-        else
+        else if (object || (TCALL_RARE_ && op == TCALL_K_CONTAINS_))
             cur = f->tok + 1 + object;
-        begin = false;
+        else
+            cur = tcall_ev_rest_(e, f, op);
         if (cur >= end || --e->steps < 0 || e->error)
             return TCALL_NEVER_;
     } while (tcall_ev_spared_(e, f, op, cur));
     return cur;
-}
-
-static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
-{
-    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
-    f->flags |= TCALL_F_BAD_;
 }
 
 /* What the schema at pc said about cur. */
@@ -6428,17 +6421,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
 {
     if (f->flags & TCALL_F_LAST_)
         op = TCALL_K_ALLOF_;
-    switch (op) {
-    case TCALL_K_NOT_:
-        if (r)
-            tcall_ev_fails_(e, f, f->pc);
-        break;
-    case TCALL_K_IF_:
-        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
-        break;
-    case TCALL_K_CONTAINS_: f->rank += r; break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_:
+    if (op <= TCALL_K_ONEOF_) {
         if (r) {
             f->n = (uint8_t)(f->n + (f->n < 2));
             f->edge = f->pc;
@@ -6446,10 +6429,14 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
             f->edge = e->rank > f->rank ? f->pc : 0;
             f->rank = e->rank;
         }
-        break;
-    default:
-        if (!r)
-            f->flags |= TCALL_F_BAD_;
+    } else if (op == TCALL_K_IF_) {
+        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+    } else if (op == TCALL_K_CONTAINS_) {
+        f->rank += r;
+    } else if (op == TCALL_K_NOT_ && r) {
+        tcall_ev_fails_(e, f, f->pc);
+    } else if (op != TCALL_K_NOT_ && !r) {
+        f->flags |= TCALL_F_BAD_;
     }
 }
 
@@ -6463,22 +6450,22 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     bool once = f->n == 1 || (f->n && op == TCALL_K_ANYOF_ && !retry);
     uint32_t first = tcall_ev_child_(e, f, op);
     const char *at = tcall_node_at_(e->s, first);
-    if (once && !retry)
-        return false;
-    if (!f->n && !retry && !(f->flags & TCALL_F_STRICT_)) {
+    if (!f->n && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
         f->pc = first;
         f->edge = f->rank = 0;
         return true;
     }
-    if (once || (!f->n && f->edge && !(f->flags & TCALL_F_QUIET_))) {
+    if (once ? retry : !f->n && f->edge && !(f->flags & TCALL_F_QUIET_)) {
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    while (*at != '[')
-        at--;
-    tcall_ev_fault_(e, f->flags, first, f->tok, at);
-    f->flags |= TCALL_F_BAD_;
+    if (!once) {
+        while (*at != '[')
+            at--;
+        tcall_ev_fault_(e, f->flags, first, f->tok, at);
+        f->flags |= TCALL_F_BAD_;
+    }
     return false;
 }
 
@@ -6487,21 +6474,22 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
-    if (op == TCALL_K_IF_ && f->edge && !(f->flags & TCALL_F_LAST_)) {
-        f->flags |= TCALL_F_LAST_;
-        return;
-    }
-    if ((op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) &&
-        !(f->flags & TCALL_F_LAST_)) {
-        while (next < f->end && tcall_node_op_(&program[next]) == op) {
-            if (!f->n || op == TCALL_K_ONEOF_ || f->flags & TCALL_F_RETRY_) {
-                f->pc = next;
-                return;
-            }
-            next = tcall_node_after_(program, next);
-        }
-        if (tcall_ev_choose_(e, f, op))
+    if (!(f->flags & TCALL_F_LAST_)) {
+        if (op == TCALL_K_IF_ && f->edge) {
+            f->flags |= TCALL_F_LAST_;
             return;
+        }
+        if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
+            for (; next < f->end && tcall_node_op_(&program[next]) == op;
+                 next = tcall_node_after_(program, next))
+                if (!f->n || op == TCALL_K_ONEOF_ ||
+                    f->flags & TCALL_F_RETRY_) {
+                    f->pc = next;
+                    return;
+                }
+            if (tcall_ev_choose_(e, f, op))
+                return;
+        }
     }
     if (TCALL_RARE_ && op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
         min = tcall_ev_child_(e, f, TCALL_K_MINCONTAINS_);
@@ -6517,6 +6505,11 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
 
+/* What only asks its schemas: they report no faults. */
+#define TCALL_TESTS_                                                     \
+    (1u << TCALL_K_ANYOF_ | 1u << TCALL_K_ONEOF_ | 1u << TCALL_K_IF_ | \
+     1u << TCALL_K_NOT_ | 1u << TCALL_K_CONTAINS_)
+
 /* Applies the schema at pc, or the edge, to cur. */
 static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
@@ -6524,21 +6517,14 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     uint32_t schema = f->pc, tok = f->cur;
     if (f->flags & TCALL_F_LAST_)
         return tcall_ev_enter_(e, f->edge, tok, flags);
-    switch (op) {
-    case TCALL_K_NOT_:
-    case TCALL_K_IF_:
-    case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_:
-        flags |= TCALL_F_DRY_ |
-                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
-        break;
-    case TCALL_K_NAMES_: /* a name stays a string */
+    if ((1u << op) & TCALL_TESTS_)
+        flags |= TCALL_F_DRY_ | (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
+    if (op == TCALL_K_NAMES_) { /* a name stays a string */
         tok--;
         flags |= TCALL_F_STRICT_;
-        break;
-    case TCALL_K_REF_: schema = e->program[schema].arg;
     }
+    if (op == TCALL_K_REF_)
+        schema = e->program[schema].arg;
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
@@ -6578,7 +6564,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
     } while (f->pc < f->end && (f->flags & 3) != 3 &&
              tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
     f->cur = TCALL_NEVER_;
-    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+    return tcall_ev_resume_(e, f);
 }
 
 /* Any other keyword that applies schemas. */
@@ -6599,7 +6585,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
     else
         f->pc = tcall_node_after_(e->program, f->pc);
     f->cur = TCALL_NEVER_;
-    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+    return tcall_ev_resume_(e, f);
 }
 
 /* The machine: until the root's schema has answered. */
@@ -6742,7 +6728,7 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
     if (op == TCALL_K_REQUIRED_) {
         keyword = "required";
         message = "missing property";
-    } else if (op <= TCALL_K_CONTAINS_ && *at != '[' && op != TCALL_K_NOT_ &&
+    } else if (op <= TCALL_K_DEFS_ && *at != '[' && op != TCALL_K_NOT_ &&
                op != TCALL_K_CONTAINS_) {
         p = *at == '"' ? tcall_text_value_(at) : at;
         if (*p == '{') { /* what stands there is a schema: its type */
