@@ -4893,9 +4893,9 @@ enum {
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_K_ATOM_, /* the steps of a pattern */
+    TCALL_K_ASSERT_,
     TCALL_K_FORK_,
     TCALL_K_JUMP_,
-    TCALL_K_ASSERT_,
     TCALL_K_NULL_ /* the types, in their order, integer last */
 };
 
@@ -5093,7 +5093,6 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 #ifndef TOOLCALL_NO_PATTERN
 
 #define TCALL_COUNT_MAX_ 1000
-#define TCALL_UNBOUNDED_ 0x7FFF
 
 /* What an escape was, when it was not one character. */
 enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
@@ -5117,13 +5116,12 @@ static bool tcall_re_in_(int set, int32_t c)
     return false;
 }
 
-/* The next character of a pattern, -1 at its end. Of the escapes of JSON it has
- * only those that stand for themselves. */
+/* The next character of a pattern, -1 at its end and where it has an escape of
+ * JSON that does not stand for itself. */
 static int32_t tcall_re_char_(const char **at)
 {
-    if (**at == '"')
+    if (**at == '"' || (**at == '\\' && !strchr("\\\"/", *++*at)))
         return -1;
-    *at += **at == '\\';
     return tcall_utf8_next_(at);
 }
 
@@ -5143,9 +5141,10 @@ static int32_t tcall_re_escape_(const char **at, int32_t ch)
         return c; /* or the end, which is as bad */
     if (set < 2 || (c | 0x20) == 's')
         return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
-    if (c != 'x' && c != 'u')
-        return strchr("fnrt", (char)c) ? tcall_unescape_((char)c)
-                                       : (int32_t)TCALL_C_BAD_;
+    if (c != 'x' && c != 'u') {
+        v = c == 'b' ? 0 : tcall_unescape_((char)c);
+        return v ? v : (int32_t)TCALL_C_BAD_;
+    }
     for (digits = c == 'x' ? 2 : 4; digits; digits--) {
         int h = tcall_hex_((char)tcall_re_char_(at));
         if (h < 0)
@@ -5200,47 +5199,47 @@ static int tcall_re_atom_(const char **at, int32_t ch)
     return c == ch;
 }
 
-/* A count in braces, at most TCALL_COUNT_MAX_ + 1; -1: none there. */
-static int tcall_re_number_(const char **at)
+/* A count in braces, at most TCALL_COUNT_MAX_ + 1; NEVER: none there. */
+static uint32_t tcall_re_number_(const char **at)
 {
-    int n = -1;
+    uint32_t n = TCALL_NEVER_;
     for (; tcall_is_digit_(**at); ++*at) {
-        n = (n < 0 ? 0 : n * 10) + (**at - '0');
+        n = (n == TCALL_NEVER_ ? 0 : n * 10) + (uint32_t)(**at - '0');
         if (n > TCALL_COUNT_MAX_)
             n = TCALL_COUNT_MAX_ + 1;
     }
     return n;
 }
 
-/* Steps over a quantifier, if one is there. False when it is malformed. */
-static bool tcall_re_quantifier_(const char **at, int *min, int *max)
+/* arg of each step: its cells, which for an atom are one for each count below
+ * its maximum, and no more than one when that is open above its minimum; the
+ * minimum; whether it is open. */
+#define TCALL_CELLS_(arg) ((arg) & 0xFFF)
+#define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
+#define TCALL_OPEN_END_   (1u << 24)
+#define TCALL_ONCE_       (1u | 1u << 12)
+
+/* Steps over a quantifier, if one is there: arg of the atom in front of it,
+ * NEVER when it is malformed. */
+static uint32_t tcall_re_quantifier_(const char **at)
 {
     const char *p = *at;
-    *min = *max = 1;
+    bool open = *p == '*' || *p == '+';
+    uint32_t min = *p == '+', max = 1;
     if (*p == '{') {
         p++;
-        *min = *max = tcall_re_number_(&p);
-        if (*p == ',')
-            *max = *++p == '}' ? TCALL_UNBOUNDED_ : tcall_re_number_(&p);
-        if (*p != '}' || *min < 0 || *max < *min || *min > TCALL_COUNT_MAX_ ||
-            *max == TCALL_COUNT_MAX_ + 1)
-            return false;
-    } else if (*p == '*' || *p == '+' || *p == '?') {
-        *min = *p == '+';
-        *max = *p == '?' ? 1 : TCALL_UNBOUNDED_;
-    } else {
-        return true;
+        min = max = tcall_re_number_(&p);
+        if (*p == ',') {
+            open = *++p == '}';
+            max = open ? min + !min : tcall_re_number_(&p);
+        }
+        if (*p != '}' || max < min || max > TCALL_COUNT_MAX_)
+            return TCALL_NEVER_;
+    } else if (!open && *p != '?') {
+        return TCALL_ONCE_;
     }
     *at = p + 1 + (p[1] == '?');
-    return true;
-}
-
-/* In arg of an atom: its cells, one for each count below its maximum, and no
- * more than one when that is open above its minimum; the minimum; whether it is
- * open. */
-static int tcall_re_width_(const tcall_node_ *n)
-{
-    return tcall_node_op_(n) == TCALL_K_ATOM_ ? (int)(n->arg & 0xFFF) : 1;
+    return max | min << 12 | (open ? TCALL_OPEN_END_ : 0);
 }
 
 /* Follows all that takes no character. */
@@ -5252,24 +5251,22 @@ static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
     do {
         uint8_t *c = cells, *to;
         again = false;
-        for (n = first; n < last; c += tcall_re_width_(n), n++) {
-            int op = tcall_node_op_(n), k = 0, width = tcall_re_width_(n);
-            if (op == TCALL_K_ATOM_)
-                k = (int)(n->arg >> 12 & 0xFFF);
-            for (; k < width; k++) {
-                if (!c[k])
-                    continue;
-                if (op == TCALL_K_ASSERT_ &&
-                    (n->arg == '^' ? before : next) >= 0)
+        for (n = first; n < last; n++) {
+            int op = tcall_node_op_(n);
+            uint32_t value = n->word >> 8, width = TCALL_CELLS_(n->arg), k;
+            for (k = TCALL_LEAST_(n->arg); k < width; k++) {
+                if (!c[k] || (op == TCALL_K_ASSERT_ &&
+                              (value == '^' ? before : next) >= 0))
                     continue;
                 if (op != TCALL_K_JUMP_)
                     c[width] = 1;
-                if (op < TCALL_K_FORK_ || op > TCALL_K_JUMP_ || !n->arg)
+                if (op < TCALL_K_FORK_ || !value)
                     continue;
-                to = cells + n->arg;
+                to = cells + value;
                 again |= !*to && to < c;
                 *to = 1;
             }
+            c += width;
         }
     } while (again);
 }
@@ -5279,14 +5276,14 @@ static void tcall_re_step_(const char *text, const tcall_node_ *first,
                            const tcall_node_ *n, uint8_t *c, int32_t ch)
 {
     while (n-- > first) {
-        int width = tcall_re_width_(n), k;
-        c -= width;
-        for (k = width; k--;) {
+        uint32_t k = TCALL_CELLS_(n->arg);
+        bool stays = n->arg & TCALL_OPEN_END_; /* in the last cell */
+        for (; k--; stays = false) {
             const char *at = text + (n->word >> 8);
-            bool hit = c[k] && tcall_node_op_(n) == TCALL_K_ATOM_ &&
+            bool hit = *--c && tcall_node_op_(n) == TCALL_K_ATOM_ &&
                        tcall_re_atom_(&at, ch) > 0;
-            c[k] = hit && k == width - 1 && n->arg >> 24;
-            c[k + 1] |= hit;
+            c[0] = hit && stays;
+            c[1] |= hit;
         }
     }
 }
@@ -5299,7 +5296,7 @@ static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
     const tcall_node_ *last =
         s->program + tcall_node_after_(s->program, pattern) - 1;
     const char *p = str.ptr, *end = p + str.len;
-    uint32_t size = last->arg; /* the last node says how many cells there are */
+    uint32_t size = last->word >> 8; /* the last says how many cells there are */
     int32_t before = -1, next;
     memset(cells, 0, size + 1);
     for (;; before = next) {
@@ -5318,6 +5315,7 @@ static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
 /* -- Compiling ------------------------------------------------------------ */
 
 typedef struct tcall_sc_ {
+    bool refs; /* there is a $ref */
     tcall_schema *out;
     const char *text;
     tcall_node_ *node;
@@ -5325,7 +5323,6 @@ typedef struct tcall_sc_ {
     int32_t steps;
     int draft;
     const char *embedded; /* a subschema's own $id */
-    bool refs;            /* there is a $ref */
     uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
@@ -5351,23 +5348,28 @@ static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p)
 }
 
 /* Nodes that do not fit are counted only. */
-static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
-                               uint32_t arg)
+static uint32_t tcall_sc_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
 {
     if (c->n < c->cap) {
-        c->node[c->n].word = (uint32_t)(at - c->text) << 8 | (uint32_t)op;
+        c->node[c->n].word = word;
         c->node[c->n].arg = arg;
     }
     return c->n++;
 }
 
+static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
+                               uint32_t arg)
+{
+    return tcall_sc_node_(c, (uint32_t)(at - c->text) << 8 | (uint32_t)op, arg);
+}
+
 #ifndef TOOLCALL_NO_PATTERN
 
-/* Adds to what node i is about, where its op is that. */
-static void tcall_sc_patch_(tcall_sc_ *c, int op, uint32_t i, uint32_t arg)
+/* Leads node i, if it is one of those that lead to a cell, to that. */
+static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
 {
     if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
-        c->node[i].arg += arg;
+        c->node[i].word |= cell << 8;
 }
 
 /* Nesting of groups in a pattern. */
@@ -5378,93 +5380,83 @@ static void tcall_sc_patch_(tcall_sc_ *c, int op, uint32_t i, uint32_t arg)
  * ends with a jump to the end of the one behind it. */
 typedef struct tcall_re_open_ {
     const char *body;
-    int copies;     /* made so far */
-    uint32_t first; /* cell of this copy's first fork */
-    uint32_t fork;  /* node of the last alternative's, behind the jump */
+    uint32_t copies; /* made so far */
+    uint32_t first;  /* cell of this copy's first fork */
+    uint32_t fork;   /* node of the last alternative's, behind the jump */
 } tcall_re_open_;
 
-/* Compiles the pattern in the string at p. */
-TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+/* Compiles the pattern in the string at. */
+TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
 {
     tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    const char *at;
-    uint32_t start = tcall_sc_emit_(c, op, p, 1), cells = 0, close;
-    int min, max, many;
-    for (at = p + 1; *at != '"'; at++)
-        if (*at == '\\' && !strchr("\\\"/", *++at))
-            goto bad;
-    at = p;
-    g->body = p + 1;
+    uint32_t start = tcall_sc_emit_(c, op, at, 1), cells = 0, close, count;
+    const char *p;
+    g->body = at + 1;
 begin:
     g->copies = 0;
 copy:
     p = g->body;
     g->first = cells++;
-    g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+    g->fork = tcall_sc_node_(c, TCALL_K_FORK_, 1);
     while (cells <= TOOLCALL_MAX_PATTERN) {
         const char *piece = p;
         int32_t ch = tcall_re_char_(&p);
-        switch (ch) {
-        case '(':
+        if (ch == '(') {
             if (*p == '?') {
                 if (p[1] != ':')
-                    goto bad;
+                    break;
                 p += 2;
             }
             if (++g == group + TCALL_GROUPS_)
-                goto bad;
+                break;
             g->body = p;
             goto begin;
-        case '|':
-            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
-            tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells + 1);
-            tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
-            g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
-            cells += 2;
-            break;
-        case -1:
-        case ')':
-            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
-            if ((ch < 0) != (g == group))
-                goto bad;
-            close = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
-            if (ch < 0) {
-                tcall_sc_patch_(c, TCALL_K_FORK_, close, cells);
+        }
+        if (ch == '^' || ch == '$') {
+            tcall_sc_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
+            cells++;
+        } else if (ch >= 0 && ch != '|' && ch != ')') {
+            p = piece;
+            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0)
+                break;
+            count = tcall_re_quantifier_(&p);
+            if (count == TCALL_NEVER_)
+                break;
+            tcall_sc_emit_(c, TCALL_K_ATOM_, piece, count);
+            cells += TCALL_CELLS_(count);
+        } else {
+            tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
+            if (ch == '|') {
+                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
+                tcall_sc_node_(c, TCALL_K_JUMP_, 1);
+                g->fork = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+                cells += 2;
+                continue;
+            }
+            close = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+            if (g == group) {
+                if (*piece != '"')
+                    break;
+                tcall_sc_lead_(c, close, TCALL_K_FORK_, cells);
                 if (c->out->cells <= cells)
                     c->out->cells = cells + 1;
-                tcall_sc_patch_(c, op, start, c->n - start - 1);
+                if (start < c->cap)
+                    c->node[start].arg = c->n - start;
                 return;
             }
             cells++;
-            if (!tcall_re_quantifier_(&p, &min, &max) || !max)
-                goto bad;
-            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            if (g->copies++ >= min)
-                tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells);
-            if (g->copies < many)
+            count = ch < 0 ? TCALL_NEVER_ : tcall_re_quantifier_(&p);
+            if (count == TCALL_NEVER_ || !TCALL_CELLS_(count))
+                break;
+            if (g->copies++ >= TCALL_LEAST_(count))
+                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells);
+            if (g->copies < TCALL_CELLS_(count))
                 goto copy;
-            if (max == TCALL_UNBOUNDED_)
-                tcall_sc_patch_(c, TCALL_K_FORK_, close, g->first);
+            if (count & TCALL_OPEN_END_)
+                tcall_sc_lead_(c, close, TCALL_K_FORK_, g->first);
             g--;
-            break;
-        case '^':
-        case '$':
-            tcall_sc_emit_(c, TCALL_K_ASSERT_, p, (uint32_t)ch);
-            cells++;
-            break;
-        default:
-            p = piece;
-            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0 ||
-                !tcall_re_quantifier_(&p, &min, &max))
-                goto bad;
-            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece,
-                           (uint32_t)many | (uint32_t)min << 12 |
-                               (uint32_t)(max == TCALL_UNBOUNDED_) << 24);
-            cells += (uint32_t)many;
         }
     }
-bad:
     tcall_sc_refuse_(c, at, "not supported in a pattern");
 }
 
@@ -5899,6 +5891,10 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
+    uint8_t flags;
+    uint8_t type;    /* of the value, as the schema sees it */
+    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
+    uint8_t have;    /* required properties that were met */
     uint32_t schema; /* its node */
     uint32_t end;    /* the node behind it */
     uint32_t pc;     /* the keyword that is at work */
@@ -5908,10 +5904,6 @@ typedef struct tcall_ev_frame_ {
     uint32_t seen;   /* tokens of the members that properties named */
     uint32_t edge;   /* the schema that decides: then, else, one of anyOf */
     uint32_t rank;   /* how far it came; of contains: how many hold */
-    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
-    uint8_t have;    /* required properties that were met */
-    uint8_t type;    /* of the value, as the schema sees it */
-    uint8_t flags;
 } tcall_ev_frame_;
 
 enum {
@@ -6315,6 +6307,7 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
+    f->cur = TCALL_NEVER_;
     while (f->pc < f->end && (f->flags & 3) != 3) {
         int op = tcall_node_op_(&program[f->pc]);
         if (op <= TCALL_K_CONTAINS_)
@@ -6352,7 +6345,6 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     f->end = schema + (arg & TCALL_SPAN_);
     f->pc = schema + 1;
     f->tok = tok;
-    f->cur = TCALL_NEVER_;
     f->hint = tok + 1;
     f->seen = f->edge = f->rank = 0;
     f->n = f->have = 0;
@@ -6361,7 +6353,7 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return tcall_ev_resume_(e, f);
 }
 
-static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                                 int op)
 {
     return tcall_node_child_(e->program, f->schema, f->end, op);
@@ -6447,7 +6439,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
 static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     bool retry = f->flags & TCALL_F_RETRY_;
-    bool once = f->n == 1 || (f->n && op == TCALL_K_ANYOF_ && !retry);
+    bool once = f->n == 1; /* of anyOf no more are asked strictly */
     uint32_t first = tcall_ev_child_(e, f, op);
     const char *at = tcall_node_at_(e->s, first);
     if (!f->n && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
@@ -6563,7 +6555,6 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         r = TCALL_PUSHED_;
     } while (f->pc < f->end && (f->flags & 3) != 3 &&
              tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
-    f->cur = TCALL_NEVER_;
     return tcall_ev_resume_(e, f);
 }
 
@@ -6584,7 +6575,6 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
         tcall_ev_done_(e, f, op);
     else
         f->pc = tcall_node_after_(e->program, f->pc);
-    f->cur = TCALL_NEVER_;
     return tcall_ev_resume_(e, f);
 }
 
@@ -6593,11 +6583,9 @@ static int tcall_ev_run_(tcall_ev_ *e)
 {
     int r = tcall_ev_enter_(e, 0, 0,
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
-    while (e->depth && !e->error) {
+    while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
         int op = tcall_node_op_(&e->program[f->pc]);
-        if (--e->steps < 0)
-            e->error = TCALL_E_BUDGET;
         r = op == TCALL_K_PROPERTIES_ ? tcall_ev_members_(e, f, r)
                                       : tcall_ev_walk_(e, f, op, r);
     }
@@ -6636,9 +6624,11 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     ok = tcall_ev_run_(&e);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
-    if (check->coerced && (!ok || e.error))
+    else if (!e.error && !ok)
+        e.error = TCALL_E_INVALID;
+    if (e.error)
         tcall_ev_unmark_(&e);
-    return e.error ? e.error : ok ? TCALL_OK : TCALL_E_INVALID;
+    return e.error;
 }
 
 /* -- Telling what is wrong ------------------------------------------------ */
