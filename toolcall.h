@@ -5074,14 +5074,32 @@ static bool tcall_text_same_(const char *p, tcall_str s)
     return q == end;
 }
 
-/* The member of the object at p: its key, NULL: none. */
+/* The member of what stands at p (NULL: nothing): its key, NULL: none. */
 static const char *tcall_text_member_(const char *p, tcall_str name)
 {
+    if (!p || *p != '{')
+        return NULL;
     for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
          p = tcall_text_next_(tcall_text_skip_(tcall_text_value_(p))))
         if (tcall_text_same_(p, name))
             return p;
     return NULL;
+}
+
+/* The value of the member, NULL: none. */
+static const char *tcall_text_get_(const char *p, const char *name)
+{
+    p = tcall_text_member_(p, tcall_str_of(name));
+    return p ? tcall_text_value_(p) : NULL;
+}
+
+/* The first element of an array at p, NULL: none. */
+static const char *tcall_text_first_(const char *p)
+{
+    if (!p || *p != '[')
+        return NULL;
+    p = tcall_text_next_(p + 1);
+    return *p == ']' ? NULL : p;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -5214,7 +5232,7 @@ static uint32_t tcall_re_number_(const char **at)
 /* arg of each step: its cells, which for an atom are one for each count below
  * its maximum, and no more than one when that is open above its minimum; the
  * minimum; whether it is open. */
-#define TCALL_CELLS_(arg) ((arg) & 0xFFF)
+#define TCALL_CELLS_(arg) ((arg)&0xFFF)
 #define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
 #define TCALL_OPEN_END_   (1u << 24)
 #define TCALL_ONCE_       (1u | 1u << 12)
@@ -5296,7 +5314,8 @@ static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
     const tcall_node_ *last =
         s->program + tcall_node_after_(s->program, pattern) - 1;
     const char *p = str.ptr, *end = p + str.len;
-    uint32_t size = last->word >> 8; /* the last says how many cells there are */
+    uint32_t size =
+        last->word >> 8; /* the last says how many cells there are */
     int32_t before = -1, next;
     memset(cells, 0, size + 1);
     for (;; before = next) {
@@ -5660,7 +5679,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     if (shape == 's')
         return tcall_sc_schema_(c, op, p, p);
     if (op <= TCALL_K_DEFS_ && op != TCALL_K_REF_) {
-        if (first == '[' && *tcall_text_space_(p + 1) == ']')
+        if (first == '[' && !tcall_text_first_(p))
             tcall_sc_malformed_(c, p);
         c->kind[c->depth++] = (uint8_t)op;
         return p + 1;
@@ -5741,8 +5760,9 @@ static const char *tcall_sc_follow_(const char *p, tcall_str name)
 {
     uint32_t index = 0;
     size_t i;
-    if (*p == '{')
-        return tcall_text_member_(p, name);
+    const char *member = tcall_text_member_(p, name);
+    if (member)
+        return member;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     if (*p != '[')
@@ -5836,7 +5856,7 @@ TCALL_APART_ static int tcall_sc_run_(tcall_schema *out, const char *text,
                                       tcall_node_ *mem, uint32_t cap,
                                       tcall_draft draft)
 {
-    const char *root = tcall_text_space_(text), *key = NULL;
+    const char *root = tcall_text_space_(text), *dialect;
     tcall_sc_ c;
     memset(&c, 0, sizeof c);
     c.out = out;
@@ -5846,10 +5866,9 @@ TCALL_APART_ static int tcall_sc_run_(tcall_schema *out, const char *text,
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
     out->program = mem;
-    if (*root == '{')
-        key = tcall_text_member_(root, tcall_str_of("$schema"));
-    if (key)
-        c.draft = tcall_sc_draft_of_(tcall_text_value_(key), c.draft);
+    dialect = tcall_text_get_(root, "$schema");
+    if (dialect)
+        c.draft = tcall_sc_draft_of_(dialect, c.draft);
     tcall_sc_outline_(&c, root);
     if (!c.n)
         out->text = NULL;
@@ -5964,7 +5983,7 @@ static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
 
 /* at: in the schema's text. */
 static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
-                           uint32_t tok, const char *at)
+                            uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
     e->rank = 2 * tok + 1;
@@ -6353,8 +6372,8 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return tcall_ev_resume_(e, f);
 }
 
-TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                int op)
+TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
+                                             const tcall_ev_frame_ *f, int op)
 {
     return tcall_node_child_(e->program, f->schema, f->end, op);
 }
@@ -6498,7 +6517,7 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 }
 
 /* What only asks its schemas: they report no faults. */
-#define TCALL_TESTS_                                                     \
+#define TCALL_TESTS_                                                   \
     (1u << TCALL_K_ANYOF_ | 1u << TCALL_K_ONEOF_ | 1u << TCALL_K_IF_ | \
      1u << TCALL_K_NOT_ | 1u << TCALL_K_CONTAINS_)
 
@@ -6510,7 +6529,8 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     if (f->flags & TCALL_F_LAST_)
         return tcall_ev_enter_(e, f->edge, tok, flags);
     if ((1u << op) & TCALL_TESTS_)
-        flags |= TCALL_F_DRY_ | (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
+        flags |= TCALL_F_DRY_ |
+                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
     if (op == TCALL_K_NAMES_) { /* a name stays a string */
         tok--;
         flags |= TCALL_F_STRICT_;
@@ -6724,8 +6744,7 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
         if (*p == '{') { /* what stands there is a schema: its type */
             keyword = "type";
             message = "wrong type";
-            at =
-                tcall_text_value_(tcall_text_member_(p, tcall_str_of(keyword)));
+            at = tcall_text_get_(p, keyword);
         } else {
             keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
             message = "not allowed";
@@ -9601,23 +9620,20 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
-/* key=value, cut where it is long; without a value the text. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v,
-                               const char *text)
+/* What of a value is shown in passing. */
+#define TCALL_GLANCE_ 32
+
+/* key=value, cut where it is long. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key,
+                               const tcall_writer *value)
 {
-    char room[32];
-    tcall_writer value;
-    tcall_writer_init(&value, room, sizeof room);
-    if (v.tok)
-        tcall_write_json(&value, v);
-    else
-        tcall_write_text(&value, text);
-    tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
     tcall_write_text(w, "=");
-    tcall_write_bytes(w, room,
-                      value.error ? tcall_utf8_cut_(room, value.fill - 1)
-                                  : value.fill);
-    tcall_write_text(w, value.error ? "..." : "");
+    tcall_write_bytes(w, value->buf,
+                      value->error
+                          ? tcall_utf8_cut_(value->buf, value->fill - 1)
+                          : value->fill);
+    tcall_write_text(w, value->error ? "..." : "");
 }
 
 /* name(key=value, ...) */
@@ -9630,65 +9646,62 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
     tcall_write_text(w, name);
     for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
         tcall_write_text(w, gap);
-        tcall_write_short_(w, tcall_json_key(v), v, NULL);
+        char room[TCALL_GLANCE_];
+        tcall_writer value;
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_json(&value, v);
+        tcall_write_short_(w, tcall_json_key(v), &value);
         gap = ", ";
     }
     tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
 }
 
-/* A value that the schema of a property names; none: a text of its type. */
-static tcall_json tcall_example_(tcall_json property, const char **text)
+/* A value that the schema of a property names; none: one of its type. */
+static const char *tcall_example_(const char *key)
 {
     static const char keys[][9] = {"enum", "examples", "const", "default",
                                    "minimum"};
-    static const char types[] = "i1\0n1\0btrue\0a[]\0o{}\0";
-    const char *type = tcall_json_string(tcall_json_get(property, "type"), "");
-    tcall_json v = property;
+    static const char kinds[] = "i1,n1,btrue,a[],o{},s\"value\",";
+    const char *property = key ? tcall_text_value_(key) : NULL;
+    const char *type = tcall_text_get_(property, "type"), *p;
     size_t i;
     for (i = 0; i < TCALL_COUNT(keys); i++) {
-        v = tcall_json_get(property, keys[i]);
+        p = tcall_text_get_(property, keys[i]);
         if (i < 2)
-            v = tcall_json_at(v, 0);
-        if (v.tok)
-            break;
+            p = tcall_text_first_(p);
+        if (p)
+            return p;
     }
-    for (*text = types; **text && **text != *type; *text += strlen(*text) + 1)
-        ;
-    *text = **text ? *text + 1 : "\"value\"";
-    return v;
+    for (p = kinds; *p != 's' && !(type && *p == type[1]);)
+        p = tcall_text_skip_(p + 1) + 1;
+    return p + 1;
 }
 
-/* "suggestion":"Example: name(key=value)" with what the schema requires, if
- * the block has room to read it. */
-TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
+/* "suggestion":"Example: name(key=value)" with what the schema requires, values
+ * as they stand there. */
+TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
+                                              tcall_writer *w)
 {
-    const tcall_tool *tool = cx->call->tool;
-    tcall_block *b = &cx->tc->block;
-    tcall_str gap = tcall_hydrate_gap_(b, 0);
-    char *copy = b->base + (gap.ptr - b->base);
-    size_t len = strlen(tool->parameters), head = (len + 8) & ~(size_t)7;
-    tcall_json schema, name;
-    const char *comma = "(";
-    if (gap.len < head)
-        return;
-    memcpy(copy, tool->parameters, len);
-    if (tcall_json_parse(&schema, copy, len, (tcall_tok *)(void *)(copy + head),
-                         (gap.len - head) / sizeof(tcall_tok), NULL) < 0)
-        return;
+    const char *schema = tcall_text_space_(tool->parameters);
+    const char *p = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *all = tcall_text_get_(schema, "properties");
+    const char *gap = "(";
+    char room[TCALL_GLANCE_];
+    tcall_writer value;
     tcall_write_key(w, "suggestion");
     tcall_write_quote(w);
     tcall_write_text(w, "Example: ");
     tcall_write_text(w, tool->name);
-    for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
-         name = tcall_json_next(name)) {
-        tcall_json all = tcall_json_get(schema, "properties");
-        const char *key = tcall_json_string(name, ""), *text;
-        tcall_json v = tcall_example_(tcall_json_get(all, key), &text);
-        tcall_write_text(w, comma);
-        tcall_write_short_(w, tcall_str_of(key), v, text);
-        comma = ", ";
+    for (; p && *p == '"'; p = tcall_text_next_(tcall_text_skip_(p))) {
+        tcall_str name = tcall_text_inner_(p);
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_verbatim(&value, tcall_text_verbatim_(tcall_example_(
+                                         tcall_text_member_(all, name))));
+        tcall_write_text(w, gap);
+        tcall_write_short_(w, name, &value);
+        gap = ", ";
     }
-    tcall_write_text(w, *comma == '(' ? "()" : ")");
+    tcall_write_text(w, *gap == '(' ? "()" : ")");
     tcall_write_unquote(w);
 }
 
@@ -9736,7 +9749,7 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(cx, w);
+        tcall_write_example_(call->tool, w);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
