@@ -2465,7 +2465,7 @@ static char tcall_unescape_(char c)
 typedef struct tcall_num_ {
     const char *first, *last;
     int top;
-    bool negative, zero;
+    int sign; /* -1, 0, 1 */
 } tcall_num_;
 
 /* Exponents beyond this are no different from it; ten times it fits an int
@@ -2477,29 +2477,27 @@ static tcall_num_ tcall_num_read_(tcall_str text)
     const char *p = text.ptr, *end = p + text.len, *point = NULL;
     tcall_num_ n;
     int exponent = 0;
-    bool minus = false;
-    n.negative = p < end && *p == '-';
-    p += n.negative;
+    bool minus = *p == '-';
     n.first = n.last = NULL;
-    for (; p < end && (tcall_is_digit_(*p) || *p == '.'); p++) {
-        if (*p == '.')
+    n.sign = 0;
+    for (p += minus; p < end && (*p | 0x20) != 'e'; p++) {
+        if (*p == '.') {
             point = p;
-        else if (*p != '0') {
+        } else if (*p != '0') {
             n.first = n.first ? n.first : p;
             n.last = p;
+            n.sign = minus ? -1 : 1;
         }
     }
     if (!point)
         point = p;
+    minus = false;
     if (p < end) {
-        p++;
-        minus = p < end && *p == '-';
-        p += p < end && (*p == '-' || *p == '+');
-        for (; p < end; p++)
+        minus = *++p == '-';
+        for (p += minus || *p == '+'; p < end; p++)
             if (exponent < TCALL_EXPONENT_MAX_)
                 exponent = exponent * 10 + (*p - '0');
     }
-    n.zero = !n.first;
     n.top = minus ? -exponent : exponent;
     if (n.first)
         n.top += (int)(point - n.first) - (n.first < point);
@@ -2521,7 +2519,7 @@ static int tcall_num_digits_(const tcall_num_ *n)
 {
     const char *p;
     int count = 0;
-    if (n->zero)
+    if (!n->sign)
         return 0;
     for (p = n->first; p <= n->last; p++)
         count += *p != '.';
@@ -2531,28 +2529,19 @@ static int tcall_num_digits_(const tcall_num_ *n)
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 static bool tcall_num_integral_(const tcall_num_ *n)
 {
-    return n->zero || n->top - tcall_num_digits_(n) + 1 >= 0;
+    return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
 }
 
 static int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
     const char *p = a->first, *q = b->first;
-    int less = a->negative ? 1 : -1;
-    if (a->zero || b->zero) {
-        if (a->zero && b->zero)
-            return 0;
-        return a->zero ? (b->negative ? 1 : -1) : -less;
-    }
-    if (a->negative != b->negative)
-        return less == 1 ? -1 : 1;
-    if (a->top != b->top)
-        return a->top < b->top ? less : -less;
-    while (p <= a->last || q <= b->last) {
-        int x = tcall_num_digit_(a, &p), y = tcall_num_digit_(b, &q);
-        if (x != y)
-            return x < y ? less : -less;
-    }
-    return 0;
+    int order = a->sign - b->sign;
+    if (order || !a->sign)
+        return order;
+    order = a->top - b->top;
+    while (!order && (p <= a->last || q <= b->last))
+        order = tcall_num_digit_(a, &p) - tcall_num_digit_(b, &q);
+    return a->sign * order;
 }
 
 /* value * 10^decimals as an integer; surplus digits are cut off. False when
@@ -2561,9 +2550,9 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
 {
     const char *p = n->first;
     int left = n->top + decimals;
-    uint64_t v = 0, limit = (uint64_t)INT64_MAX + n->negative;
+    uint64_t v = 0, limit = (uint64_t)INT64_MAX + (n->sign < 0);
     *out = 0;
-    if (n->zero || left < 0)
+    if (!n->sign || left < 0)
         return true;
     if (left > 18)
         return false;
@@ -2572,7 +2561,7 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
         if (v > limit)
             return false;
     }
-    *out = n->negative ? (int64_t)(0 - v) : (int64_t)v;
+    *out = n->sign < 0 ? (int64_t)(0 - v) : (int64_t)v;
     return true;
 }
 
@@ -3396,7 +3385,7 @@ static size_t tcall_decode_(char *out, const char *p, const char *end)
 static bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
-    return n.zero || (n.top <= 308 && n.top >= -308);
+    return !n.sign || (n.top <= 308 && n.top >= -308);
 }
 
 static uint32_t tcall_hash_(tcall_str s)
@@ -3638,7 +3627,7 @@ double tcall_json_double(tcall_json v, double fallback)
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
-    if (n.zero)
+    if (!n.sign)
         return 0;
     p = n.first;
     for (digits = 0; digits < 19 && p <= n.last; digits++)
@@ -3647,7 +3636,7 @@ double tcall_json_double(tcall_json v, double fallback)
         out *= 10;
     for (; scale < 0; scale++)
         out /= 10;
-    return n.negative ? -out : out;
+    return n.sign < 0 ? -out : out;
 }
 
 /* Tolerant reading. It has no grammar of its own: what it writes is fed to a
@@ -5606,7 +5595,7 @@ static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 {
     const char *p = n->first;
     uint32_t v = 0;
-    for (; digits > 0 && !n->zero; digits--) {
+    for (; digits > 0 && n->sign; digits--) {
         if (v >= 42000000)
             return TCALL_NEVER_;
         v = v * 10 + (uint32_t)tcall_num_digit_(n, &p);
@@ -5623,9 +5612,9 @@ static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
     bool ok = true;
     if (op >= TCALL_K_MINLENGTH_) {
         arg = tcall_num_digits_value_(&n, n.top + 1);
-        ok = tcall_num_integral_(&n) && (n.zero || !n.negative);
+        ok = tcall_num_integral_(&n) && n.sign >= 0;
     } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
-        ok = !n.zero && !n.negative &&
+        ok = n.sign > 0 &&
              tcall_num_digits_value_(&n, tcall_num_digits_(&n)) !=
                  TCALL_NEVER_ &&
              n.top >= -308 && n.top <= 308;
@@ -6173,8 +6162,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
     const char *p = n->first;
     int digits = tcall_num_digits_(by), left = n->top - by->top + digits;
     uint32_t m = tcall_num_digits_value_(by, digits), rest = 0;
-    if (n->zero || left < tcall_num_digits_(n))
-        return n->zero;
+    if (!n->sign || left < tcall_num_digits_(n))
+        return !n->sign;
     for (; left > 0; left--)
         rest = (rest * 10 + (uint32_t)tcall_num_digit_(n, &p)) % m;
     return rest == 0;
@@ -6184,15 +6173,12 @@ TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                                          int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_str text =
-        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg);
-    int order = n->zero ? 0 : n->negative ? -1 : 1; /* beside 0 */
-    if (text.len != 1 || *text.ptr != '0') {
-        tcall_num_ bound = tcall_num_read_(text);
-        if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-            return tcall_ev_multiple_(n, &bound);
-        order = tcall_num_compare_(n, &bound);
-    }
+    tcall_num_ bound = tcall_num_read_(
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
+    int order;
+    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+        return tcall_ev_multiple_(n, &bound);
+    order = tcall_num_compare_(n, &bound);
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -10227,8 +10213,8 @@ static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
         return tcall_chain_(tc, h, s);
     n = tcall_num_read_(s);
     all = tcall_num_digits_(&n);
-    n.top = n.zero ? 0 : n.top;
-    digits[fill++] = n.negative && !n.zero;
+    n.top = n.sign ? n.top : 0;
+    digits[fill++] = n.sign < 0;
     for (i = 0; i < 4; i++)
         digits[fill++] = (char)((uint32_t)n.top >> i * 8);
     for (p = n.first, i = 0; i < all; i++) {
