@@ -5323,7 +5323,6 @@ static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
 /* -- Compiling ------------------------------------------------------------ */
 
 typedef struct tcall_sc_ {
-    bool refs; /* there is a $ref */
     tcall_schema *out;
     const char *text;
     tcall_node_ *node;
@@ -5643,13 +5642,12 @@ static int tcall_sc_draft_of_(const char *p, int draft)
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
-    char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
     bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
     /* a word of another draft: who wrote it means it */
     bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
-    char shape;
+    const char *shape;
     if (c->draft >= TCALL_DRAFT_7)
         other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
                  (op == TCALL_K_DEPEND_ && name.len > 12);
@@ -5658,42 +5656,39 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
-    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft)
+    if (TCALL_RARE_ && op == TCALL_K_REST_ && *p == '[' && c->draft)
         op = TCALL_K_PREFIX_;
-    shape = tcall_shapes_[op];
-    if (shape != first && shape != 's' && shape != '*')
+    shape = &tcall_shapes_[op];
+    if (*shape != 's' && *shape != '*' &&
+        tcall_type_at_(shape) != tcall_type_at_(p))
         return tcall_sc_malformed_(c, p);
     if (c->n <= c->cap && tcall_node_child_(c->node, c->open, c->n, op))
         return tcall_sc_refuse_(c, key, "a second time");
-    if (shape == 's')
+    if (*shape == 's')
         return tcall_sc_schema_(c, op, p, p);
     if (op <= TCALL_K_DEFS_ && op != TCALL_K_REF_) {
-        if (first == '[' && !tcall_text_first_(p))
+        if (*p == '[' && !tcall_text_first_(p))
             tcall_sc_malformed_(c, p);
         c->kind[c->depth++] = (uint8_t)op;
         return p + 1;
     }
-    switch (op) {
-    case TCALL_K_DRAFT_:
+    if (op == TCALL_K_PATTERN_) {
+        tcall_sc_pattern_(c, op, p);
+    } else if (op == TCALL_K_REQUIRED_) {
+        tcall_sc_names_(c, p);
+    } else if (op == TCALL_K_TYPE_) {
+        tcall_sc_type_(c, p);
+    } else if (op == TCALL_K_DRAFT_) {
         if (tcall_sc_draft_of_(p, -1) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema");
-        break;
-    case TCALL_K_ID_:
+    } else if (op == TCALL_K_ID_) {
         if (c->depth > 1 && *p == '"' && p[1] != '#' &&
             (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
             c->embedded = key;
-        break;
-    case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
-    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
-    case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_K_REF_: c->refs = true; /* fall through */
-    case TCALL_K_CONST_:
-    case TCALL_K_ENUM_: tcall_sc_emit_(c, op, p, 0); break;
-    case TCALL_K_UNIQUE_:
-        if (*p == 't')
-            tcall_sc_emit_(c, op, p, 0);
-        break;
-    default: tcall_sc_number_(c, op, p);
+    } else if (*shape == '0') {
+        tcall_sc_number_(c, op, p);
+    } else if (op != TCALL_K_UNIQUE_ || *p == 't') {
+        tcall_sc_emit_(c, op, p, op == TCALL_K_REF_ ? TCALL_MARKED_ : 0);
     }
     return tcall_text_skip_(p);
 }
@@ -5767,6 +5762,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     const char *at = c->text + (ref->word >> 8), *p = at + 2;
     const char *value = tcall_text_space_(c->text), *to = value;
     uint32_t i;
+    if (c->embedded)
+        tcall_sc_refuse_(c, c->embedded, "an inner $id beside $refs");
     if (at[1] != '#' || (*p != '"' && *p != '/')) {
         tcall_sc_refuse_(c, at, "only $refs like #/... are supported");
         return;
@@ -5816,9 +5813,6 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->out->nodes && !c->out->reason; i++)
-        if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
-            tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
@@ -5826,6 +5820,8 @@ static void tcall_sc_refs_(tcall_sc_ *c)
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;
+            if (ref->arg == TCALL_MARKED_)
+                tcall_sc_resolve_(c, ref);
             if (tcall_sc_marked_(c, ref->arg & TCALL_SPAN_)) {
                 left = i;
             } else {
@@ -5839,60 +5835,47 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
-/* Compiles text that is JSON. The root's $schema counts from the beginning,
- * wherever it stands. */
-TCALL_APART_ static int tcall_sc_run_(tcall_schema *out, const char *text,
-                                      tcall_node_ *mem, uint32_t cap,
-                                      tcall_draft draft)
+/* The root's $schema counts from the beginning, wherever it stands. */
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
 {
-    const char *root = tcall_text_space_(text), *dialect;
+    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    int r = tcall_scan_whole_(text);
+    const char *root, *dialect;
     tcall_sc_ c;
+    memset(out, 0, sizeof *out);
+    if (r < 0 || text.len >= 0xFFFFFF) {
+        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
+        return TCALL_E_SCHEMA;
+    }
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text;
-    c.node = mem;
-    c.cap = cap;
+    c.text = out->text = text.ptr;
+    if (mem && size > pad) {
+        size = (size - pad) / sizeof *c.node;
+        c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
+        c.node = (tcall_node_ *)(void *)((char *)mem + pad);
+    }
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
-    out->program = mem;
+    out->program = c.node;
+    root = tcall_text_space_(text.ptr);
     dialect = tcall_text_get_(root, "$schema");
     if (dialect)
         c.draft = tcall_sc_draft_of_(dialect, c.draft);
     tcall_sc_outline_(&c, root);
     if (!c.n)
         out->text = NULL;
-    if (c.embedded && c.refs)
-        tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
-    out->need = c.n * sizeof *mem;
+    out->need = c.n * sizeof *c.node + pad;
     if (c.n > TCALL_SPAN_)
         tcall_sc_refuse_(&c, root, "too large");
-    if (c.n <= c.cap)
+    if (c.n <= c.cap) {
         out->nodes = c.n;
-    if (c.refs)
         tcall_sc_refs_(&c);
-    return out->reason  ? TCALL_E_SCHEMA
-           : out->nodes ? TCALL_OK
-                        : TCALL_E_MEMORY;
-}
-
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
-{
-    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
-    int r = tcall_scan_whole_(text);
-    memset(out, 0, sizeof *out);
-    if (r < 0 || text.len >= 0xFFFFFF) {
-        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
-        return TCALL_E_SCHEMA;
     }
-    size = mem && size > pad ? (size - pad) / sizeof(tcall_node_) : 0;
-    if (size)
-        mem = (char *)mem + pad;
-    r = tcall_sc_run_(out, text.ptr, (tcall_node_ *)mem,
-                      (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_),
-                      draft);
-    out->need += pad;
-    return r < 0 ? r : (int)out->need;
+    return out->reason  ? TCALL_E_SCHEMA
+           : out->nodes ? (int)out->need
+                        : TCALL_E_MEMORY;
 }
 
 /* -- Checking ------------------------------------------------------------- */
