@@ -5989,22 +5989,24 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 }
 
 TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
-                                         tcall_str str)
+                                         uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
     uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
     if (cells)
-        return tcall_re_search_(e->s, pattern, str, cells, &e->steps);
+        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
+                                &e->steps);
 #else
-    (void)e, (void)pattern, (void)str;
+    (void)e, (void)pattern, (void)tok;
 #endif
     return false;
 }
 
-/* Does the node stand for this name? */
+/* Does the node stand for the name that is this token? */
 static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
-                                   tcall_str name)
+                                   uint32_t tok)
 {
+    tcall_str name = tcall_ev_of_(e, tok);
     const char *p = tcall_node_at_(e->s, node);
     uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
     return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
@@ -6013,7 +6015,7 @@ static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
 
 /* Has the frame's schema a child with this op for the name? */
 static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                            tcall_str name)
+                            uint32_t name)
 {
     uint32_t i;
     for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
@@ -6034,7 +6036,7 @@ static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
     if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
         return 0;
     do {
-        bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
+        bool found = tcall_ev_named_(e, f->pc, key);
         e->steps--;
         value = key + 1;
         key = tcall_ev_after_(e, value);
@@ -6184,7 +6186,7 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
     }
-    return most ? n <= limit : n >= limit;
+    return n == limit || (n < limit) == most;
 }
 
 /* A keyword that applies no schema. */
@@ -6197,7 +6199,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     switch (op) {
     case TCALL_K_PATTERN_:
         if (type == TCALL_STRING)
-            ok = tcall_ev_match_(e, f->pc, tcall_ev_of_(e, f->tok));
+            ok = tcall_ev_match_(e, f->pc, f->tok);
         break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, type, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
@@ -6351,7 +6353,7 @@ TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
 static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
                              uint32_t value)
 {
-    tcall_str key = tcall_ev_of_(e, value - 1);
+    uint32_t key = value - 1;
     if (op == TCALL_K_ADDITIONAL_)
         return tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key) ||
                (TCALL_RARE_ && tcall_ev_lists_(e, f, TCALL_K_PATTERNS_, key));
@@ -6526,8 +6528,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
                 f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
                 if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
                     !(flags & TCALL_F_STRICT_) &&
-                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
-                                     tcall_ev_of_(e, f->cur - 1))) {
+                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_, f->cur - 1)) {
                     f->flags |= TCALL_F_ABSENT_;
                     flags |= TCALL_F_TEST_;
                 }
