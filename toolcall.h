@@ -1769,7 +1769,7 @@ typedef struct tcall_item {
     bool made;    /* the provider gave no id, this one was made up; of
                      opaque: the provider's second form */
     bool lost;    /* what is opaque of it did not fit the block */
-    tcall_str id; /* of a call and of its result */
+    tcall_str id; /* of a call and of its result; parts begin here */
     tcall_str name;
     tcall_str sign; /* opaque, goes back to its provider with the item */
     tcall_str text;
@@ -1895,16 +1895,18 @@ enum {
     TCALL_AT_RESTART,  /* an object: everything before is void */
     TCALL_AT_ERROR,    /* an object, or the words, of an error */
     TCALL_AT_MESSAGE,  /* its words */
-    /* From here on short values: */
-    TCALL_AT_INDEX,      /* number of the call */
-    TCALL_AT_TYPE,       /* of the element, by the table */
-    TCALL_AT_NUMBER,     /* of the choice */
-    TCALL_AT_STOP,       /* why it stopped; not empty: it is complete */
-    TCALL_AT_HINT,       /* the same, only to be believed if it says cut */
-    TCALL_AT_EVENT,      /* what this document is, by the table */
+    /* From here on short values, first numbers: */
+    TCALL_AT_INDEX,  /* of the call */
+    TCALL_AT_NUMBER, /* of the choice */
+    TCALL_AT_INPUT,  /* tokens read */
+    TCALL_AT_OUTPUT, /* tokens written */
+    /* Words, whose meaning is in the table: */
+    TCALL_AT_TYPE,  /* of the element */
+    TCALL_AT_EVENT, /* what this document is */
+    TCALL_AT_HINT,  /* as STOP, only to be believed if it says cut */
+    TCALL_AT_STOP,  /* why it stopped; not empty: it is complete */
+    /* Other words: */
     TCALL_AT_WAIT,       /* how long to wait: "1.5s" */
-    TCALL_AT_INPUT,      /* tokens read */
-    TCALL_AT_OUTPUT,     /* tokens written */
     TCALL_AT_ERROR_TYPE, /* type of the error */
     TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
 };
@@ -2051,17 +2053,17 @@ typedef struct tcall_answer {
  * providers; text is what came of the arguments, checked by nobody. Small
  * fields stand first: code for them is shorter. */
 typedef struct tcall_reader {
-    uint8_t index;      /* of the element; 255: none */
+    uint8_t index;      /* of the element, counted from 1; 0: none */
     uint8_t kind, type; /* of it */
-    uint8_t event;      /* of the document */
-    uint8_t choice;     /* its number, and sets of them: */
-    uint8_t began, finished;
-    uint8_t state, match; /* of the framing */
+    uint8_t marks;      /* flags of its item */
+    bool element, bad, ignored, open;
+    bool keeping, has_text, stopped, complete, cut;
+    uint8_t began, finished; /* sets of choices */
+    uint8_t choice;          /* the number of the one at hand */
+    uint8_t event;           /* of the document */
+    uint8_t state, match;    /* of the framing */
     bool sse, cr, inside, some;
-    bool broken, complete, whole, cut;
-    bool open, skip, object, ignored, stopped, has_text;
-    bool element, keeping, announced, before;
-    uint8_t all; /* it has all the arguments; 2: as no text */
+    bool broken, whole, skip, announced, before;
     const tcall_provider *provider;
     tcall_chat *chat;
     void (*text)(void *user, tcall_str piece);
@@ -10727,7 +10729,7 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
  * call and stays, or what it brings is moved to an older one.
  */
 
-/* The parts of an item, in their order. */
+/* The parts of an item, in their order, which is that of tcall_item. */
 enum {
     TCALL_PART_ID_,
     TCALL_PART_NAME_,
@@ -10754,9 +10756,7 @@ enum {
     TCALL_ITEM_LOST_ = 128
 };
 
-#define TCALL_HEAD_       sizeof(tcall_head_)
-#define TCALL_INDEX_NONE_ 255
-#define TCALL_NO_ITEM_    ((size_t)-1)
+#define TCALL_HEAD_ sizeof(tcall_head_)
 /* Text and arguments leave so much free, for the head, id and name of the
  * next call: it then can at least be named. */
 #define TCALL_RESERVE_ 64
@@ -10788,6 +10788,16 @@ static size_t tcall_head_end_(const tcall_head_ *h, int part)
     return n;
 }
 
+/* Have both items the same part? */
+static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
+                             int part)
+{
+    size_t n = tcall_len_(a, part);
+    return n == tcall_len_(b, part) &&
+           memcmp((const char *)a + tcall_head_end_(a, part - 1),
+                  (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
+}
+
 static size_t tcall_head_size_(const tcall_head_ *h)
 {
     return tcall_head_end_(h, TCALL_PART_TEXT_);
@@ -10809,8 +10819,9 @@ static char *tcall_copy_(char *to, tcall_str s)
 
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const tcall_str parts[TCALL_PARTS_] = {item->id, item->name, item->sign,
-                                           item->text};
+    const tcall_str *parts =
+        (const tcall_str *)(const void *)((const char *)item +
+                                          offsetof(tcall_item, id));
     size_t at = chat->block->low, size = TCALL_HEAD_;
     tcall_head_ *h = tcall_head_at_(chat, at);
     char *to = chat->block->base + at + TCALL_HEAD_;
@@ -10833,8 +10844,11 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     size_t from = chat->start + *at;
+    tcall_str *parts =
+        (tcall_str *)(void *)((char *)item + offsetof(tcall_item, id));
     const tcall_head_ *h;
     const char *p;
+    int i;
     if (from >= chat->block->low)
         return false;
     h = tcall_head_at_(chat, from);
@@ -10843,14 +10857,11 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
     item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
     item->error = h->error;
-    item->id = tcall_slice_(p, tcall_len_(h, TCALL_PART_ID_));
-    p += item->id.len;
-    item->name = tcall_slice_(p, tcall_len_(h, TCALL_PART_NAME_));
-    p += item->name.len;
-    item->sign = tcall_slice_(p, tcall_len_(h, TCALL_PART_SIGN_));
-    p += item->sign.len;
-    item->text = tcall_slice_(p, tcall_len_(h, TCALL_PART_TEXT_));
-    *at += tcall_head_size_(h);
+    for (i = 0; i < TCALL_PARTS_; i++) {
+        parts[i] = tcall_slice_(p, tcall_len_(h, i));
+        p += parts[i].len;
+    }
+    *at = (size_t)(p - chat->block->base) - chat->start;
     return true;
 }
 
@@ -10874,6 +10885,18 @@ static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
     return at + tcall_head_size_(tcall_reader_head_(r, at));
 }
 
+/* What stood there, from the first byte to the last one, was moved. */
+static void tcall_reader_moved_(tcall_reader *r, size_t first, size_t last,
+                                size_t by)
+{
+    if (r->pending >= first && r->pending <= last)
+        r->pending += by;
+    if (r->slot >= first && r->slot <= last)
+        r->slot += by;
+    if (r->raw >= first && r->raw <= last)
+        r->raw += by;
+}
+
 /* Moves all that stands from "from" on to "to"; the room is there. */
 static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
@@ -10882,12 +10905,7 @@ static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
         memmove(b->base + to, b->base + from, b->low - from);
     b->low += to - from;
     tcall_block_room_(b, 0); /* for the peak */
-    if (r->pending >= from)
-        r->pending += to - from;
-    if (r->slot >= from)
-        r->slot += to - from;
-    if (r->raw >= from)
-        r->raw += to - from;
+    tcall_reader_moved_(r, from, (size_t)-1, to - from);
 }
 
 /* Takes the item at at out. */
@@ -10916,7 +10934,7 @@ static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
 }
 
 /* Void all that was read. */
-static void tcall_reader_clear_(tcall_reader *r)
+TCALL_APART_ static void tcall_reader_clear_(tcall_reader *r)
 {
     r->chat->block->low = r->pending = r->slot = r->raw = r->start;
     r->has_text = r->open = r->keeping = false;
@@ -10935,13 +10953,18 @@ enum {
     TCALL_MORE_RAW_END_,              /* which is complete */
     TCALL_MORE_SAID_,  /* the pending element was text of the model */
     TCALL_MORE_MERGE_, /* it is to go to the item at slot */
-    TCALL_MORE_WAIT_   /* how long to wait, in words */
+    TCALL_MORE_WAIT_   /* the word tells how long to wait */
 };
 
 static void tcall_reader_more_(tcall_reader *r, int what, tcall_str s)
 {
     if (r->provider->more)
         r->provider->more(r, what, s);
+}
+
+static void tcall_reader_note_(tcall_reader *r, int what)
+{
+    tcall_reader_more_(r, what, tcall_slice_(NULL, 0));
 }
 
 static size_t tcall_reader_text_len_(const tcall_reader *r)
@@ -10956,7 +10979,7 @@ static bool tcall_reader_room_(tcall_reader *r, size_t n)
     const tcall_block *b = r->chat->block;
     size_t text = tcall_reader_text_len_(r);
     if (n > tcall_block_free_(b) + text)
-        tcall_reader_more_(r, TCALL_MORE_STRIP_, tcall_slice_(NULL, 0));
+        tcall_reader_note_(r, TCALL_MORE_STRIP_);
     if (n > tcall_block_free_(b) + text)
         return false;
     if (n > tcall_block_free_(b)) {
@@ -10993,7 +11016,6 @@ static void tcall_reader_blank_(tcall_reader *r, size_t at, int kind)
     tcall_head_ *h = tcall_reader_head_(r, at);
     memset(h, 0, sizeof *h);
     h->kind = (uint8_t)kind;
-    h->index = TCALL_INDEX_NONE_;
 }
 
 /* A place for an element of this kind. */
@@ -11022,19 +11044,20 @@ static void tcall_reader_begin_text_(tcall_reader *r)
  * many bytes are free beside those that it may lie in already. */
 static size_t tcall_reader_hear_(tcall_reader *r, tcall_str s, size_t own)
 {
-    size_t room = tcall_block_free_(r->chat->block) + own, max = r->text_max;
+    size_t room, max;
     if (r->choice)
         return 0;
     if (r->text)
         r->text(r->user, s);
     if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
         return 0;
+    room = tcall_block_free_(r->chat->block) + own;
     room = room > TCALL_HEAD_ + TCALL_RESERVE_
                ? room - TCALL_HEAD_ - TCALL_RESERVE_
                : 0;
     if (room)
         tcall_reader_begin_text_(r);
-    max = r->has_text ? max - tcall_reader_text_len_(r) : 0;
+    max = r->has_text ? r->text_max - tcall_reader_text_len_(r) : 0;
     room = room < max ? room : max;
     if (room >= s.len)
         return s.len;
@@ -11058,34 +11081,36 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Moves a part of the item at *from to the end of that of one before it. from
- * points into the reader: the items in between move. */
-static void tcall_reader_give_(tcall_reader *r, size_t *from, size_t at,
+/* Moves a part of the item at from to the end of that of one before it, and
+ * with it the items in between and its own head. */
+static void tcall_reader_give_(tcall_reader *r, size_t from, size_t at,
                                int part)
 {
     tcall_head_ *a = tcall_reader_head_(r, at);
-    tcall_head_ *b = tcall_reader_head_(r, *from);
-    size_t n = tcall_len_(b, part);
-    char *to = (char *)a + tcall_head_end_(a, part);
+    tcall_head_ *b = tcall_reader_head_(r, from);
+    size_t n = tcall_len_(b, part), behind = tcall_head_end_(a, part);
+    char *to = (char *)a + behind;
     char *end = (char *)b + tcall_head_end_(b, part);
     tcall_len_set_(a, part, tcall_len_(a, part) + n);
     tcall_len_set_(b, part, 0);
     tcall_reverse_(to, end - n);
     tcall_reverse_(end - n, end);
     tcall_reverse_(to, end);
-    *from += n;
+    tcall_reader_moved_(r, at + behind, from, n);
 }
 
 /* The text of the element at *at turns out to be text of the model. */
-static void tcall_reader_say_(tcall_reader *r, size_t *at)
+static void tcall_reader_say_(tcall_reader *r, const size_t *at)
 {
     const tcall_head_ *h = tcall_reader_head_(r, *at);
     size_t n = tcall_len_(h, TCALL_PART_TEXT_);
     const char *text = (const char *)h + tcall_head_end_(h, TCALL_PART_SIGN_);
-    n = n ? tcall_reader_hear_(r, tcall_slice_(text, n), n) : 0;
+    if (!n)
+        return;
+    n = tcall_reader_hear_(r, tcall_slice_(text, n), n);
     tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
     if (n)
-        tcall_reader_give_(r, at, r->start, TCALL_PART_TEXT_);
+        tcall_reader_give_(r, *at, r->start, TCALL_PART_TEXT_);
 }
 
 /* The element that is being read gets its place as soon as there is something
@@ -11099,6 +11124,15 @@ static bool tcall_reader_open_(tcall_reader *r)
         h->kind = (uint8_t)(r->kind | (h->kind & TCALL_ITEM_LOST_));
     }
     return r->open;
+}
+
+/* Adds to the slot what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *r, int part, tcall_str s)
+{
+    if (!tcall_reader_need_(r, s.len))
+        return false;
+    tcall_reader_put_(r, r->slot, part, s);
+    return true;
 }
 
 /* A piece of id, name, arguments or what is opaque. */
@@ -11121,8 +11155,8 @@ static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
     } else if (text && (tcall_reader_head_(r, r->slot)->error ||
                         !tcall_reader_room_(r, s.len + TCALL_RESERVE_))) {
         tcall_reader_lose_(r, r->slot, s.len);
-    } else if (tcall_reader_need_(r, s.len)) {
-        tcall_reader_put_(r, r->slot, part, s);
+    } else {
+        tcall_reader_add_(r, part, s);
     }
 }
 
@@ -11133,10 +11167,8 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
     const tcall_head_ *a = tcall_reader_head_(r, at);
     const tcall_head_ *b = tcall_reader_head_(r, r->pending);
     const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
-    const size_t id = tcall_len_(b, TCALL_PART_ID_);
     const size_t name = tcall_len_(b, TCALL_PART_NAME_);
-    bool numbered =
-        a->index != TCALL_INDEX_NONE_ && b->index != TCALL_INDEX_NONE_;
+    const bool numbered = a->index && b->index;
     if (a->choice != b->choice || (numbered && a->index != b->index))
         return 0;
     if ((b->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
@@ -11144,9 +11176,9 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
         return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
     /* Some servers give every piece an id of its own. */
-    if (id && tcall_len_(a, TCALL_PART_ID_) && (!numbered || name))
-        return id == tcall_len_(a, TCALL_PART_ID_) &&
-               memcmp(a + 1, b + 1, id) == 0;
+    if (tcall_len_(b, TCALL_PART_ID_) && tcall_len_(a, TCALL_PART_ID_) &&
+        (!numbered || name))
+        return tcall_head_same_(a, b, TCALL_PART_ID_);
     if (!numbered)
         return name ? 0 : -1;
     /* Some servers give every call the same number: an object behind a whole
@@ -11158,20 +11190,20 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 }
 
 /* The call that the pending element continues: the one of its id or number,
- * or the last one if it has neither. */
+ * or the last one if it has neither; itself, if it is a new one. */
 static size_t tcall_reader_find_(const tcall_reader *r)
 {
-    size_t at = r->start, best = TCALL_NO_ITEM_, last = TCALL_NO_ITEM_;
+    size_t at = r->start, best = r->pending, last = best;
+    if (r->has_text)
+        at = tcall_reader_next_(r, at);
     for (; at < r->pending; at = tcall_reader_next_(r, at)) {
-        uint8_t kind = tcall_reader_kind_(r, at);
-        int same = kind == TCALL_ITEM_TEXT ? 0 : tcall_reader_continues_(r, at);
-        if (!same && (kind == TCALL_ITEM_TEXT || kind == TCALL_ITEM_OPAQUE))
-            continue;
+        int same = tcall_reader_continues_(r, at);
         if (same > 0)
             best = at;
-        last = same < 0 ? at : TCALL_NO_ITEM_;
+        if (same || tcall_reader_kind_(r, at) != TCALL_ITEM_OPAQUE)
+            last = same < 0 ? at : r->pending;
     }
-    return best != TCALL_NO_ITEM_ ? best : last;
+    return best != r->pending ? best : last;
 }
 
 /* Gives what the pending element brings to the call at at. An id is taken but
@@ -11183,23 +11215,17 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
     const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
     const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
     const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
-    const size_t name = tcall_len_(a, TCALL_PART_NAME_);
-    const bool more =
-        !old && (name != tcall_len_(b, TCALL_PART_NAME_) ||
-                 memcmp((const char *)a + tcall_head_end_(a, TCALL_PART_ID_),
-                        (const char *)b + tcall_head_end_(b, TCALL_PART_ID_),
-                        name) != 0);
-    const tcall_str none = {NULL, 0};
+    const bool more = !old && !tcall_head_same_(a, b, TCALL_PART_NAME_);
     int part = TCALL_PART_ID_;
     if (a->kind == TCALL_ITEM_NONE_)
         return;
     a->kind |= b->kind & TCALL_ITEM_LOST_;
     for (; part < TCALL_PART_TEXT_; part++)
         if (!tcall_len_(a, part) || (part == TCALL_PART_NAME_ && more))
-            tcall_reader_give_(r, &r->pending, at, part);
+            tcall_reader_give_(r, r->pending, at, part);
     if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
         r->slot = at;
-        tcall_reader_more_(r, TCALL_MORE_MERGE_, none);
+        tcall_reader_note_(r, TCALL_MORE_MERGE_);
     } else if (all && !a->error && old >= n && (!broken || old)) {
         return; /* it is there already */
     } else if (a->error || broken) {
@@ -11212,7 +11238,7 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
         tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
     if (!all)
         a->kind &= (uint8_t)~TCALL_ITEM_START_;
-    tcall_reader_give_(r, &r->pending, at, TCALL_PART_TEXT_);
+    tcall_reader_give_(r, r->pending, at, TCALL_PART_TEXT_);
 }
 
 /* What an element is, now that its document is complete. */
@@ -11238,24 +11264,22 @@ static void tcall_reader_show_(tcall_reader *r)
 static void tcall_reader_settle_(tcall_reader *r)
 {
     tcall_head_ *h = tcall_reader_head_(r, r->pending);
-    const tcall_str none = {NULL, 0};
-    size_t at = TCALL_NO_ITEM_;
+    size_t at = r->pending;
     bool piece = (h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
     if (piece)
         h->kind = (uint8_t)tcall_reader_piece_(r);
     h->choice = r->choice;
-    if (h->index == TCALL_INDEX_NONE_)
+    if (!h->index)
         h->index = r->index;
     if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
         tcall_reader_say_(r, &r->pending);
-        tcall_reader_more_(r, TCALL_MORE_SAID_, none);
-    } else if (h->kind != TCALL_ITEM_NONE_ ||
-               (!piece && h->index != TCALL_INDEX_NONE_)) {
+        tcall_reader_note_(r, TCALL_MORE_SAID_);
+    } else if (h->kind != TCALL_ITEM_NONE_ || (!piece && h->index)) {
         if (!r->whole && h->kind != TCALL_ITEM_NONE_)
             at = tcall_reader_find_(r);
-        if (at == TCALL_NO_ITEM_ || !(h->kind & TCALL_ITEM_ALL_))
+        if (at == r->pending || !(h->kind & TCALL_ITEM_ALL_))
             tcall_reader_show_(r);
-        if (at == TCALL_NO_ITEM_) {
+        if (at == r->pending) {
             r->pending = tcall_reader_next_(r, r->pending);
             r->began |= (uint8_t)(1u << r->choice);
             return;
@@ -11278,107 +11302,108 @@ static void tcall_reader_settle_all_(tcall_reader *r)
 
 static void tcall_reader_call_end_(tcall_reader *r)
 {
-    const tcall_str none = {NULL, 0};
     if (r->answer.error == TCALL_E_MEMORY)
         r->lost += TCALL_HEAD_;
     if (r->keeping)
-        tcall_reader_more_(r, TCALL_MORE_RAW_END_, none);
+        tcall_reader_note_(r, TCALL_MORE_RAW_END_);
     if (r->open) {
         tcall_head_ *h = tcall_reader_head_(r, r->slot);
         h->index = r->index;
-        if (r->object)
-            h->kind |= TCALL_ITEM_START_;
-        if (r->all)
-            h->kind |= TCALL_ITEM_ALL_;
-        if (r->all > 1) /* no text: what it holds was not reported */
+        h->kind |= r->marks;
+        if (r->bad) /* no text: what it holds was not reported */
             h->error = (int8_t)TCALL_E_BAD_VALUE;
         if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
             h->kind = TCALL_ITEM_NONE_;
     }
-    r->open = r->element = r->object = r->ignored = false;
-    r->kind = r->type = r->all = 0;
-    r->index = TCALL_INDEX_NONE_;
+    r->index = r->kind = r->type = r->marks = 0;
+    r->element = r->bad = r->ignored = r->open = false;
 }
 
-static uint8_t tcall_reader_means_(const tcall_reader *r, uint8_t other)
+static uint8_t tcall_reader_means_(const tcall_reader *r)
 {
     const char *w = r->provider->words;
     while (*w && strcmp(w + 1, r->word) != 0)
         w += strlen(w) + 1;
-    return *w ? (uint8_t)*w : other;
+    return *w ? (uint8_t)*w : (uint8_t)TCALL_STOP_OTHER;
 }
 
-static void tcall_reader_stop_(tcall_reader *r)
+TCALL_APART_ static void tcall_reader_tell_(tcall_reader *r)
 {
-    uint8_t means = tcall_reader_means_(r, TCALL_STOP_OTHER);
+    memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
+}
+
+static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
+{
+    tcall_stop *stop = &r->answer.stop;
     if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
         return;
     r->stopped = true;
-    if (means == TCALL_WORD_CALL_)
-        means = TCALL_STOP_CALLS;
-    if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
-        r->cut = true;
-    if (r->answer.stop == TCALL_STOP_UNKNOWN ||
-        (means == TCALL_STOP_LENGTH && r->answer.stop != TCALL_STOP_REFUSED)) {
-        r->answer.stop = (tcall_stop)means;
-        memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
+    if (*stop == TCALL_STOP_UNKNOWN ||
+        (means == TCALL_STOP_LENGTH && *stop != TCALL_STOP_REFUSED)) {
+        *stop =
+            means == TCALL_WORD_CALL_ ? TCALL_STOP_CALLS : (tcall_stop)means;
+        tcall_reader_tell_(r);
     }
 }
 
-/* A number without sign or fraction, else -1. */
-static long tcall_reader_number_(const tcall_reader *r)
+/* A word of the provider's table is complete. */
+static void tcall_reader_meant_(tcall_reader *r, int field)
+{
+    const uint8_t means = tcall_reader_means_(r);
+    if (field == TCALL_AT_TYPE) {
+        r->type = means;
+        r->ignored = means != TCALL_WORD_CALL_ && means != TCALL_WORD_TEXT_;
+    } else if (field == TCALL_AT_EVENT) {
+        r->event = means;
+        if (means == TCALL_STOP_FINAL_)
+            r->complete = true;
+        if (means == TCALL_WORD_DONE_)
+            r->stopped = true;
+        if (means == TCALL_WORD_OPEN_)
+            r->announced = true;
+    } else {
+        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
+            r->cut = true;
+        if (field == TCALL_AT_STOP)
+            tcall_reader_stop_(r, means);
+        else if (means == TCALL_STOP_REFUSED)
+            r->answer.stop = TCALL_STOP_REFUSED;
+    }
+}
+
+/* A number is complete: -1, if it has a sign or fraction or is none. */
+static int tcall_reader_number_(tcall_reader *r, int field)
 {
     const char *p = r->word;
     long n = 0;
     for (; tcall_is_digit_(*p) && n < 100000000; p++)
         n = n * 10 + (*p - '0');
-    return *p || p == r->word ? -1 : n;
+    if (*p || p == r->word)
+        n = -1;
+    if (field == TCALL_AT_INDEX)
+        r->index = (uint8_t)(n < 255 ? n + 1 : 0);
+    else if (field == TCALL_AT_NUMBER)
+        r->choice = (uint8_t)n & 7;
+    else if (n >= 0)
+        *(field == TCALL_AT_INPUT ? &r->answer.input_tokens
+                                  : &r->answer.output_tokens) = n;
+    return field == TCALL_AT_NUMBER && n != r->choice ? TCALL_E_PROTOCOL
+                                                      : TCALL_OK;
 }
 
 /* A short value is complete. */
 static int tcall_reader_word_(tcall_reader *r, int field)
 {
-    tcall_answer *a = &r->answer;
-    long n = tcall_reader_number_(r);
-    uint8_t means;
-    switch (field) {
-    case TCALL_AT_INDEX:
-        r->index =
-            (uint8_t)(n < 0 || n > TCALL_INDEX_NONE_ ? TCALL_INDEX_NONE_ : n);
-        break;
-    case TCALL_AT_NUMBER:
-        r->choice = (uint8_t)n & 7;
-        return n < 0 || n > 7 ? TCALL_E_PROTOCOL : TCALL_OK;
-    case TCALL_AT_TYPE:
-        r->type = tcall_reader_means_(r, TCALL_STOP_OTHER);
-        r->ignored = r->type != TCALL_WORD_CALL_ && r->type != TCALL_WORD_TEXT_;
-        break;
-    case TCALL_AT_STOP: tcall_reader_stop_(r); break;
-    case TCALL_AT_HINT:
-        means = tcall_reader_means_(r, 0);
-        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
-            r->cut = true;
-        if (means == TCALL_STOP_REFUSED)
-            a->stop = TCALL_STOP_REFUSED;
-        break;
-    case TCALL_AT_EVENT:
-        r->event = tcall_reader_means_(r, 0);
-        r->complete = r->complete || r->event == TCALL_STOP_FINAL_;
-        r->stopped = r->stopped || r->event == TCALL_WORD_DONE_;
-        r->announced = r->announced || r->event == TCALL_WORD_OPEN_;
-        break;
-    case TCALL_AT_WAIT:
-        tcall_reader_more_(r, TCALL_MORE_WAIT_, tcall_str_of(r->word));
-        break;
-    case TCALL_AT_INPUT: a->input_tokens = n < 0 ? a->input_tokens : n; break;
-    case TCALL_AT_OUTPUT:
-        a->output_tokens = n < 0 ? a->output_tokens : n;
-        break;
-    default: /* TCALL_AT_ERROR_CODE, TCALL_AT_ERROR_TYPE */
-        if (!a->stop_text[0] || tcall_is_digit_(a->stop_text[0]) ||
-            (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
-            memcpy(a->stop_text, r->word, sizeof a->stop_text - 1);
-    }
+    const char known = r->answer.stop_text[0];
+    if (field < TCALL_AT_TYPE)
+        return tcall_reader_number_(r, field);
+    if (field <= TCALL_AT_STOP)
+        tcall_reader_meant_(r, field);
+    else if (field == TCALL_AT_WAIT)
+        tcall_reader_note_(r, TCALL_MORE_WAIT_);
+    else if (!known || tcall_is_digit_(known) ||
+             (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
+        tcall_reader_tell_(r);
     return TCALL_OK;
 }
 
@@ -11401,26 +11426,34 @@ static int tcall_reader_part_of_(int field)
 /* A part of an element begins. */
 static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 {
-    static const uint8_t kinds[] = {TCALL_ITEM_OPAQUE,
+    static const uint8_t kinds[] = {0,
+                                    0,
+                                    0,
+                                    0,
+                                    0, /* ID to ALL */
+                                    TCALL_ITEM_OPAQUE,
                                     TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
-                                    TCALL_ITEM_TEXT, TCALL_ITEM_PIECE_};
-    bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
-                  field == TCALL_AT_KEEP_2;
-    r->kind = field < TCALL_AT_KEEP ? 0 : kinds[field - TCALL_AT_KEEP];
+                                    TCALL_ITEM_TEXT,
+                                    TCALL_ITEM_PIECE_};
+    const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
+                        field == TCALL_AT_KEEP_2;
+    r->kind = kinds[field - TCALL_AT_ID];
     if (r->skip)
         return;
-    if (field == TCALL_AT_ALL)
-        r->all = c == '{' ? 2 : 1;
-    if (field == TCALL_AT_ALL || (field == TCALL_AT_ARGS && c == '{'))
-        r->object = true;
+    if (field == TCALL_AT_ALL) {
+        r->marks |= TCALL_ITEM_ALL_ | TCALL_ITEM_START_;
+        r->bad = c == '{';
+    }
+    if (field == TCALL_AT_ARGS && c == '{')
+        r->marks |= TCALL_ITEM_START_;
     if ((opaque && !r->provider->more) ||
         (field >= TCALL_AT_SAID && c != '"') ||
         (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
         (field != TCALL_AT_SAID && r->open &&
          tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
         r->skip = true;
-    if (field >= TCALL_AT_KEEP && r->element && !r->skip &&
-        r->answer.error != TCALL_E_MEMORY)
+    else if (field >= TCALL_AT_KEEP && r->element &&
+             r->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(r);
 }
 
@@ -11429,13 +11462,13 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
 static void tcall_reader_begin_(tcall_reader *r, int field, char c)
 {
     r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
+    r->word[0] = 0;
     switch (field) {
-    case TCALL_AT_CALL:
-        r->object = r->ignored = false;
-        r->element = true;
-        r->type = r->all = 0;
+    case TCALL_AT_CALL: r->element = true; break;
+    case TCALL_AT_VOID:
+        if (c == 't' || c == '{')
+            r->ignored = true;
         break;
-    case TCALL_AT_VOID: r->ignored = r->ignored || c == 't' || c == '{'; break;
     case TCALL_AT_RESTART:
         if (c == '{')
             tcall_reader_clear_(r);
@@ -11451,7 +11484,6 @@ static void tcall_reader_begin_(tcall_reader *r, int field, char c)
     default:
         if (field <= TCALL_AT_PIECE)
             tcall_reader_begin_part_(r, field, c);
-        r->word[0] = 0;
     }
 }
 
@@ -11471,27 +11503,31 @@ static void tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
     }
 }
 
+/* A value is complete. Parts that stand outside of elements are such. */
+static int tcall_reader_complete_(tcall_reader *r, int field)
+{
+    if (field == TCALL_AT_CHOICE)
+        tcall_reader_settle_all_(r);
+    else if (field >= TCALL_AT_INDEX && !r->skip)
+        return tcall_reader_word_(r, field);
+    else if (field == TCALL_AT_CALL || (field <= TCALL_AT_PIECE && !r->element))
+        tcall_reader_call_end_(r);
+    return TCALL_OK;
+}
+
 /* One event of the outline. */
 static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
                             tcall_str s)
 {
     tcall_reader *r = (tcall_reader *)user;
-    bool ends = event == TCALL_SCAN_END;
+    if (event == TCALL_SCAN_END)
+        return tcall_reader_complete_(r, field);
     if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(r, field, *s.ptr);
-    else if (field == TCALL_AT_CALL && !ends)
+    else if (field == TCALL_AT_CALL)
         tcall_reader_more_(r, TCALL_MORE_RAW_, s);
-    else if (ends && (field == TCALL_AT_CALL ||
-                      (!r->element &&
-                       (field == TCALL_AT_PIECE || field == TCALL_AT_KEEP ||
-                        field == TCALL_AT_KEEP_2))))
-        tcall_reader_call_end_(r);
-    else if (ends && field == TCALL_AT_CHOICE)
-        tcall_reader_settle_all_(r);
-    else if (!ends && !r->skip)
+    else if (!r->skip)
         tcall_reader_data_(r, field, s);
-    else if (field >= TCALL_AT_INDEX && !r->skip)
-        return tcall_reader_word_(r, field);
     return TCALL_OK;
 }
 
@@ -11519,7 +11555,6 @@ void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
     r->user = user;
     r->start = r->pending = r->slot = chat->block->low;
     r->text_max = tcall_block_free_(chat->block) / 2;
-    r->index = TCALL_INDEX_NONE_;
     r->answer.input_tokens = r->answer.output_tokens = -1;
     r->answer.wait_ms = -1;
 }
@@ -11545,7 +11580,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     p += r->scan.pos - before;
     if (tcall_scan_done(&r->scan)) {
         tcall_reader_settle_all_(r);
-        r->index = TCALL_INDEX_NONE_;
+        r->index = 0;
         r->complete = r->complete || (r->whole && !r->announced);
         r->inside = false;
         r->state = TCALL_R_BETWEEN_;
@@ -11660,12 +11695,8 @@ static tcall_str tcall_make_id_(tcall_chat *chat, char *id)
 static bool tcall_reader_make_id_(tcall_reader *r)
 {
     char room[9];
-    tcall_str id = tcall_make_id_(r->chat, room);
-    if (!tcall_reader_need_(r, id.len))
-        return false;
-    tcall_reader_put_(r, r->pending, TCALL_PART_ID_, id);
-    tcall_reader_head_(r, r->pending)->kind |= TCALL_ITEM_MADE_;
-    return true;
+    tcall_reader_head_(r, r->slot)->kind |= TCALL_ITEM_MADE_;
+    return tcall_reader_add_(r, TCALL_PART_ID_, tcall_make_id_(r->chat, room));
 }
 
 /* Is it one whole JSON text? */
@@ -11676,51 +11707,48 @@ static int tcall_check_json_(tcall_scan *s, tcall_str text)
     return tcall_scan_end(s);
 }
 
-/* Has the pending item anything to say in the end? What it may still lack is
+/* Has the item at slot anything to say in the end? What it may still lack is
  * added. */
 static bool tcall_reader_item_(tcall_reader *r)
 {
-    const tcall_head_ *h = tcall_reader_head_(r, r->pending);
-    uint8_t kind = h->kind & TCALL_ITEM_KIND_;
-    tcall_str name = tcall_str_of(r->provider->name);
+    const tcall_head_ *h = tcall_reader_head_(r, r->slot);
+    const uint8_t kind = h->kind & TCALL_ITEM_KIND_;
+    const bool call = kind == TCALL_ITEM_CALL;
     if (kind == TCALL_ITEM_TEXT)
         return true;
-    if (kind != TCALL_ITEM_CALL && kind != TCALL_ITEM_OPAQUE)
+    if ((!call && kind != TCALL_ITEM_OPAQUE) ||
+        (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
+         !tcall_len_(h, call ? TCALL_PART_ID_ : TCALL_PART_SIGN_) &&
+         (call || !(h->kind & TCALL_ITEM_LOST_))))
         return false;
-    if (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
-        !tcall_len_(h, kind == TCALL_ITEM_CALL ? TCALL_PART_ID_
-                                               : TCALL_PART_SIGN_) &&
-        (kind == TCALL_ITEM_CALL || !(h->kind & TCALL_ITEM_LOST_)))
-        return false;
-    if (kind == TCALL_ITEM_OPAQUE) {
-        if (tcall_reader_need_(r, name.len))
-            tcall_reader_put_(r, r->pending, TCALL_PART_NAME_, name);
-        return true;
-    }
+    if (!call)
+        return tcall_reader_add_(r, TCALL_PART_NAME_,
+                                 tcall_str_of(r->provider->name));
     if (!tcall_len_(h, TCALL_PART_ID_) && !tcall_reader_make_id_(r))
         return false;
-    r->slot = r->pending;
+    r->pending = r->slot;
     r->answer.calls++;
     return true;
 }
 
-/* The answer is whole: look at its items. pending is the one at hand, slot the
+/* The answer is whole: look at its items. slot is the one at hand, pending the
  * last call. */
-static void tcall_reader_finish_(tcall_reader *r)
+TCALL_APART_ static void tcall_reader_finish_(tcall_reader *r)
 {
-    r->pending = r->start;
-    while (r->pending < r->chat->block->low) {
-        bool stays = tcall_reader_item_(r);
+    r->slot = r->start;
+    while (r->slot < r->chat->block->low) {
+        const bool stays = tcall_reader_item_(r);
         if (r->answer.error)
             return;
         if (stays)
-            r->pending = tcall_reader_next_(r, r->pending);
+            r->slot = tcall_reader_next_(r, r->slot);
         else
-            tcall_reader_remove_(r, r->pending);
+            tcall_reader_remove_(r, r->slot);
     }
     if (r->cut && r->answer.calls) {
-        tcall_head_ *h = tcall_reader_head_(r, r->slot);
-        h->error = h->error == TCALL_E_MEMORY ? h->error : (int8_t)TCALL_E_CUT;
+        tcall_head_ *h = tcall_reader_head_(r, r->pending);
+        if (h->error != TCALL_E_MEMORY)
+            h->error = (int8_t)TCALL_E_CUT;
     }
     if (r->answer.text_cut && r->has_text) { /* not inside a character */
         const tcall_head_ *h = tcall_reader_head_(r, r->start);
@@ -11752,12 +11780,12 @@ int tcall_reader_end(tcall_reader *r)
     tcall_answer *a = &r->answer;
     tcall_block *b = r->chat->block;
     size_t need;
-    bool over = r->complete ||
-                (r->finished && !(r->began & ~r->finished) && !r->announced);
+    if (r->finished && !(r->began & ~r->finished) && !r->announced)
+        r->complete = true;
     a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
-    if (!a->error && a->message[0] && r->some && !over)
+    if (!a->error && a->message[0] && r->some && !r->complete)
         a->error = TCALL_E_PROVIDER;
-    if (!a->error && (!over || r->inside))
+    if (!a->error && (!r->complete || r->inside))
         a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;
     if (!a->error)
         tcall_reader_finish_(r);
@@ -11849,7 +11877,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
     uint8_t lost;
     tcall_opaque(r, what, s);
     if (what == TCALL_MORE_WAIT_)
-        r->answer.wait_ms = tcall_wait_(s.ptr);
+        r->answer.wait_ms = tcall_wait_(r->word);
     if (what != TCALL_MORE_SAID_)
         return;
     lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
@@ -11859,7 +11887,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
         return;
     tcall_reader_head_(r, r->start)->kind |= lost;
     if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
-        tcall_reader_give_(r, &r->pending, r->start, TCALL_PART_SIGN_);
+        tcall_reader_give_(r, r->pending, r->start, TCALL_PART_SIGN_);
 }
 
 /* An element as JSON text, which is kept if its type says so. The type usually
@@ -12038,8 +12066,11 @@ static const char *tcall_view_next_(const char *p)
 /* True when the string at p, quotes included, is this word. */
 static bool tcall_view_is_(const char *p, const char *word)
 {
-    size_t n = strlen(word);
-    return *p == '"' && strncmp(p + 1, word, n) == 0 && p[n + 1] == '"';
+    if (*p++ != '"')
+        return false;
+    for (; *word && *p == *word; word++)
+        p++;
+    return !*word && *p == '"';
 }
 
 /* The value of a member of the object at p, NULL when it is absent. */
@@ -12395,23 +12426,12 @@ static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
     return NULL;
 }
 
-/* Arguments as they may be sent back: one JSON object, whatever the model
- * wrote. A broken one would be refused by servers for ever after. */
-static tcall_str tcall_arguments_(const tcall_item *call)
+/* May arguments be sent back as the model wrote them? Unless they are one JSON
+ * object, servers would refuse them for ever after. */
+static bool tcall_sendable_(tcall_str arguments)
 {
     tcall_scan s;
-    if (tcall_check_json_(&s, call->text) == TCALL_OK && s.open[0] & 1)
-        return call->text;
-    return tcall_str_of("{}");
-}
-
-static void tcall_write_member_(tcall_writer *w, const char *key,
-                                tcall_str value)
-{
-    if (value.len) {
-        tcall_write_text(w, key);
-        tcall_write_str(w, value);
-    }
+    return tcall_check_json_(&s, arguments) == TCALL_OK && s.open[0] & 1;
 }
 
 /* The n-th of texts that stand one behind the other, each ended by NUL. A
@@ -12427,42 +12447,37 @@ static const char *tcall_nth_(const char *texts, int n)
 static void tcall_write_value_(tcall_writer *w, char letter,
                                const tcall_item *item)
 {
-    tcall_str text = item->text;
-    switch (letter) {
-    case 'i': tcall_write_str(w, item->id); break;
-    case 'n': tcall_write_str(w, item->name); break;
-    case 'g': tcall_write_str(w, item->sign); break;
-    case 'r': tcall_write_bytes(w, text.ptr, text.len); break;
-    case 'a': tcall_write_verbatim(w, tcall_arguments_(item)); break;
-    case 'A': tcall_write_str(w, tcall_arguments_(item)); break;
-    case 'I':
-        if (!item->made)
-            tcall_write_member_(w, ",\"id\":", item->id);
-        break;
-    case 's':
-        tcall_write_member_(w, ",\"thoughtSignature\":", item->sign);
-        break;
-    case 'e':
-        tcall_write_quote(w);
-        if (item->error && !(text.len && *text.ptr == '{'))
-            tcall_write_text(w, "Error: ");
-        tcall_write_bytes(w, text.ptr, text.len);
-        tcall_write_unquote(w);
-        break;
-    default: tcall_write_str(w, text);
+    tcall_str s = letter == 'n'                    ? item->name
+                  : letter == 'i' || letter == 'I' ? item->id
+                  : letter == 'g' || letter == 's' ? item->sign
+                                                   : item->text;
+    if ((letter == 'a' || letter == 'A') && !tcall_sendable_(s))
+        s = tcall_slice_("{}", 2);
+    if (letter == 'I' || letter == 's') {
+        if (!s.len || (letter == 'I' && item->made))
+            return;
+        tcall_write_text(w,
+                         letter == 'I' ? ",\"id\":" : ",\"thoughtSignature\":");
     }
+    if (!strchr("ar)", letter))
+        tcall_write_quote(w);
+    if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
+        tcall_write_text(w, "Error: ");
+    tcall_write_bytes(w, s.ptr, s.len);
+    if (!strchr("ar(", letter))
+        tcall_write_unquote(w);
 }
 
 /* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
  * are id, name and text of the item, as strings; @r its text as it is; @a its
  * text as arguments, @A that as a string; @e the text of a result where there
  * is no flag for an error; @g its sign; @I and @s id and sign as members of
- * Gemini's, if there are any. An object behind another one gets its comma. Ends
- * at @., the result is what follows. */
+ * Gemini's, if there are any; @( and @) begin and end a string. An object
+ * behind another one gets its comma. Ends at @., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
-    if ((*form == '{' || strcmp(form, "@r") == 0) && w->last == '}')
+    if ((*form == '{' || *form == '@') && w->last == '}' && !w->quoted)
         tcall_write_text(w, ",");
     for (;;) {
         const char *at = form;
@@ -12537,8 +12552,8 @@ int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 }
 
 /* All tools as a member of the request: a form around all of them, and one for
- * each, with @. for its description and for its schema. False: there are none.
- */
+ * each, with @t for its name, @. for its description and for its schema. False:
+ * there are none. */
 static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask, const char *form,
                                const char *each, tcall_strict *left)
@@ -12546,10 +12561,8 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
     const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
     const char *rest;
-    tcall_item item;
     size_t i = 0;
     bool some = false, strict;
-    memset(&item, 0, sizeof item);
     if (weak && ask->choice == TCALL_CHOICE_NONE)
         return false;
     if (p->traits & TCALL_TRAIT_NO_STRICT)
@@ -12559,26 +12572,24 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
             strcmp(tool->name, ask->choice_name) != 0)
             continue;
         if (!some)
-            form = tcall_write_form_(w, form, &item);
+            form = tcall_write_words_(w, form, NULL);
         some = true;
-        item.name = tcall_str_of(tool->name);
-        rest = tcall_write_form_(w, each, &item);
-        if (ask->describe) {
-            tcall_write_quote(w);
+        rest = tcall_write_words_(w, each, tool->name);
+        tcall_write_quote(w);
+        if (ask->describe)
             ask->describe(w, tool, ask->describe_user);
-            tcall_write_unquote(w);
-        } else {
-            tcall_write_str(w, tcall_str_of(tool->description));
-        }
-        rest = tcall_write_form_(w, rest, &item);
+        else
+            tcall_write_text(w, tool->description ? tool->description : "");
+        tcall_write_unquote(w);
+        rest = tcall_write_words_(w, rest, NULL);
         strict = tcall_write_schema_(w, ask, tool, left);
         tcall_write_text(w, strict      ? ",\"strict\":true"
                             : left->say ? ",\"strict\":false"
                                         : "");
-        tcall_write_form_(w, rest, &item);
+        tcall_write_words_(w, rest, NULL);
     }
     if (some)
-        tcall_write_form_(w, form, &item);
+        tcall_write_words_(w, form, NULL);
     return some;
 }
 
@@ -12588,13 +12599,12 @@ static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
 static void tcall_chat_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
-    const tcall_str id = item->id, name = item->name;
-    const bool made = item->made;
+    const tcall_item call = *item;
     size_t from = at;
     bool found;
     int skip = 0;
     while (tcall_chat_next(chat, &at, item)) {
-        bool same = tcall_str_eq(item->id, id);
+        bool same = tcall_str_eq(item->id, call.id);
         if (item->kind == TCALL_ITEM_RESULT)
             skip += same;
         else if (skip > 0)
@@ -12604,16 +12614,15 @@ static void tcall_chat_result_(const tcall_chat *chat, size_t at,
     }
     found = skip > 0;
     while (skip > 0 && tcall_chat_next(chat, &from, item))
-        skip -= item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, id);
+        skip -=
+            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     if (!found) {
-        memset(item, 0, sizeof *item);
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
-        item->id = id;
-        item->name = name;
         item->text = tcall_str_of("this call was not run");
     }
-    item->made = made;
+    item->made = call.made;
 }
 
 /* A conversation in the order in which providers want it. What the model said
@@ -12692,27 +12701,22 @@ enum {
     TCALL_SAID_CALLS_
 };
 
+/* Goes on to there, or ends the message. */
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':\0"
-                                ",'tool_calls':[";
-    int end = to;
-    if (to == TCALL_SAID_NONE_ && *said)
-        end = *said < TCALL_SAID_TEXT_ ? TCALL_SAID_TEXT_ : *said;
-    for (; *said < end; ++*said) {
-        if (*said == TCALL_SAID_TEXT_)
-            tcall_write_unquote(w);
-        tcall_write_form_(w, tcall_nth_(steps, *said), NULL);
-        if (*said == TCALL_SAID_OPEN_)
-            tcall_write_quote(w);
-    }
-    if (to == TCALL_SAID_NONE_ && *said) {
-        if (*said == TCALL_SAID_TEXT_)
-            tcall_write_unquote(w);
-        tcall_write_text(w, *said == TCALL_SAID_CALLS_ ? "]}" : "}");
+                                ",'content':@(\0"
+                                "@),'tool_calls':[\0";
+    static const char ends[] = "\0"
+                               ",'content':''}\0"
+                               "@)}\0"
+                               "]}";
+    if (to == TCALL_SAID_NONE_) {
+        tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
         *said = to;
     }
+    for (; *said < to; ++*said)
+        tcall_write_words_(w, tcall_nth_(steps, *said), NULL);
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. */
@@ -12912,7 +12916,7 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
                       "'function':{'name':@n,'arguments':@A}}",
                       "{'role':'tool','tool_call_id':@i,'content':@e}");
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','function':{'name':@n,"
+                           "{'type':'function','function':{'name':@t,"
                            "'description':@.,'parameters':@.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
@@ -13021,7 +13025,7 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, ",\"messages\":[");
     tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'name':@n,'description':@.,'input_schema':@.}",
+                           "{'name':@t,'description':@.,'input_schema':@.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
         rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
@@ -13076,7 +13080,7 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
         p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
         "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
     tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                       "{'type':'function','function':{'name':@n,"
+                       "{'type':'function','function':{'name':@t,"
                        "'description':@.,'parameters':@.}}",
                        &left);
     tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
@@ -13181,7 +13185,7 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
     tcall_write_text(w, ",\"input\":[");
     tcall_write_turns_(p, w, ask, tcall_responses_turns_);
     if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','name':@n,"
+                           "{'type':'function','name':@t,"
                            "'description':@.,'parameters':@.}",
                            &left))
         tcall_write_choice_(p, w, ask,
@@ -13287,7 +13291,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                         ask->system);
     if (tcall_write_tools_(
             p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
-            "{'name':@n,'description':@.,'parametersJsonSchema':@.}", &left) &&
+            "{'name':@t,'description':@.,'parametersJsonSchema':@.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
@@ -13982,16 +13986,16 @@ enum {
 /* The path, if it has to name the model, in the block. */
 static int tcall_agent_path_(tcall_agent *a)
 {
-    static const char mark[] = "{model}";
-    const char *path = a->desc.path, *at = strstr(path, mark);
+    const char *path = a->desc.path, *at = strchr(path, '{');
+    const char *end = at ? strchr(at, '}') : NULL;
     tcall_block *b = &a->desc.tc->block;
     tcall_writer w;
-    if (!at)
+    if (!end)
         return TCALL_OK;
     tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
     tcall_write_bytes(&w, path, (size_t)(at - path));
     tcall_write_text(&w, a->desc.model ? a->desc.model : "");
-    tcall_write_bytes(&w, at + strlen(mark), strlen(at + strlen(mark)) + 1);
+    tcall_write_bytes(&w, end + 1, strlen(end)); /* with its NUL */
     a->desc.path = w.buf;
     return tcall_block_grow_(b, (w.len + 7) & ~(size_t)7) ? TCALL_OK
                                                           : TCALL_E_MEMORY;
@@ -14003,14 +14007,14 @@ int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
     size_t reader = (sizeof(tcall_reader) + 7) & ~(size_t)7, io;
     memset(a, 0, sizeof *a);
     a->desc = *desc;
-    if (!a->desc.io_size)
+    if (!desc->io_size)
         a->desc.io_size = 512;
-    if (!a->desc.max_rounds)
+    if (!desc->max_rounds)
         a->desc.max_rounds = 8;
-    if (!a->desc.max_calls)
+    if (!desc->max_calls)
         a->desc.max_calls = 32;
-    a->random = a->desc.seed;
-    if (!a->desc.path)
+    a->random = desc->seed;
+    if (!desc->path)
         a->desc.path = desc->stream && desc->provider->stream_path
                            ? desc->provider->stream_path
                            : desc->provider->path;
@@ -14145,21 +14149,23 @@ static size_t tcall_agent_tools_(const tcall_agent *a)
     return n;
 }
 
-static void tcall_header_(tcall_request *req, tcall_header *h, const char *name,
-                          const char *value, const char *secret)
+/* Behind this header, if it has a name. */
+TCALL_APART_ static tcall_header *tcall_header_(tcall_header *h,
+                                                const char *name,
+                                                const char *value,
+                                                const char *secret)
 {
-    if (!name)
-        return;
-    h += req->header_count++;
     h->name = name;
     h->value = value;
     h->secret = secret;
+    return name ? h + 1 : h;
 }
 
 TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
 {
     const tcall_provider *p = a->desc.provider;
     tcall_request *req = &a->request;
+    tcall_header *h = a->headers;
     tcall_writer count;
     tcall_event event;
     int r;
@@ -14168,15 +14174,15 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
     r = tcall_agent_write_(a, &count);
     if (r < 0)
         return r;
-    memset(req, 0, sizeof *req);
+    h = tcall_header_(h, "Content-Type", "application/json", NULL);
+    h = tcall_header_(h, p->version[0], p->version[1], NULL);
+    if (a->desc.key)
+        h = tcall_header_(h, p->key_header, p->key_prefix, a->desc.key);
     req->method = "POST";
     req->path = a->desc.path;
     req->headers = a->headers;
+    req->header_count = (size_t)(h - a->headers);
     req->body_len = count.len;
-    tcall_header_(req, a->headers, "Content-Type", "application/json", NULL);
-    tcall_header_(req, a->headers, p->version[0], p->version[1], NULL);
-    tcall_header_(req, a->headers, a->desc.key ? p->key_header : NULL,
-                  p->key_prefix, a->desc.key);
     memset(&a->response, 0, sizeof a->response);
     a->response.retry_after_ms = -1;
     a->opened = true;
@@ -14203,20 +14209,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
 
 static void tcall_agent_text_piece_(void *user, tcall_str piece)
 {
-    tcall_agent *a = (tcall_agent *)user;
     tcall_event event;
     memset(&event, 0, sizeof event);
     event.text = piece;
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_TEXT);
+    tcall_tell_((tcall *)user, &event, TCALL_EVENT_TEXT);
 }
 
 static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 {
-    tcall_agent *a = (tcall_agent *)user;
     tcall_event event;
     memset(&event, 0, sizeof event);
     event.item = piece;
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_PIECE);
+    tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
 /* Where the transport paused, the request is written again and what has been
@@ -14235,7 +14239,7 @@ TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
         return TCALL_E_USAGE;
     a->mark = a->desc.tc->block.low - a->chat.start;
     tcall_reader_init(a->reader, a->desc.provider, &a->chat,
-                      tcall_agent_text_piece_, a);
+                      tcall_agent_text_piece_, a->desc.tc);
     a->reader->call = tcall_agent_call_piece_;
     a->state = TCALL_A_READ_;
     return TCALL_E_AGAIN;
@@ -14370,11 +14374,11 @@ TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
     int left = a->answer.calls - (int)a->call_at, i;
     int n = a->desc.parallel < left ? a->desc.parallel : left;
     a->batch_high = b->high;
-    a->batch = &a->call;
+    a->batch = NULL;
     if (n > 1)
         a->batch =
             (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
-    if (n <= 1 || !a->batch) {
+    if (!a->batch) {
         a->batch = &a->call;
         n = 1;
     }
@@ -14435,7 +14439,7 @@ TCALL_APART_ static int tcall_agent_turn_(tcall_agent *a, int over)
     tc->block.low -= head + room;
     if (out.error == TCALL_E_MEMORY)
         tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
-    if (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL)
+    if (tcall_waits_(r))
         return r;
     if (out.error)
         return out.error;
@@ -14452,7 +14456,7 @@ TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
         tcall_agent_batch_(a);
     r = tcall_agent_turn_(a, over);
     a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
-    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+    if (r < 0 && !tcall_waits_(r))
         return r;
     if (a->done < a->batch_n) {
         int i, open = 0;
@@ -14622,9 +14626,9 @@ int tcall_agent_step(tcall_agent *a)
         case TCALL_A_READ_: r = tcall_agent_read_(a); break;
         default: r = tcall_agent_next_(a); break;
         }
-    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+    if (r < 0 && !tcall_waits_(r))
         r = tcall_agent_retry_(a, r);
-    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+    if (r < 0 && !tcall_waits_(r))
         return tcall_agent_end_(a, r);
     return r;
 }

@@ -908,6 +908,33 @@ static void test_memory(void)
     CHECK(!strstr(shown, "!memory"));
 }
 
+/* An element that turns out to be text of the model while the block is full:
+ * it goes to the text, and what is read beside it stays where it is. */
+static void test_said(void)
+{
+    static const char *const heads[] = {
+        "{\"output\":[{\"content\":[",
+        "{\"output\":[{\"id\":\"x\",\"content\":["};
+    static char body[2000];
+    size_t i, k, n, size;
+    for (i = 0; i < 2; i++) {
+        n = (size_t)snprintf(body, sizeof body, "%s", heads[i]);
+        for (k = 0; k < 12; k++)
+            n += (size_t)snprintf(body + n, sizeof body - n,
+                                  "%s{\"text\":\"0123456789 0123456789\"}",
+                                  k ? "," : "");
+        n += (size_t)snprintf(
+            body + n, sizeof body - n,
+            "],\"type\":\"message\"},{\"type\":\"function_call\",\"call_id\":"
+            "\"a\",\"name\":\"f\",\"arguments\":\"{}\"}],\"status\":"
+            "\"completed\"}");
+        for (size = 120; size < 1200; size += 4) {
+            read_body(&tcall_responses, body, n, size % 3 * 7, size);
+            CHECK(last.error == TCALL_E_MEMORY || strstr(shown, "a:f("));
+        }
+    }
+}
+
 static tcall_chat chat;
 
 /* Answers far larger than the block, fed as they would come: the beginning, a
@@ -1871,6 +1898,7 @@ int main(void)
     test_opaque();
     test_ask_opaque();
     test_memory();
+    test_said();
     test_huge();
     test_switches();
     test_write();
