@@ -8905,7 +8905,6 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
 {
     tcall_block *b = &tc->block;
     tcall_writer w;
-    tcall_event event;
     int r = call->error;
     if (!tc->desc.repair || r == TCALL_E_MEMORY)
         return r;
@@ -8918,11 +8917,7 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.error = r;
-    event.text = call->arguments;
-    tcall_tell_(tc, &event, TCALL_EVENT_REPAIR);
+    tcall_tell_call_(tc, call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
@@ -9188,6 +9183,12 @@ tcall_str tcall_output(const tcall_ctx *cx)
     return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
 }
 
+/* What was written is taken back. */
+TCALL_APART_ static void tcall_take_back_(tcall_ctx *cx)
+{
+    *cx->out = *cx->clean;
+}
+
 /* What is about to be replaced goes to the history. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
@@ -9224,9 +9225,11 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 }
 
 /* What was written did not fit: keep whole characters and say so. */
-static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
+static int tcall_write_cut_(tcall_ctx *cx)
 {
-    size_t start = clean->fill, size = w->len - clean->len, end = w->fill;
+    tcall_writer *w = cx->out;
+    size_t start = cx->clean->fill, size = w->len - cx->clean->len;
+    size_t end = w->fill;
     char text[64];
     tcall_writer notice;
     if (w->error != TCALL_E_MEMORY)
@@ -9240,7 +9243,7 @@ static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
             start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
     else
         end = start;
-    *w = *clean;
+    tcall_take_back_(cx);
     w->len += end - start;
     w->fill = end;
     if (w->cap - end >= notice.fill)
@@ -9258,9 +9261,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
             text.ptr = c->output.ptr + (text.ptr - old.ptr);
     }
-    *cx->out = *cx->clean;
+    tcall_take_back_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
-    return tcall_write_cut_(cx->out, cx->clean);
+    return tcall_write_cut_(cx);
 }
 
 /* ---- result ---- */
@@ -9493,7 +9496,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 static bool tcall_must_ask_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads = tcall_needs(tool) == TCALL_READ;
+    bool reads = tool->permissions == TCALL_READ;
     if (tool->confirm || call->cx.asks || (call->repaired && !reads))
         return true;
     if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
@@ -9551,11 +9554,12 @@ static int tcall_run_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     uint32_t before = tcall_now_(cx->tc);
     const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r = over;
-    if (over < 0 && cx->phase != TCALL_RUN_POLLED_)
-        return over;
-    if (over < 0)
+    int over = tcall_over_(cx), r;
+    if (over < 0) {
+        if (cx->phase != TCALL_RUN_POLLED_)
+            return over;
         cx->stop = over;
+    }
     cx->begun = true;
     cx->hook = NULL;
     cx->out->last = 0;
@@ -9565,18 +9569,18 @@ static int tcall_run_(tcall_ctx *cx)
     cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                 : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                         : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r))
-        *cx->out = *cx->clean;
-    if (over < 0)
-        return over;
+    if (over < 0 || tcall_waits_(r)) {
+        tcall_take_back_(cx);
+        return over < 0 ? over : r;
+    }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx->out, cx->clean); /* what does not fit */
-    if (!cx->reason.len && !cx->by && !tcall_waits_(r))
+        return tcall_write_cut_(cx); /* what does not fit */
+    if (!cx->reason.len && !cx->by)
         cx->reason = tcall_output(cx);
     return r;
 }
 
-static int tcall_built_in_(tcall_ctx *cx)
+TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
@@ -9616,24 +9620,25 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    bool run_hooks = cx->tc->desc.run_hooks != NULL;
+    int (*run_hooks)(tcall_ctx *) = cx->tc->desc.run_hooks;
     /* Stages at which the library itself does something. */
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t stages = run_hooks ? ~(uint32_t)0 : own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
         int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(run_hooks || own >> stage & 1) || !(due & cx->state))
+        if (!(stages >> stage & 1) || !(due & cx->state))
             continue;
         if (cx->stage != stage) {
             cx->stage = (uint8_t)stage;
             cx->at = 0;
         }
         if (run_hooks)
-            r = cx->tc->desc.run_hooks(cx);
+            r = run_hooks(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
         if (tcall_waits_(r))
@@ -9742,7 +9747,7 @@ TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
         reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
     if (reason.len)
         memcpy(words, reason.ptr, reason.len);
-    *w = *cx->clean;
+    tcall_take_back_(cx);
     tcall_write_open(w, '{');
     tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
     w->quoted = 1;
@@ -9801,7 +9806,7 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_failed_(cx, tcall_over_(cx));
     r = tcall_walk_(cx);
     if (r < 0) {
-        *out = clean;
+        tcall_take_back_(cx);
         return r;
     }
     if (cx->asked)
@@ -9963,7 +9968,7 @@ static int tcall_attempt_(tcall_ctx *cx)
             return cx->ran = r;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
-        *cx->out = *cx->clean;
+        tcall_take_back_(cx);
         cx->reason.len = 0;
         cx->by = NULL;
         cx->inner = 0;
