@@ -4607,25 +4607,30 @@ int tcall_write_text(tcall_writer *w, const char *text)
     return tcall_write_bytes(w, text, strlen(text));
 }
 
+static int tcall_write_char_(tcall_writer *w, char c)
+{
+    return tcall_write_bytes(w, &c, 1);
+}
+
 /* A value begins: a comma stands before it unless it is the first. */
 static void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
         w->last != ':')
-        tcall_write_bytes(w, ",", 1);
+        tcall_write_char_(w, ',');
 }
 
 int tcall_write_open(tcall_writer *w, char bracket)
 {
     tcall_write_comma_(w);
     w->depth++;
-    return tcall_write_bytes(w, &bracket, 1);
+    return tcall_write_char_(w, bracket);
 }
 
 int tcall_write_close(tcall_writer *w, char bracket)
 {
     w->depth--;
-    return tcall_write_bytes(w, &bracket, 1);
+    return tcall_write_char_(w, bracket);
 }
 
 /* Inside quoted output the string's own escapes are escaped once more. */
@@ -4637,9 +4642,9 @@ static void tcall_write_content_(tcall_writer *w, tcall_str text)
 int tcall_write_str(tcall_writer *w, tcall_str text)
 {
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     tcall_write_content_(w, text);
-    return tcall_write_bytes(w, "\"", 1);
+    return tcall_write_char_(w, '"');
 }
 
 int tcall_write_string(tcall_writer *w, const char *text)
@@ -4650,7 +4655,7 @@ int tcall_write_string(tcall_writer *w, const char *text)
 int tcall_write_key(tcall_writer *w, const char *key)
 {
     tcall_write_string(w, key);
-    return tcall_write_bytes(w, ":", 1);
+    return tcall_write_char_(w, ':');
 }
 
 int tcall_write_verbatim(tcall_writer *w, tcall_str json)
@@ -4668,7 +4673,7 @@ static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
     for (; *form; form++) {
         char c = *form == '\'' ? '"' : *form;
         if (c != '%') {
-            tcall_write_bytes(w, &c, 1);
+            tcall_write_char_(w, c);
         } else {
             tcall_write_content_(w, tcall_str_of(a));
             a = b;
@@ -4713,7 +4718,7 @@ int tcall_write_null(tcall_writer *w)
 int tcall_write_quote(tcall_writer *w)
 {
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     w->quoted = 1;
     w->last = 0;
     return w->error;
@@ -4722,7 +4727,7 @@ int tcall_write_quote(tcall_writer *w)
 int tcall_write_unquote(tcall_writer *w)
 {
     w->quoted = 0;
-    return tcall_write_bytes(w, "\"", 1);
+    return tcall_write_char_(w, '"');
 }
 
 /* What checking with coercion decided about a value (tcall_tok.mark). */
@@ -4739,21 +4744,22 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 {
     tcall_str s = tcall_tok_str_(text, t);
     if (t->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(w, *s.ptr == 'T');
+        s = *s.ptr == 'T' ? tcall_slice_("true", 4) : tcall_slice_("false", 5);
     else if ((t->type & TCALL_TYPE_) == TCALL_STRING &&
-             t->mark != TCALL_MARK_JSON_)
+             t->mark != TCALL_MARK_JSON_) {
         tcall_write_str(w, s);
-    else
-        tcall_write_verbatim(w, s);
+        return;
+    }
+    tcall_write_verbatim(w, s);
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one, in two bits. */
+ * one around it; flags remembers that of each open one. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
+    uint8_t flags[TOOLCALL_MAX_DEPTH];
     const tcall_tok *t = value.tok;
-    int depth = 0, at;
+    int depth = 0;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4761,9 +4767,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                at = depth % 4 * 2;
-                bits = &flags[depth++ / 4];
-                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
+                flags[depth++] = (uint8_t)f;
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4772,14 +4776,13 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         } else {
             tcall_write_scalar_(w, value.text, t);
             if (f & TCALL_KEY_) {
-                tcall_write_bytes(w, ":", 1);
+                tcall_write_char_(w, ':');
                 continue;
             }
         }
         while (depth && f & TCALL_LAST_) {
-            depth--;
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            f = flags[depth / 4] >> depth % 4 * 2 << 3;
+            f = flags[--depth];
         }
         if (!depth)
             return w->error;
@@ -6706,15 +6709,16 @@ static void tcall_show_(tcall_writer *w, tcall_str s, bool string)
         tcall_write_bytes(w, s.ptr, s.len);
         return;
     }
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     tcall_write_content_(w, s);
     tcall_write_text(w, cut ? "...\"" : "\"");
 }
 
-static void tcall_show_found_(tcall_writer *w, tcall_json v)
+static void tcall_show_found_(tcall_writer *w, const char *text,
+                              const tcall_tok *t)
 {
-    tcall_type type = tcall_json_type(v);
-    tcall_str s = tcall_json_str(v);
+    int type = t->type & TCALL_TYPE_;
+    tcall_str s = tcall_tok_str_(text, t);
     if (type >= TCALL_ARRAY)
         s = tcall_str_of(type == TCALL_ARRAY ? "an array" : "an object");
     tcall_show_(w, s, type >= TCALL_STRING);
@@ -6731,7 +6735,7 @@ static void tcall_show_path_(tcall_writer *w, tcall_json v,
         int i = 0;
         for (t++; t += (t->type & TCALL_KEY_) != 0, t + t->span <= tok; i++)
             t += t->span;
-        tcall_write_bytes(w, "/", 1);
+        tcall_write_char_(w, '/');
         if (!(t->type & TCALL_MEMBER_)) {
             w->last = 0; /* no comma */
             tcall_write_int(w, i);
@@ -6749,7 +6753,7 @@ static void tcall_show_path_(tcall_writer *w, tcall_json v,
             from = p + 1;
         }
     }
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
 }
 
 /* The names that the schema around a node has properties for. */
@@ -6772,7 +6776,7 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
 int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
                       const tcall_fault *fault)
 {
-    tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
+    const tcall_tok *found = value.tok + fault->tok;
     int op = tcall_node_op_(&s->program[fault->node]);
     const char *at = s->text + fault->at, *p = at, *message = "not satisfied";
     tcall_str keyword = tcall_slice_(NULL, 0);
@@ -6800,7 +6804,7 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
         keyword.len = (size_t)(p - ++keyword.ptr);
     }
     tcall_write_open(w, '{');
-    tcall_show_path_(w, value, found.tok);
+    tcall_show_path_(w, value, found);
     tcall_write_key(w, "keyword");
     tcall_write_str(w, keyword);
     tcall_write_texts_(w, "'message':'%','expected':", message, NULL);
@@ -6810,7 +6814,7 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
         tcall_show_(w, tcall_text_verbatim_(at), false);
     if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
-        tcall_show_found_(w, found);
+        tcall_show_found_(w, value.text, found);
     }
     return tcall_write_close(w, '}');
 }
@@ -6836,7 +6840,7 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
         tcall_write_open(w, '{');
         tcall_show_path_(w, value, tok);
         tcall_write_key(w, "from");
-        tcall_show_found_(w, tcall_json_cursor_(value.text, tok));
+        tcall_show_found_(w, value.text, tok);
         if (tok->mark != TCALL_MARK_DROP_) {
             tcall_write_key(w, "to");
             tcall_write_comma_(w);
@@ -6916,7 +6920,7 @@ static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
         tcall_write_text(w, what);
         if (refused)
             tcall_write_refusal(w, refused);
-        tcall_write_text(w, "\n");
+        tcall_write_char_(w, '\n');
     }
     return TCALL_E_TOOL;
 }
@@ -6953,9 +6957,9 @@ static const char tcall_row_faults_[] =
     "another tool has this name\0"
     "has no run function\0"
     "has fields: set bind to tcall_bind\0"
-    "has an output schema: set check_output to tcall_check_output\0"
+    "has output: set check_output to tcall_check_output\0"
     "has hooks: set run_hooks to tcall_run_hooks\0"
-    "has no schema: set parameters, or allow_no_schema with a no_schema_mode";
+    "has no schema: set parameters, or allow_no_schema";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -7004,7 +7008,7 @@ static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
             n = tcall_fault_line_(
                 tc, tool,
                 tcall_nth_("parameters: \0output: \0provider_schema: ", i), s);
-        if (n > 0 && s == keep)
+        else if (n > 0 && s == keep)
             tcall_block_grow_(&tc->block, (size_t)n);
         r = tcall_worse_(r, n < 0 ? n : TCALL_OK);
     }
@@ -8955,10 +8959,11 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     base = tc->block.high;
     if (r == TCALL_OK) {
         r = call->error = tcall_hydrate_try_(tc, call, base);
-        if (r < 0)
+        if (r < 0) {
             r = tcall_hydrate_repair_(tc, call, base);
-        if (call->error < 0 && r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
+            if (r == TCALL_OK)
+                r = tcall_hydrate_try_(tc, call, tc->block.high);
+        }
     }
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
@@ -9228,8 +9233,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 static int tcall_write_cut_(tcall_ctx *cx)
 {
     tcall_writer *w = cx->out;
-    size_t start = cx->clean->fill, size = w->len - cx->clean->len;
-    size_t end = w->fill;
+    size_t start = cx->clean->fill, size = w->len - cx->clean->len, n;
     char text[64];
     tcall_writer notice;
     if (w->error != TCALL_E_MEMORY)
@@ -9238,15 +9242,12 @@ static int tcall_write_cut_(tcall_ctx *cx)
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
-    if (end - start > notice.fill)
-        end =
-            start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
-    else
-        end = start;
+    n = w->fill - start;
+    n = n > notice.fill ? tcall_utf8_cut_(w->buf + start, n - notice.fill) : 0;
     tcall_take_back_(cx);
-    w->len += end - start;
-    w->fill = end;
-    if (w->cap - end >= notice.fill)
+    w->len += n;
+    w->fill += n;
+    if (w->cap - w->fill >= notice.fill)
         tcall_write_bytes(w, text, notice.fill);
     return TCALL_OK;
 }
@@ -9653,12 +9654,12 @@ TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 /* The model learns which names there are, so that it can choose again. */
 static void tcall_write_names_(const tcall *tc, tcall_writer *w)
 {
-    size_t i;
+    const tcall_tool *tool;
+    size_t i = 0;
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            tcall_write_string(w, tc->desc.tools[i].name);
+    while ((tool = tcall_each(tc, &i, tc->desc.allow)) != NULL)
+        tcall_write_string(w, tool->name);
     tcall_write_close(w, ']');
 }
 
@@ -9668,27 +9669,28 @@ static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
     size_t n = value.len > 32 ? tcall_utf8_cut_(value.ptr, 31) : value.len;
     tcall_write_text(w, w->last == '(' ? "" : ", ");
     tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
-    tcall_write_text(w, "=");
+    tcall_write_char_(w, '=');
     tcall_write_bytes(w, value.ptr, n);
     tcall_write_text(w, n < value.len ? "..." : "");
 }
 
-/* name(key=value, ...) */
+/* name(key=value, ...): of arguments, which are an object. */
 static void tcall_write_shape_(tcall_writer *w, const char *name,
                                tcall_json args)
 {
-    tcall_json v = tcall_json_first(args);
+    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
     size_t start = w->len;
     tcall_write_text(w, name);
-    tcall_write_text(w, "(");
-    for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
+    tcall_write_char_(w, '(');
+    for (; t < end && w->len - start < 160; t += t->span) {
         char room[32];
         tcall_writer value;
+        tcall_str key = tcall_tok_str_(args.text, t++);
         tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, v);
-        tcall_write_short_(w, tcall_json_key(v), tcall_slice_(room, value.len));
+        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
+        tcall_write_short_(w, key, tcall_slice_(room, value.len));
     }
-    tcall_write_text(w, v.tok ? ", ...)" : ")");
+    tcall_write_text(w, t < end ? ", ...): " : "): ");
 }
 
 /* A value that the schema of a property names; none: one of its type. */
@@ -9732,7 +9734,7 @@ TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
         tcall_write_short_(w, tcall_slice_(room, n),
                            tcall_example_(tcall_text_get_(all, room)));
     }
-    tcall_write_text(w, ")");
+    tcall_write_char_(w, ')');
     tcall_write_unquote(w);
 }
 
@@ -9751,10 +9753,8 @@ TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
     tcall_write_open(w, '{');
     tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
     w->quoted = 1;
-    if (call->tool && call->args.tok) {
+    if (call->tool && call->args.tok)
         tcall_write_shape_(w, call->tool->name, call->args);
-        tcall_write_text(w, ": ");
-    }
     if (cx->by) {
         tcall_write_text(w, cx->by);
         tcall_write_text(w, ": ");
