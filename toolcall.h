@@ -4513,30 +4513,24 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     w->len += n;
     if (skip >= n)
         return;
-    if (!skip && n <= w->cap - w->fill && !w->error) { /* nearly always */
-        if (n == 1)
-            w->buf[w->fill] = *p;
-        else
-            memcpy(w->buf + w->fill, p, n);
-        w->fill += n;
-        return;
-    }
     p += skip;
     n -= skip;
-    while (n && !w->error) {
+    while (!w->error) {
         size_t room = w->cap - w->fill;
         room = room < n ? room : n;
-        if (room)
+        if (room == 1)
+            w->buf[w->fill] = *p;
+        else if (room)
             memcpy(w->buf + w->fill, p, room);
         w->fill += room;
         p += room;
         n -= room;
-        if (n && !w->sink && w->buf)
-            tcall_writer_fail_(w, TCALL_E_MEMORY);
-        else if (n && w->sink)
+        if (!n || (!w->sink && !w->buf))
+            break;
+        if (w->sink)
             tcall_writer_flush(w);
         else
-            break;
+            tcall_writer_fail_(w, TCALL_E_MEMORY);
     }
 }
 
@@ -6964,10 +6958,9 @@ static const char tcall_row_faults_[] =
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
     unsigned wrong = !tool->name || !tcall_name_ok_(tool->name);
-    const tcall_tool *other = tc->desc.tools;
-    for (; tool->name && other != tool; other++)
-        if (other->name && strcmp(other->name, tool->name) == 0)
-            wrong |= 1u << 1;
+    const tcall_tool *first = tcall_find(tc, tcall_str_of(tool->name));
+    if (first && first != tool)
+        wrong |= 1u << 1;
     if (!tool->run)
         wrong |= 1u << 2;
     if (tool->fields && !tool->bind)
