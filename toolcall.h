@@ -4748,12 +4748,12 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one. */
+ * one around it; flags remembers that of each open one, in two bits. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[TOOLCALL_MAX_DEPTH];
+    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
     const tcall_tok *t = value.tok;
-    int depth = 0;
+    int depth = 0, at;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4761,7 +4761,9 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                flags[depth++] = (uint8_t)f;
+                at = depth % 4 * 2;
+                bits = &flags[depth++ / 4];
+                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4776,7 +4778,8 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         }
         while (depth && f & TCALL_LAST_) {
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            f = flags[--depth];
+            depth--;
+            f = flags[depth / 4] >> depth % 4 * 2 << 3;
         }
         if (!depth)
             return w->error;
@@ -9614,7 +9617,7 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    int (*run_hooks)(tcall_ctx *) = cx->tc->desc.run_hooks;
+    const bool run_hooks = cx->tc->desc.run_hooks != NULL;
     /* Stages at which the library itself does something. */
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
@@ -9632,7 +9635,7 @@ TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
             cx->at = 0;
         }
         if (run_hooks)
-            r = run_hooks(cx);
+            r = cx->tc->desc.run_hooks(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
         if (tcall_waits_(r))
