@@ -79,64 +79,64 @@ extern "C" {
 
 /* X(name, code, text): code is for machines and stable, text is for the model
  * or the developer; where it is empty the code says it all. */
-#define TCALL_ERRORS(X)                                              \
-    X(AGAIN, "again", "")                                            \
-    X(MEMORY, "memory", "the block is too small")                    \
-    X(USAGE, "usage", "wrong use of the function")                   \
-    X(TRUNCATED, "truncated", "the text ends before it is complete") \
-    X(BARE_WORD, "bare-word", "")                                    \
-    X(BAD_VALUE, "bad-value", "")                                    \
-    X(MISSING_COMMA, "missing-comma", "")                            \
-    X(MISSING_COLON, "missing-colon", "")                            \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")       \
-    X(BAD_ESCAPE, "bad-escape", "")                                  \
-    X(BAD_KEY, "bad-key", "a key must be a string")                  \
-    X(BRACKETS, "bracket-mismatch", "")                              \
-    X(TRAILING, "trailing-data", "")                                 \
-    X(MULTIPLE, "multiple-values", "")                               \
-    X(NOT_OBJECT, "root-not-object", "must be one JSON object")      \
-    X(NUL, "nul", "")                                                \
-    X(UTF8, "utf-8", "")                                             \
-    X(DUPLICATE, "duplicate-key", "")                                \
-    X(DEPTH, "depth", "")                                            \
-    X(RANGE, "range", "")                                            \
-    X(BUDGET, "budget", "checking takes too many steps")             \
-    X(SCHEMA, "schema", "the schema cannot be used")                 \
-    X(INVALID, "invalid", "the arguments do not fit the schema")     \
-    X(TOOL, "tool", "wrong tool definition")                         \
-    X(UNKNOWN, "unknown-tool", "")                                   \
-    X(DENIED, "denied", "")                                          \
-    X(APPROVAL, "approval", "waits for approval")                    \
-    X(FAILED, "failed", "the tool failed")                           \
-    X(CUT, "cut", "the call was cut off: send it again")             \
-    X(PROVIDER, "provider", "the provider reports an error")         \
-    X(REQUEST, "request", "the provider refused the request")        \
-    X(NOT_FOUND, "not-found", "no such model or address")            \
-    X(CONTEXT, "context", "the conversation is too long")            \
-    X(REFUSED, "refused", "the provider refused the content")        \
-    X(OVERLOAD, "overload", "the provider is overloaded: wait")      \
-    X(AUTH, "auth", "the provider refused the key")                  \
-    X(RATE, "rate", "too many requests: wait")                       \
-    X(RESOLVE, "resolve", "unknown host")                            \
-    X(CONNECT, "connect", "host not reached")                        \
-    X(TLS, "tls", "TLS failed")                                      \
-    X(CERTIFICATE, "certificate", "certificate not trusted")         \
-    X(WRONG_HOST, "wrong-host", "")                                  \
-    X(EXPIRED, "expired", "")                                        \
-    X(NOT_YET, "not-yet-valid", "")                                  \
-    X(CLOCK, "clock-not-set", "")                                    \
-    X(ENTROPY, "no-entropy", "")                                     \
-    X(TIMEOUT, "timeout", "")                                        \
-    X(CLOSED, "closed", "the connection ended too early")            \
-    X(PROTOCOL, "protocol", "not what the protocol allows")          \
-    X(LIMIT, "limit", "a limit was reached")                         \
-    X(CANCELLED, "cancelled", "")                                    \
-    X(ABORTED, "aborted", "")                                        \
-    X(SERVICE, "service", "a service is missing: ")                  \
-    X(OUTPUT, "output", "the output does not fit its schema")        \
-    X(TWICE, "twice", "this call has run before: it runs only once") \
-    X(LOOP, "loop", "")                                              \
-    X(STALE, "stale", "it has changed: read it again")               \
+#define TCALL_ERRORS(X)                                         \
+    X(AGAIN, "again", "")                                       \
+    X(MEMORY, "memory", "block too small")                      \
+    X(USAGE, "usage", "wrong use")                              \
+    X(TRUNCATED, "truncated", "the text ends too early")        \
+    X(BARE_WORD, "bare-word", "")                               \
+    X(BAD_VALUE, "bad-value", "")                               \
+    X(MISSING_COMMA, "missing-comma", "")                       \
+    X(MISSING_COLON, "missing-colon", "")                       \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")  \
+    X(BAD_ESCAPE, "bad-escape", "")                             \
+    X(BAD_KEY, "bad-key", "a key must be a string")             \
+    X(BRACKETS, "bracket-mismatch", "")                         \
+    X(TRAILING, "trailing-data", "")                            \
+    X(MULTIPLE, "multiple-values", "")                          \
+    X(NOT_OBJECT, "root-not-object", "must be one JSON object") \
+    X(NUL, "nul", "")                                           \
+    X(UTF8, "utf-8", "")                                        \
+    X(DUPLICATE, "duplicate-key", "")                           \
+    X(DEPTH, "depth", "")                                       \
+    X(RANGE, "range", "")                                       \
+    X(BUDGET, "budget", "too many steps to check")              \
+    X(SCHEMA, "schema", "unusable schema")                      \
+    X(INVALID, "invalid", "arguments do not fit the schema")    \
+    X(TOOL, "tool", "wrong tool definition")                    \
+    X(UNKNOWN, "unknown-tool", "")                              \
+    X(DENIED, "denied", "")                                     \
+    X(APPROVAL, "approval", "waits for approval")               \
+    X(FAILED, "failed", "the tool failed")                      \
+    X(CUT, "cut", "cut off: send it again")                     \
+    X(PROVIDER, "provider", "the provider reports an error")    \
+    X(REQUEST, "request", "the request was refused")            \
+    X(NOT_FOUND, "not-found", "no such model or address")       \
+    X(CONTEXT, "context", "conversation too long")              \
+    X(REFUSED, "refused", "the content was refused")            \
+    X(OVERLOAD, "overload", "provider overloaded: wait")        \
+    X(AUTH, "auth", "the key was refused")                      \
+    X(RATE, "rate", "too many requests: wait")                  \
+    X(RESOLVE, "resolve", "unknown host")                       \
+    X(CONNECT, "connect", "host not reached")                   \
+    X(TLS, "tls", "TLS failed")                                 \
+    X(CERTIFICATE, "certificate", "certificate not trusted")    \
+    X(WRONG_HOST, "wrong-host", "")                             \
+    X(EXPIRED, "expired", "")                                   \
+    X(NOT_YET, "not-yet-valid", "")                             \
+    X(CLOCK, "clock-not-set", "")                               \
+    X(ENTROPY, "no-entropy", "")                                \
+    X(TIMEOUT, "timeout", "")                                   \
+    X(CLOSED, "closed", "connection ended too early")           \
+    X(PROTOCOL, "protocol", "against the protocol")             \
+    X(LIMIT, "limit", "a limit was reached")                    \
+    X(CANCELLED, "cancelled", "")                               \
+    X(ABORTED, "aborted", "")                                   \
+    X(SERVICE, "service", "a service is missing")               \
+    X(OUTPUT, "output", "output does not fit its schema")       \
+    X(TWICE, "twice", "has run before: runs only once")         \
+    X(LOOP, "loop", "")                                         \
+    X(STALE, "stale", "has changed: read it again")             \
     X(UNREAD, "unread", "read it first")
 
 enum {
@@ -2358,7 +2358,15 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* All in one string: a table of pointers would double its size. */
+/* The n-th of texts that stand one behind the other, each ended by NUL: a
+ * table of pointers would double their size, and be linked with all of them. */
+static const char *tcall_nth_(const char *texts, int n)
+{
+    while (n-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 static const char tcall_errors_[] =
 #define TCALL_X_(name, code, text) code "\0" text "\0"
     TCALL_ERRORS(TCALL_X_)
@@ -2367,13 +2375,9 @@ static const char tcall_errors_[] =
 
 static const char *tcall_error_part_(int error, int part)
 {
-    const char *p = tcall_errors_;
-    int n = 2 * (-1 - error) + part;
     if (error >= 0 || error < -TCALL_I_COUNT)
         return error < 0 ? "?" : "ok";
-    while (n-- > 0)
-        p += strlen(p) + 1;
-    return p;
+    return tcall_nth_(tcall_errors_, 2 * (-1 - error) + part);
 }
 
 const char *tcall_error_code(int error)
@@ -4525,30 +4529,24 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     w->len += n;
     if (skip >= n)
         return;
-    if (!skip && n <= w->cap - w->fill && !w->error) { /* nearly always */
-        if (n == 1)
-            w->buf[w->fill] = *p;
-        else
-            memcpy(w->buf + w->fill, p, n);
-        w->fill += n;
-        return;
-    }
     p += skip;
     n -= skip;
-    while (n && !w->error) {
+    while (!w->error) {
         size_t room = w->cap - w->fill;
         room = room < n ? room : n;
-        if (room)
+        if (room == 1)
+            w->buf[w->fill] = *p;
+        else if (room)
             memcpy(w->buf + w->fill, p, room);
         w->fill += room;
         p += room;
         n -= room;
-        if (n && !w->sink && w->buf)
-            tcall_writer_fail_(w, TCALL_E_MEMORY);
-        else if (n && w->sink)
+        if (!n || (!w->sink && !w->buf))
+            break;
+        if (w->sink)
             tcall_writer_flush(w);
         else
-            break;
+            tcall_writer_fail_(w, TCALL_E_MEMORY);
     }
 }
 
@@ -4619,25 +4617,30 @@ int tcall_write_text(tcall_writer *w, const char *text)
     return tcall_write_bytes(w, text, strlen(text));
 }
 
+static int tcall_write_char_(tcall_writer *w, char c)
+{
+    return tcall_write_bytes(w, &c, 1);
+}
+
 /* A value begins: a comma stands before it unless it is the first. */
 static void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
         w->last != ':')
-        tcall_write_bytes(w, ",", 1);
+        tcall_write_char_(w, ',');
 }
 
 int tcall_write_open(tcall_writer *w, char bracket)
 {
     tcall_write_comma_(w);
     w->depth++;
-    return tcall_write_bytes(w, &bracket, 1);
+    return tcall_write_char_(w, bracket);
 }
 
 int tcall_write_close(tcall_writer *w, char bracket)
 {
     w->depth--;
-    return tcall_write_bytes(w, &bracket, 1);
+    return tcall_write_char_(w, bracket);
 }
 
 /* Inside quoted output the string's own escapes are escaped once more. */
@@ -4649,9 +4652,9 @@ static void tcall_write_content_(tcall_writer *w, tcall_str text)
 int tcall_write_str(tcall_writer *w, tcall_str text)
 {
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     tcall_write_content_(w, text);
-    return tcall_write_bytes(w, "\"", 1);
+    return tcall_write_char_(w, '"');
 }
 
 int tcall_write_string(tcall_writer *w, const char *text)
@@ -4662,13 +4665,30 @@ int tcall_write_string(tcall_writer *w, const char *text)
 int tcall_write_key(tcall_writer *w, const char *key)
 {
     tcall_write_string(w, key);
-    return tcall_write_bytes(w, ":", 1);
+    return tcall_write_char_(w, ':');
 }
 
 int tcall_write_verbatim(tcall_writer *w, tcall_str json)
 {
     tcall_write_comma_(w);
     return tcall_write_bytes(w, json.ptr, json.len);
+}
+
+/* JSON that is given as a form, with ' for the quotes; each % is the content of
+ * a string, first a and then b. */
+static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
+                               const char *b)
+{
+    tcall_write_comma_(w);
+    for (; *form; form++) {
+        char c = *form == '\'' ? '"' : *form;
+        if (c != '%') {
+            tcall_write_char_(w, c);
+        } else {
+            tcall_write_content_(w, tcall_str_of(a));
+            a = b;
+        }
+    }
 }
 
 int tcall_write_fixed(tcall_writer *w, long value, int decimals)
@@ -4708,7 +4728,7 @@ int tcall_write_null(tcall_writer *w)
 int tcall_write_quote(tcall_writer *w)
 {
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     w->quoted = 1;
     w->last = 0;
     return w->error;
@@ -4717,7 +4737,7 @@ int tcall_write_quote(tcall_writer *w)
 int tcall_write_unquote(tcall_writer *w)
 {
     w->quoted = 0;
-    return tcall_write_bytes(w, "\"", 1);
+    return tcall_write_char_(w, '"');
 }
 
 /* What checking with coercion decided about a value (tcall_tok.mark). */
@@ -4734,12 +4754,13 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 {
     tcall_str s = tcall_tok_str_(text, t);
     if (t->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(w, *s.ptr == 'T');
+        s = *s.ptr == 'T' ? tcall_slice_("true", 4) : tcall_slice_("false", 5);
     else if ((t->type & TCALL_TYPE_) == TCALL_STRING &&
-             t->mark != TCALL_MARK_JSON_)
+             t->mark != TCALL_MARK_JSON_) {
         tcall_write_str(w, s);
-    else
-        tcall_write_verbatim(w, s);
+        return;
+    }
+    tcall_write_verbatim(w, s);
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
@@ -4767,13 +4788,13 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         } else {
             tcall_write_scalar_(w, value.text, t);
             if (f & TCALL_KEY_) {
-                tcall_write_bytes(w, ":", 1);
+                tcall_write_char_(w, ':');
                 continue;
             }
         }
         while (depth && f & TCALL_LAST_) {
-            depth--;
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
+            depth--;
             f = flags[depth / 4] >> depth % 4 * 2 << 3;
         }
         if (!depth)
@@ -5102,20 +5123,18 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
     return NULL;
 }
 
-/* The value of the member, NULL: none. */
+/* The value of a member, NULL: there is none, or p is no object. */
 static const char *tcall_text_get_(const char *p, const char *name)
 {
-    p = tcall_text_member_(p, tcall_str_of(name));
+    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
     return p ? tcall_text_value_(p) : NULL;
 }
 
-/* The first element of an array at p, NULL: none. */
+/* The first element, NULL: there is none, or p is no array. */
 static const char *tcall_text_first_(const char *p)
 {
-    if (!p || *p != '[')
-        return NULL;
-    p = tcall_text_next_(p + 1);
-    return *p == ']' ? NULL : p;
+    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
+    return p && *p != ']' ? p : NULL;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -6664,15 +6683,16 @@ static void tcall_show_(tcall_writer *w, tcall_str s, bool string)
         tcall_write_bytes(w, s.ptr, s.len);
         return;
     }
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     tcall_write_content_(w, s);
     tcall_write_text(w, cut ? "...\"" : "\"");
 }
 
-static void tcall_show_found_(tcall_writer *w, tcall_json v)
+static void tcall_show_found_(tcall_writer *w, const char *text,
+                              const tcall_tok *t)
 {
-    tcall_type type = tcall_json_type(v);
-    tcall_str s = tcall_json_str(v);
+    int type = t->type & TCALL_TYPE_;
+    tcall_str s = tcall_tok_str_(text, t);
     if (type >= TCALL_ARRAY)
         s = tcall_str_of(type == TCALL_ARRAY ? "an array" : "an object");
     tcall_show_(w, s, type >= TCALL_STRING);
@@ -6682,30 +6702,32 @@ static void tcall_show_found_(tcall_writer *w, tcall_json v)
 static void tcall_show_path_(tcall_writer *w, tcall_json v,
                              const tcall_tok *tok)
 {
-    tcall_write_key(w, "path");
-    tcall_write_bytes(w, "\"", 1);
-    while (v.tok < tok) {
-        tcall_str name;
+    const tcall_tok *t = v.tok;
+    tcall_write_texts_(w, "'path':'", NULL, NULL);
+    while (t < tok) {
+        const char *p, *from, *end;
         int i = 0;
-        for (v = tcall_json_first(v); v.tok + v.tok->span <= tok; i++)
-            v = tcall_json_next(v);
-        name = tcall_json_key(v);
-        tcall_write_bytes(w, "/", 1);
-        if (!(v.tok->type & TCALL_MEMBER_)) {
+        for (t++; t += (t->type & TCALL_KEY_) != 0, t + t->span <= tok; i++)
+            t += t->span;
+        tcall_write_char_(w, '/');
+        if (!(t->type & TCALL_MEMBER_)) {
             w->last = 0; /* no comma */
             tcall_write_int(w, i);
+            continue;
         }
-        while (name.len) {
-            size_t n = 0;
-            while (n < name.len && name.ptr[n] != '/' && name.ptr[n] != '~')
-                n++;
-            tcall_write_content_(w, tcall_slice_(name.ptr, n));
-            if (n < name.len)
-                tcall_write_bytes(w, name.ptr[n++] == '/' ? "~1" : "~0", 2);
-            name = tcall_slice_(name.ptr + n, name.len - n);
+        from = v.text + t[-1].start;
+        end = v.text + t[-1].end;
+        for (p = from;; p++) {
+            if (p < end && *p != '/' && *p != '~')
+                continue;
+            tcall_write_content_(w, tcall_slice_(from, (size_t)(p - from)));
+            if (p == end)
+                break;
+            tcall_write_text(w, *p == '/' ? "~1" : "~0");
+            from = p + 1;
         }
     }
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
 }
 
 /* The names that the schema around a node has properties for. */
@@ -6728,49 +6750,45 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
 int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
                       const tcall_fault *fault)
 {
-    tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
+    const tcall_tok *found = value.tok + fault->tok;
     int op = tcall_node_op_(&s->program[fault->node]);
-    const char *at = s->text + fault->at, *end = at, *p = at;
-    const char *keyword = NULL, *message = "not satisfied";
+    const char *at = s->text + fault->at, *p = at, *message = "not satisfied";
+    tcall_str keyword = tcall_slice_(NULL, 0);
     if (op == TCALL_K_REQUIRED_) {
-        keyword = "required";
+        keyword = tcall_slice_("required", 8);
         message = "missing property";
     } else if (op <= TCALL_K_DEFS_ && *at != '[' && op != TCALL_K_NOT_ &&
                op != TCALL_K_CONTAINS_) {
-        p = *at == '"' ? tcall_text_value_(at) : at;
-        if (*p == '{') { /* what stands there is a schema: its type */
-            keyword = "type";
+        at = *at == '"' ? tcall_text_value_(at) : at;
+        message = "not allowed";
+        if (*at == '{') { /* what stands there is a schema: its type */
+            at = tcall_text_get_(at, "type");
+            keyword = tcall_slice_("type", 4);
             message = "wrong type";
-            at = tcall_text_get_(p, keyword);
-        } else {
-            keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
-            message = "not allowed";
-            at = p;
+        } else if (op != TCALL_K_ADDITIONAL_) {
+            keyword = tcall_slice_(at, 5); /* false */
         }
     }
-    tcall_write_open(w, '{');
-    tcall_show_path_(w, value, found.tok);
-    tcall_write_key(w, "keyword");
-    if (keyword) {
-        tcall_write_string(w, keyword);
-    } else { /* it stands in front of the value */
-        while (*--end != '"')
+    if (!keyword.ptr) { /* it stands in front of the value */
+        while (*--p != '"')
             ;
-        for (p = end; *--p != '"';)
+        keyword.ptr = p;
+        while (*--keyword.ptr != '"')
             ;
-        tcall_write_str(w, tcall_slice_(p + 1, (size_t)(end - p - 1)));
+        keyword.len = (size_t)(p - ++keyword.ptr);
     }
-    tcall_write_key(w, "message");
-    tcall_write_string(w, message);
-    tcall_write_key(w, "expected");
+    tcall_write_open(w, '{');
+    tcall_show_path_(w, value, found);
+    tcall_write_key(w, "keyword");
+    tcall_write_str(w, keyword);
+    tcall_write_texts_(w, "'message':'%','expected':", message, NULL);
     if (op == TCALL_K_ADDITIONAL_ && *at == 'f')
         tcall_show_names_(w, s, fault->node);
     else
-        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)),
-                    false);
+        tcall_show_(w, tcall_text_verbatim_(at), false);
     if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
-        tcall_show_found_(w, found);
+        tcall_show_found_(w, value.text, found);
     }
     return tcall_write_close(w, '}');
 }
@@ -6796,7 +6814,7 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
         tcall_write_open(w, '{');
         tcall_show_path_(w, value, tok);
         tcall_write_key(w, "from");
-        tcall_show_found_(w, tcall_json_cursor_(value.text, tok));
+        tcall_show_found_(w, value.text, tok);
         if (tok->mark != TCALL_MARK_DROP_) {
             tcall_write_key(w, "to");
             tcall_write_comma_(w);
@@ -6855,30 +6873,28 @@ const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 static bool tcall_name_ok_(const char *name)
 {
     size_t i;
-    for (i = 0; name[i]; i++) {
+    for (i = 0; name[i] && i <= 64; i++) {
         char c = (char)(name[i] | 0x20);
         bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
         bool other = tcall_is_digit_(name[i]) || name[i] == '-';
-        if (i == 64 || !(letter || (other && i > 0)))
+        if (!letter && !(other && i > 0))
             return false;
     }
-    return i > 0;
+    return i > 0 && i <= 64;
 }
 
 /* One line of the report: "name: what"; a refused schema says why itself. */
 static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
-                             const char *subject, const char *what,
-                             const tcall_schema *refused)
+                             const char *what, const tcall_schema *refused)
 {
     tcall_writer *w = tc->desc.report;
     if (w) {
         tcall_write_text(w, tool->name ? tool->name : "(no name)");
         tcall_write_text(w, ": ");
-        tcall_write_text(w, subject);
         tcall_write_text(w, what);
         if (refused)
             tcall_write_refusal(w, refused);
-        tcall_write_text(w, "\n");
+        tcall_write_char_(w, '\n');
     }
     return TCALL_E_TOOL;
 }
@@ -6895,59 +6911,47 @@ static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
     return r;
 }
 
-/* A schema of a row: it must compile; keep holds its program in the block. A
- * foreign validator decides itself what it can check. */
-static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
-                             tcall_schema *keep)
+/* A schema of a row must compile. A foreign validator decides itself what it
+ * can check. */
+static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
 {
-    tcall_schema scratch, *s = keep ? keep : &scratch;
     int r;
-    if (!text)
-        return TCALL_OK;
-    if (tc->desc.validator)
-        return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK
-                   ? TCALL_OK
-                   : tcall_fault_line_(tc, tool, which, "is not JSON", NULL);
-    r = tcall_tool_compile_(tc, s, text);
-    if (r == TCALL_E_SCHEMA)
-        return tcall_fault_line_(tc, tool, which, "", s);
-    if (r >= 0 && keep)
-        tcall_block_grow_(&tc->block, (size_t)r);
-    return r < 0 ? r : TCALL_OK;
+    if (!tc->desc.validator)
+        return tcall_tool_compile_(tc, s, text);
+    r = tcall_scan_whole_(tcall_str_of(text));
+    s->text = NULL;
+    s->reason = "is not JSON";
+    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
-/* All faults of one row but for its schemas. */
-static int tcall_tool_check_(tcall *tc, const tcall_tool *tool)
+/* What is wrong with a row but for its schemas: bits, and their words. */
+static const char tcall_row_faults_[] =
+    "the name must be 1 to 64 of A-Z a-z 0-9 _ - and begin with a letter or "
+    "_\0"
+    "another tool has this name\0"
+    "has no run function\0"
+    "has fields: set bind to tcall_bind\0"
+    "has output: set check_output to tcall_check_output\0"
+    "has hooks: set run_hooks to tcall_run_hooks\0"
+    "has no schema: set parameters, or allow_no_schema";
+
+static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
-    int r = TCALL_OK;
-    const tcall_tool *other = tc->desc.tools;
-    if (!tool->name || !tcall_name_ok_(tool->name))
-        r = tcall_fault_line_(tc, tool, "the name ",
-                              "must be 1 to 64 of A-Z a-z 0-9 _ - and begin "
-                              "with a letter or _",
-                              NULL);
-    for (; tool->name && other != tool; other++)
-        if (other->name && strcmp(other->name, tool->name) == 0)
-            r = tcall_fault_line_(tc, tool, "another tool ", "has this name",
-                                  NULL);
+    unsigned wrong = !tool->name || !tcall_name_ok_(tool->name);
+    const tcall_tool *first = tcall_find(tc, tcall_str_of(tool->name));
+    if (first && first != tool)
+        wrong |= 1u << 1;
     if (!tool->run)
-        r = tcall_fault_line_(tc, tool, "has no run function", "", NULL);
+        wrong |= 1u << 2;
     if (tool->fields && !tool->bind)
-        r = tcall_fault_line_(tc, tool,
-                              "has fields: ", "set bind to tcall_bind", NULL);
+        wrong |= 1u << 3;
     if (tool->output && !tool->check_output)
-        r = tcall_fault_line_(tc, tool, "has an output schema: ",
-                              "set check_output to tcall_check_output", NULL);
+        wrong |= 1u << 4;
     if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
-        r = tcall_fault_line_(
-            tc, tool, "has hooks: ", "set run_hooks to tcall_run_hooks", NULL);
+        wrong |= 1u << 5;
     if (!tool->parameters && !tool->allow_no_schema)
-        r = tcall_fault_line_(tc, tool, "has no schema: ",
-                              "set parameters, or allow_no_schema with a "
-                              "no_schema_mode",
-                              NULL);
-    return r;
+        wrong |= 1u << 6;
+    return wrong;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -6957,16 +6961,31 @@ static int tcall_worse_(int a, int b)
     return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
 }
 
+/* All faults of a row; keep holds the program of its parameters in the block.
+ */
 static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
 {
     const tcall_tool *tool = &tc->desc.tools[index];
-    int r = tcall_tool_check_(tc, tool);
-    r = tcall_worse_(
-        r, tcall_schema_add_(tc, tool, "parameters: ", tool->parameters, keep));
-    r = tcall_worse_(
-        r, tcall_schema_add_(tc, tool, "output: ", tool->output, NULL));
-    return tcall_worse_(r, tcall_schema_add_(tc, tool, "provider_schema: ",
-                                             tool->provider_schema, NULL));
+    const char *const texts[] = {tool->parameters, tool->output,
+                                 tool->provider_schema};
+    unsigned wrong = tcall_tool_check_(tc, tool);
+    int i, r = TCALL_OK;
+    for (i = 0; wrong >> i; i++)
+        if (wrong >> i & 1)
+            r = tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, i),
+                                  NULL);
+    for (i = 0; i < 3; i++) {
+        tcall_schema scratch, *s = keep && i == 0 ? keep : &scratch;
+        int n = texts[i] ? tcall_schema_add_(tc, s, texts[i]) : TCALL_OK;
+        if (n == TCALL_E_SCHEMA)
+            n = tcall_fault_line_(
+                tc, tool,
+                tcall_nth_("parameters: \0output: \0provider_schema: ", i), s);
+        else if (n > 0 && s == keep)
+            tcall_block_grow_(&tc->block, (size_t)n);
+        r = tcall_worse_(r, n < 0 ? n : TCALL_OK);
+    }
+    return r;
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -7024,7 +7043,7 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     if (!tc->rows)
         return TCALL_E_USAGE;
     if (tool->name && tcall_find(tc, tcall_str_of(tool->name)))
-        return tcall_fault_line_(tc, tool, "another tool ", "has this name",
+        return tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, 1),
                                  NULL);
     if (tc->block.high == 0) /* no call is under way */
         for (i = 0; i < all && tc->rows[i].permissions != TCALL_GONE_; i++)
@@ -8755,21 +8774,37 @@ void tcall_release(tcall *tc, tcall_call *call)
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-static tcall_str tcall_hydrate_gap_(const tcall_block *b, size_t skip)
+static char *tcall_hydrate_gap_(const tcall_block *b, size_t skip, size_t *size)
 {
     size_t start = (b->low + skip + 7) & ~(size_t)7;
     size_t end = b->size - b->high;
-    return tcall_slice_(b->base + (start < end ? start : end),
-                        start < end ? end - start : 0);
+    start = start < end ? start : end;
+    *size = end - start;
+    return b->base + start;
 }
 
-/* Holds n bytes that were made at `from` in the free part. */
+/* Writes to the free part. */
+static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
+{
+    tcall_writer_init(w, tcall_block_gap_(b), tcall_block_free_(b));
+}
+
+/* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
 static char *tcall_hydrate_hold_(tcall_block *b, const char *from, size_t n)
 {
     char *to = (char *)tcall_block_take_(b, n);
-    if (to)
+    if (to && n)
         memmove(to, from, n);
     return to;
+}
+
+/* The same for text. What does not fit is empty. */
+static int tcall_hydrate_keep_(tcall_block *b, const char *from, size_t n,
+                               tcall_str *to)
+{
+    to->ptr = tcall_hydrate_hold_(b, from, n);
+    to->len = to->ptr ? n : 0;
+    return to->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Parses text into the end of the block; what lies in the first `skip` bytes
@@ -8778,25 +8813,24 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
                                size_t skip)
 {
     tcall_block *b = &tc->block;
-    tcall_str gap = tcall_hydrate_gap_(b, skip);
+    size_t size;
+    char *gap = tcall_hydrate_gap_(b, skip, &size);
     tcall_args args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_arguments,
-                            (void *)(b->base + (gap.ptr - b->base)), gap.len);
+    int r = tcall_args_read(&args, text, tc->desc.strict_arguments, gap, size);
     if (r == TCALL_E_MEMORY)
-        tcall_block_room_(b,
-                          (size_t)(gap.ptr - tcall_block_gap_(b)) + args.used);
+        tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
         call->error_at = args.at;
         return r;
     }
     if (!skip)
         call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(b, gap.ptr, args.used);
-    call->args.text = held + (args.root.text - gap.ptr);
+    held = tcall_hydrate_hold_(b, gap, args.used);
+    call->args.text = held + (args.root.text - gap);
     call->args.tok =
-        (const tcall_tok *)(const void *)(held + ((const char *)args.root.tok -
-                                                  gap.ptr));
+        (const tcall_tok *)(const void *)(held +
+                                          ((const char *)args.root.tok - gap));
     return TCALL_OK;
 }
 
@@ -8830,10 +8864,8 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
                               tcall_json value, tcall_check *check)
 {
-    tcall_str gap = tcall_hydrate_gap_(b, 0);
     int r;
-    check->memory = (void *)(b->base + (gap.ptr - b->base));
-    check->size = gap.len;
+    check->memory = tcall_hydrate_gap_(b, 0, &check->size);
     r = tcall_schema_check(s, value, check);
     if (r == TCALL_OK || r == TCALL_E_MEMORY)
         tcall_block_room_(b, check->need);
@@ -8867,7 +8899,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     tcall_json marked = call->args;
     tcall_writer w;
     size_t text;
-    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_hydrate_writer_(b, &w);
     tcall_write_json(&w, marked);
     text = w.len;
     w.last = 0;
@@ -8875,8 +8907,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     if (!tcall_block_room_(b, w.len))
         return TCALL_E_MEMORY;
     b->high = base;
-    call->coerced.len = w.len - text;
-    call->coerced.ptr = tcall_hydrate_hold_(b, w.buf + text, call->coerced.len);
+    tcall_hydrate_keep_(b, w.buf + text, w.len - text, &call->coerced);
     return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
 }
 
@@ -8886,12 +8917,9 @@ TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_block *b = &tc->block;
     tcall_writer why;
     int r;
-    tcall_writer_init(&why, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_hydrate_writer_(b, &why);
     r = v->check(v->user, call->tool, call->args, &why);
-    call->why.len = why.fill;
-    call->why.ptr = tcall_hydrate_hold_(b, why.buf, why.fill);
-    if (!call->why.ptr)
-        call->why.len = 0;
+    tcall_hydrate_keep_(b, why.buf, why.fill, &call->why);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -8926,27 +8954,19 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
 {
     tcall_block *b = &tc->block;
     tcall_writer w;
-    const char *held;
-    tcall_event event;
     int r = call->error;
     if (!tc->desc.repair || r == TCALL_E_MEMORY)
         return r;
     tc->repairs++;
-    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_hydrate_writer_(b, &w);
     if (tc->desc.repair(tc->desc.user, call, &w) < 0 || w.error)
         return r;
     b->high = base;
-    held = tcall_hydrate_hold_(b, w.buf, w.fill);
-    if (!held)
-        return TCALL_E_MEMORY;
     call->original = call->arguments;
-    call->arguments = tcall_slice_(held, w.fill);
+    if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
+        return TCALL_E_MEMORY;
     call->repaired = true;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.error = r;
-    event.text = call->arguments;
-    tcall_tell_(tc, &event, TCALL_EVENT_REPAIR);
+    tcall_tell_call_(tc, call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
@@ -8967,11 +8987,8 @@ TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     path = tcall_block_gap_(b);
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
     r = tool->bind(call->bound, call->args, tool->fields, path, cap);
-    if (r < 0 && cap) {
-        call->why.len = strlen(path);
-        call->why.ptr = tcall_hydrate_hold_(b, path, call->why.len);
-        call->why.len = call->why.ptr ? call->why.len : 0;
-    }
+    if (r < 0 && cap)
+        tcall_hydrate_keep_(b, path, strlen(path), &call->why);
     return r;
 }
 
@@ -8987,10 +9004,11 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     base = tc->block.high;
     if (r == TCALL_OK) {
         r = call->error = tcall_hydrate_try_(tc, call, base);
-        if (r < 0)
+        if (r < 0) {
             r = tcall_hydrate_repair_(tc, call, base);
-        if (call->error < 0 && r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
+            if (r == TCALL_OK)
+                r = tcall_hydrate_try_(tc, call, tc->block.high);
+        }
     }
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
@@ -9204,13 +9222,7 @@ const char *tcall_error_type(int error)
 /* A copy in the block. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
 {
-    char *copy = (char *)tcall_block_take_(&cx->tc->block, text.len);
-    if (!copy)
-        return TCALL_E_MEMORY;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    *to = tcall_slice_(copy, text.len);
-    return TCALL_OK;
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, to);
 }
 
 /* ---- input and output ---- */
@@ -9219,6 +9231,12 @@ tcall_str tcall_output(const tcall_ctx *cx)
 {
     size_t start = cx->clean->fill;
     return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+}
+
+/* What was written is taken back. */
+TCALL_APART_ static void tcall_take_back_(tcall_ctx *cx)
+{
+    *cx->out = *cx->clean;
 }
 
 /* What is about to be replaced goes to the history. */
@@ -9244,8 +9262,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     if (!call->tool || cx->state != TCALL_GOING_ || cx->begun)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
-    if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
+    if (!c || tcall_keep_(cx, text, &text) < 0)
         return call->error = TCALL_E_MEMORY;
+    call->arguments = text;
     c->input = call->args;
     call->approved = call->validated = false;
     call->cut = 0;
@@ -9256,9 +9275,10 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 }
 
 /* What was written did not fit: keep whole characters and say so. */
-static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
+static int tcall_write_cut_(tcall_ctx *cx)
 {
-    size_t start = clean->fill, size = w->len - clean->len, end = w->fill;
+    tcall_writer *w = cx->out;
+    size_t start = cx->clean->fill, size = w->len - cx->clean->len, n;
     char text[64];
     tcall_writer notice;
     if (w->error != TCALL_E_MEMORY)
@@ -9267,15 +9287,12 @@ static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
-    if (end - start > notice.fill)
-        end =
-            start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
-    else
-        end = start;
-    *w = *clean;
-    w->len += end - start;
-    w->fill = end;
-    if (w->cap - end >= notice.fill)
+    n = w->fill - start;
+    n = n > notice.fill ? tcall_utf8_cut_(w->buf + start, n - notice.fill) : 0;
+    tcall_take_back_(cx);
+    w->len += n;
+    w->fill += n;
+    if (w->cap - w->fill >= notice.fill)
         tcall_write_bytes(w, text, notice.fill);
     return TCALL_OK;
 }
@@ -9290,9 +9307,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
             text.ptr = c->output.ptr + (text.ptr - old.ptr);
     }
-    *cx->out = *cx->clean;
+    tcall_take_back_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
-    return tcall_write_cut_(cx->out, cx->clean);
+    return tcall_write_cut_(cx);
 }
 
 /* ---- result ---- */
@@ -9525,7 +9542,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 static bool tcall_must_ask_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads = tcall_needs(tool) == TCALL_READ;
+    bool reads = tool->permissions == TCALL_READ;
     if (tool->confirm || call->cx.asks || (call->repaired && !reads))
         return true;
     if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
@@ -9583,11 +9600,12 @@ static int tcall_run_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     uint32_t before = tcall_now_(cx->tc);
     const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r = over;
-    if (over < 0 && cx->phase != TCALL_RUN_POLLED_)
-        return over;
-    if (over < 0)
+    int over = tcall_over_(cx), r;
+    if (over < 0) {
+        if (cx->phase != TCALL_RUN_POLLED_)
+            return over;
         cx->stop = over;
+    }
     cx->begun = true;
     cx->hook = NULL;
     cx->out->last = 0;
@@ -9597,18 +9615,18 @@ static int tcall_run_(tcall_ctx *cx)
     cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                 : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                         : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r))
-        *cx->out = *cx->clean;
-    if (over < 0)
-        return over;
+    if (over < 0 || tcall_waits_(r)) {
+        tcall_take_back_(cx);
+        return over < 0 ? over : r;
+    }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx->out, cx->clean); /* what does not fit */
-    if (!cx->reason.len && !cx->by && !tcall_waits_(r))
+        return tcall_write_cut_(cx); /* what does not fit */
+    if (!cx->reason.len && !cx->by)
         cx->reason = tcall_output(cx);
     return r;
 }
 
-static int tcall_built_in_(tcall_ctx *cx)
+TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
@@ -9648,17 +9666,18 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    bool run_hooks = cx->tc->desc.run_hooks != NULL;
+    const bool run_hooks = cx->tc->desc.run_hooks != NULL;
     /* Stages at which the library itself does something. */
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t stages = run_hooks ? ~(uint32_t)0 : own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
         int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(run_hooks || own >> stage & 1) || !(due & cx->state))
+        if (!(stages >> stage & 1) || !(due & cx->state))
             continue;
         if (cx->stage != stage) {
             cx->stage = (uint8_t)stage;
@@ -9680,97 +9699,87 @@ TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 /* The model learns which names there are, so that it can choose again. */
 static void tcall_write_names_(const tcall *tc, tcall_writer *w)
 {
-    size_t i;
+    const tcall_tool *tool;
+    size_t i = 0;
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            tcall_write_string(w, tc->desc.tools[i].name);
+    while ((tool = tcall_each(tc, &i, tc->desc.allow)) != NULL)
+        tcall_write_string(w, tool->name);
     tcall_write_close(w, ']');
 }
 
-/* What of a value is shown in passing. */
-#define TCALL_GLANCE_ 32
-
-/* key=value, cut where it is long. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key,
-                               const tcall_writer *value)
+/* One more argument, key=value; what is long is cut. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
 {
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(w, "=");
-    tcall_write_bytes(w, value->buf,
-                      value->error
-                          ? tcall_utf8_cut_(value->buf, value->fill - 1)
-                          : value->fill);
-    tcall_write_text(w, value->error ? "..." : "");
+    size_t n = value.len > 32 ? tcall_utf8_cut_(value.ptr, 31) : value.len;
+    tcall_write_text(w, w->last == '(' ? "" : ", ");
+    tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+    tcall_write_char_(w, '=');
+    tcall_write_bytes(w, value.ptr, n);
+    tcall_write_text(w, n < value.len ? "..." : "");
 }
 
-/* name(key=value, ...) */
+/* name(key=value, ...): of arguments, which are an object. */
 static void tcall_write_shape_(tcall_writer *w, const char *name,
                                tcall_json args)
 {
-    tcall_json v = tcall_json_first(args);
-    const char *gap = "(";
+    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
     size_t start = w->len;
     tcall_write_text(w, name);
-    for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
-        tcall_write_text(w, gap);
-        char room[TCALL_GLANCE_];
+    tcall_write_char_(w, '(');
+    for (; t < end && w->len - start < 160; t += t->span) {
+        char room[32];
         tcall_writer value;
+        tcall_str key = tcall_tok_str_(args.text, t++);
         tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, v);
-        tcall_write_short_(w, tcall_json_key(v), &value);
-        gap = ", ";
+        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
+        tcall_write_short_(w, key, tcall_slice_(room, value.len));
     }
-    tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
+    tcall_write_text(w, t < end ? ", ...): " : "): ");
 }
 
 /* A value that the schema of a property names; none: one of its type. */
-static const char *tcall_example_(const char *key)
+static tcall_str tcall_example_(const char *property)
 {
     static const char keys[][9] = {"enum", "examples", "const", "default",
                                    "minimum"};
-    static const char kinds[] = "i1,n1,btrue,a[],o{},s\"value\",";
-    const char *property = key ? tcall_text_value_(key) : NULL;
-    const char *type = tcall_text_get_(property, "type"), *p;
+    static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
+    const char *v, *type = tcall_text_get_(property, "type");
     size_t i;
     for (i = 0; i < TCALL_COUNT(keys); i++) {
-        p = tcall_text_get_(property, keys[i]);
+        v = tcall_text_get_(property, keys[i]);
         if (i < 2)
-            p = tcall_text_first_(p);
-        if (p)
-            return p;
+            v = tcall_text_first_(v);
+        if (v)
+            return tcall_text_verbatim_(v);
     }
-    for (p = kinds; *p != 's' && !(type && *p == type[1]);)
-        p = tcall_text_skip_(p + 1) + 1;
-    return p + 1;
+    for (i = 0; type && i < TCALL_COUNT(types); i++)
+        if (type[1] == types[i][0])
+            return tcall_str_of(types[i] + 1);
+    return tcall_str_of("\"value\"");
 }
 
-/* "suggestion":"Example: name(key=value)" with what the schema requires, values
- * as they stand there. */
+/* "suggestion":"Example: name(key=value)" with what the schema requires. */
 TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
                                               tcall_writer *w)
 {
-    const char *schema = tcall_text_space_(tool->parameters);
-    const char *p = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *all = tcall_text_get_(schema, "properties");
-    const char *gap = "(";
-    char room[TCALL_GLANCE_];
-    tcall_writer value;
-    tcall_write_key(w, "suggestion");
-    tcall_write_quote(w);
-    tcall_write_text(w, "Example: ");
-    tcall_write_text(w, tool->name);
-    for (; p && *p == '"'; p = tcall_text_next_(tcall_text_skip_(p))) {
-        tcall_str name = tcall_text_inner_(p);
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_verbatim(&value, tcall_text_verbatim_(tcall_example_(
-                                         tcall_text_member_(all, name))));
-        tcall_write_text(w, gap);
-        tcall_write_short_(w, name, &value);
-        gap = ", ";
+    tcall_write_texts_(w, "'suggestion':'Example: %(", tool->name, NULL);
+    w->quoted = 1;
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && *name == '"';
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        char room[64];
+        const char *end = tcall_text_skip_(name);
+        size_t n = 0;
+        if (end - name < (int)sizeof room)
+            n = tcall_decode_(room, name + 1, end - 1);
+        room[n] = 0;
+        tcall_write_short_(w, tcall_slice_(room, n),
+                           tcall_example_(tcall_text_get_(all, room)));
     }
-    tcall_write_text(w, *gap == '(' ? "()" : ")");
+    tcall_write_char_(w, ')');
     tcall_write_unquote(w);
 }
 
@@ -9785,16 +9794,12 @@ TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
         reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
     if (reason.len)
         memcpy(words, reason.ptr, reason.len);
-    *w = *cx->clean;
+    tcall_take_back_(cx);
     tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_key(w, "error");
-    tcall_write_quote(w);
-    if (call->tool && call->args.tok) {
+    tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
+    w->quoted = 1;
+    if (call->tool && call->args.tok)
         tcall_write_shape_(w, call->tool->name, call->args);
-        tcall_write_text(w, ": ");
-    }
     if (cx->by) {
         tcall_write_text(w, cx->by);
         tcall_write_text(w, ": ");
@@ -9811,12 +9816,11 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     tcall_writer *w = cx->out;
     tcall_write_reasons_(cx, w);
-    tcall_write_key(w, "error_type");
-    tcall_write_string(w, tcall_error_type(cx->error));
-    tcall_write_key(w, "code");
-    tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    tcall_write_texts_(w, "'error_type':'%','code':'%'",
+                       tcall_error_type(cx->error),
+                       cx->code ? cx->code : tcall_error_code(cx->error));
     if (cx->result.suggestion)
-        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+        tcall_write_texts_(w, "'suggestion':'%'", cx->result.suggestion, NULL);
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
         tcall_write_example_(call->tool, w);
     if (cx->retry_ms) {
@@ -9847,7 +9851,7 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_failed_(cx, tcall_over_(cx));
     r = tcall_walk_(cx);
     if (r < 0) {
-        *out = clean;
+        tcall_take_back_(cx);
         return r;
     }
     if (cx->asked)
@@ -10009,7 +10013,7 @@ static int tcall_attempt_(tcall_ctx *cx)
             return cx->ran = r;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
-        *cx->out = *cx->clean;
+        tcall_take_back_(cx);
         cx->reason.len = 0;
         cx->by = NULL;
         cx->inner = 0;
@@ -10102,26 +10106,21 @@ int tcall_run_hooks(tcall_ctx *cx)
 TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
     tcall_block *b = &cx->tc->block;
-    tcall_str text = tcall_output(cx), gap;
-    size_t need = 0;
+    tcall_str text = tcall_output(cx);
+    size_t need = 0, size;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
+    tcall_tok *tok;
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
     memcpy(copy, text.ptr, text.len);
-    gap = tcall_hydrate_gap_(b, 0);
-    r = tcall_json_parse(value, copy, text.len,
-                         (tcall_tok *)(void *)(b->base + (gap.ptr - b->base)),
-                         gap.len / sizeof(tcall_tok), &need);
+    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY)
         return TCALL_E_OUTPUT;
-    need = (r < 0 ? need : (size_t)r) * sizeof(tcall_tok);
-    copy = (char *)tcall_block_take_(b, need);
-    if (!copy)
-        return TCALL_E_MEMORY;
-    memmove(copy, value->tok, need);
-    value->tok = (const tcall_tok *)(const void *)copy;
-    return TCALL_OK;
+    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+        b, (const char *)tok, (r < 0 ? need : (size_t)r) * sizeof *tok);
+    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* What this takes of the block is given back by its caller. */
@@ -10321,10 +10320,9 @@ typedef struct tcall_hash_level_ {
  * the order of members does not matter, that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    tcall_str gap = tcall_hydrate_gap_(&tc->block, 0);
+    size_t size;
     tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)(tc->block.base +
-                                      (gap.ptr - tc->block.base));
+        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
     const tcall_tok *end;
     tcall_json v = value;
     uint64_t path = 0, sum = 0;
@@ -12529,15 +12527,6 @@ static bool tcall_sendable_(tcall_str arguments)
 {
     tcall_scan s;
     return tcall_check_json_(&s, arguments) == TCALL_OK && s.open[0] & 1;
-}
-
-/* The n-th of texts that stand one behind the other, each ended by NUL. A
- * table of pointers would be linked with all its texts where nobody uses it. */
-static const char *tcall_nth_(const char *texts, int n)
-{
-    while (n-- > 0)
-        texts += strlen(texts) + 1;
-    return texts;
 }
 
 /* What a letter of a form stands for. */
