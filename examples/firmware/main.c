@@ -173,8 +173,8 @@ static tport_stream measured(tport_stream s)
     return s;
 }
 
-/* lwIP's clock. */
-u32_t sys_now(void);
+/* lwIP's clock: it alone is called from another file. */
+__attribute__((externally_visible)) u32_t sys_now(void);
 u32_t sys_now(void)
 {
     return board_ms();
