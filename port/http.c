@@ -82,9 +82,15 @@ static bool is_text(char c)
     return (u >= 0x20 && u != 0x7f) || c == '\t';
 }
 
+/* Are all characters good? Of NULL, there are none. */
 static bool all(const char *s, bool (*good)(char))
 {
-    return !s[tport_span(s, good)];
+    return !s || !s[tport_span(s, good)];
+}
+
+static bool some(const char *s, bool (*good)(char))
+{
+    return s && *s && all(s, good);
 }
 
 static bool is_visible(char c)
@@ -111,11 +117,6 @@ static uint8_t field_of(const char *name)
     return i;
 }
 
-static const char *or_empty(const char *s)
-{
-    return s ? s : "";
-}
-
 /* ---- errors ---- */
 
 static int fail(tport_http *h, int error, const char *why)
@@ -139,9 +140,11 @@ static int settle(tport_http *h, int r)
 
 const char *tport_http_why(const tport_http *h)
 {
-    if (h->why)
-        return h->why;
-    return h->stream.why ? or_empty(h->stream.why(h->stream.user)) : "";
+    const char *why = h->why;
+
+    if (!why && h->stream.why)
+        why = h->stream.why(h->stream.user);
+    return why ? why : "";
 }
 
 /* ---- the stream ---- */
@@ -205,18 +208,17 @@ static int broke(tport_http *h, int r)
 
 static bool is_sendable(const tcall_header *x)
 {
-    return x->name && *x->name && all(x->name, is_token) &&
-           field_of(x->name) >= OURS && all(or_empty(x->value), is_text) &&
-           all(or_empty(x->secret), is_text);
+    return some(x->name, is_token) && field_of(x->name) >= OURS &&
+           all(x->value, is_text) && all(x->secret, is_text);
 }
 
 static int check_request(tport_http *h, const tcall_request *req)
 {
     size_t i;
 
-    if (!req->method || !*req->method || !all(req->method, is_token))
+    if (!some(req->method, is_token))
         return fail(h, TCALL_E_USAGE, "the method is not one");
-    if (!req->path || req->path[0] != '/' || !all(req->path, is_visible))
+    if (!some(req->path, is_visible) || req->path[0] != '/')
         return fail(h, TCALL_E_USAGE, "the path is not one");
     for (i = 0; i < req->header_count; i++)
         if (!is_sendable(&req->headers[i]))
@@ -251,7 +253,7 @@ static size_t append(tport_http *h, const char *s, size_t n)
 /* Put s into buf, but for what was put there before, and what does not fit. */
 static void put(tport_http *h, const char *s)
 {
-    size_t n = strlen(s);
+    size_t n = s ? strlen(s) : 0;
 
     if (n <= h->skip) {
         h->skip -= n;
@@ -286,8 +288,8 @@ static void put_head(tport_http *h)
     for (i = 0; i < q->header_count; i++) {
         put(h, q->headers[i].name);
         put(h, ": ");
-        put(h, or_empty(q->headers[i].value));
-        put(h, or_empty(q->headers[i].secret));
+        put(h, q->headers[i].value);
+        put(h, q->headers[i].secret);
         put(h, "\r\n");
     }
     put(h, "\r\n");
@@ -543,26 +545,26 @@ static uint32_t number(const char *s, int n, bool *good)
  * RFC 9110 lets a server send; 0 for anything else. Good to the year 2099. */
 static uint32_t read_date(const char *s)
 {
-    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
-    static const uint16_t before[] = {0,   31,  59,  90,  120, 151,
-                                      181, 212, 243, 273, 304, 334};
+    static const char months[] = "maraprmayjunjulaugsepoctnovdecjanfeb";
     bool good = strlen(s) == 29 && strcmp(s + 25, " gmt") == 0;
-    uint32_t year, days, month = 0;
+    uint32_t year, t, month = 0;
+    int i;
 
     if (!good)
         return 0;
     while (month < 12 && strncmp(months + 3 * month, s + 8, 3) != 0)
         month++;
     year = number(s + 12, 4, &good) - 1970;
-    days = number(s + 5, 2, &good) - 1;
     if (month == 12 || year > 129)
         return 0;
-    days += before[month] + 365 * year + (year + 1) / 4;
-    days += month > 1 && year % 4 == 2;
-    days = days * 24 + number(s + 17, 2, &good);
-    days = days * 60 + number(s + 20, 2, &good);
-    days = days * 60 + number(s + 23, 2, &good);
-    return good ? days : 0;
+    /* Counted from March, a year ends with the day that not all of them have,
+     * and its months have 31, 30, 31, 30, 31 days, over and over. */
+    year -= month > 9;
+    t = 365 * year + (year + 2) / 4 + (153 * month + 2) / 5;
+    t += 58 + number(s + 5, 2, &good);
+    for (i = 17; i < 26; i += 3)
+        t = t * (i == 17 ? 24 : 60) + number(s + i, 2, &good);
+    return good ? t : 0;
 }
 
 /* What a date in Retry-After means without a clock of one's own: how long it
