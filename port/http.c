@@ -558,7 +558,8 @@ static uint32_t read_date(const char *s)
     if (month == 12 || year > 129)
         return 0;
     /* Counted from March, a year ends with the day that not all of them have,
-     * and its months have 31, 30, 31, 30, 31 days, over and over. */
+     * and its months have 31, 30, 31, 30, 31 days, over and over. 1970 has 59
+     * days before March, and days count from 1. */
     year -= month > 9;
     t = 365 * year + (year + 2) / 4 + (153 * month + 2) / 5;
     t += 58 + number(s + 5, 2, &good);
