@@ -77,77 +77,77 @@ extern "C" {
  * gives.
  */
 
-/* X(name, code, text): code is for machines and stable, text is for the model
- * or the developer; where it is empty the code says it all. */
-#define TCALL_ERRORS(X)                                         \
-    X(AGAIN, "again", "")                                       \
-    X(MEMORY, "memory", "block too small")                      \
-    X(USAGE, "usage", "wrong use")                              \
-    X(TRUNCATED, "truncated", "the text ends too early")        \
-    X(BARE_WORD, "bare-word", "")                               \
-    X(BAD_VALUE, "bad-value", "")                               \
-    X(MISSING_COMMA, "missing-comma", "")                       \
-    X(MISSING_COLON, "missing-colon", "")                       \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")  \
-    X(BAD_ESCAPE, "bad-escape", "")                             \
-    X(BAD_KEY, "bad-key", "a key must be a string")             \
-    X(BRACKETS, "bracket-mismatch", "")                         \
-    X(TRAILING, "trailing-data", "")                            \
-    X(MULTIPLE, "multiple-values", "")                          \
-    X(NOT_OBJECT, "root-not-object", "must be one JSON object") \
-    X(NUL, "nul", "")                                           \
-    X(UTF8, "utf-8", "")                                        \
-    X(DUPLICATE, "duplicate-key", "")                           \
-    X(DEPTH, "depth", "")                                       \
-    X(RANGE, "range", "")                                       \
-    X(BUDGET, "budget", "too many steps to check")              \
-    X(SCHEMA, "schema", "unusable schema")                      \
-    X(INVALID, "invalid", "arguments do not fit the schema")    \
-    X(TOOL, "tool", "wrong tool definition")                    \
-    X(UNKNOWN, "unknown-tool", "")                              \
-    X(DENIED, "denied", "")                                     \
-    X(APPROVAL, "approval", "waits for approval")               \
-    X(FAILED, "failed", "the tool failed")                      \
-    X(CUT, "cut", "cut off: send it again")                     \
-    X(PROVIDER, "provider", "the provider reports an error")    \
-    X(REQUEST, "request", "the request was refused")            \
-    X(NOT_FOUND, "not-found", "no such model or address")       \
-    X(CONTEXT, "context", "conversation too long")              \
-    X(REFUSED, "refused", "the content was refused")            \
-    X(OVERLOAD, "overload", "provider overloaded: wait")        \
-    X(AUTH, "auth", "the key was refused")                      \
-    X(RATE, "rate", "too many requests: wait")                  \
-    X(RESOLVE, "resolve", "unknown host")                       \
-    X(CONNECT, "connect", "host not reached")                   \
-    X(TLS, "tls", "TLS failed")                                 \
-    X(CERTIFICATE, "certificate", "certificate not trusted")    \
-    X(WRONG_HOST, "wrong-host", "")                             \
-    X(EXPIRED, "expired", "")                                   \
-    X(NOT_YET, "not-yet-valid", "")                             \
-    X(CLOCK, "clock-not-set", "")                               \
-    X(ENTROPY, "no-entropy", "")                                \
-    X(TIMEOUT, "timeout", "")                                   \
-    X(CLOSED, "closed", "connection ended too early")           \
-    X(PROTOCOL, "protocol", "against the protocol")             \
-    X(LIMIT, "limit", "a limit was reached")                    \
-    X(CANCELLED, "cancelled", "")                               \
-    X(ABORTED, "aborted", "")                                   \
-    X(SERVICE, "service", "a service is missing")               \
-    X(OUTPUT, "output", "output does not fit its schema")       \
-    X(TWICE, "twice", "has run before: runs only once")         \
-    X(LOOP, "loop", "")                                         \
-    X(STALE, "stale", "has changed: read it again")             \
-    X(UNREAD, "unread", "read it first")
+/* X(name, text): text is for the model or the developer. Its last word is the
+ * code, which is for machines and stable. */
+#define TCALL_ERRORS(X)                                       \
+    X(AGAIN, "again")                                         \
+    X(MEMORY, "block out of memory")                          \
+    X(USAGE, "wrong usage")                                   \
+    X(TRUNCATED, "text truncated")                            \
+    X(BARE_WORD, "bare-word")                                 \
+    X(BAD_VALUE, "bad-value")                                 \
+    X(MISSING_COMMA, "missing-comma")                         \
+    X(MISSING_COLON, "missing-colon")                         \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
+    X(BAD_ESCAPE, "bad-escape")                               \
+    X(BAD_KEY, "must be a string: bad-key")                   \
+    X(BRACKETS, "bracket-mismatch")                           \
+    X(TRAILING, "trailing-data")                              \
+    X(MULTIPLE, "multiple-values")                            \
+    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
+    X(NUL, "nul")                                             \
+    X(UTF8, "utf-8")                                          \
+    X(DUPLICATE, "duplicate-key")                             \
+    X(DEPTH, "depth")                                         \
+    X(RANGE, "range")                                         \
+    X(BUDGET, "too many steps: budget")                       \
+    X(SCHEMA, "unusable schema")                              \
+    X(INVALID, "against the schema: invalid")                 \
+    X(TOOL, "wrongly defined tool")                           \
+    X(UNKNOWN, "unknown-tool")                                \
+    X(DENIED, "denied")                                       \
+    X(APPROVAL, "waits for approval")                         \
+    X(FAILED, "the tool failed")                              \
+    X(CUT, "send it again: cut")                              \
+    X(PROVIDER, "error of the provider")                      \
+    X(REQUEST, "refused request")                             \
+    X(NOT_FOUND, "model or address not-found")                \
+    X(CONTEXT, "too long for the context")                    \
+    X(REFUSED, "content refused")                             \
+    X(OVERLOAD, "wait: provider overload")                    \
+    X(AUTH, "key refused: auth")                              \
+    X(RATE, "wait: over the request rate")                    \
+    X(RESOLVE, "host does not resolve")                       \
+    X(CONNECT, "host does not connect")                       \
+    X(TLS, "failed tls")                                      \
+    X(CERTIFICATE, "untrusted certificate")                   \
+    X(WRONG_HOST, "wrong-host")                               \
+    X(EXPIRED, "expired")                                     \
+    X(NOT_YET, "not-yet-valid")                               \
+    X(CLOCK, "clock-not-set")                                 \
+    X(ENTROPY, "no-entropy")                                  \
+    X(TIMEOUT, "timeout")                                     \
+    X(CLOSED, "connection too early closed")                  \
+    X(PROTOCOL, "against the protocol")                       \
+    X(LIMIT, "reached a limit")                               \
+    X(CANCELLED, "cancelled")                                 \
+    X(ABORTED, "aborted")                                     \
+    X(SERVICE, "missing service")                             \
+    X(OUTPUT, "schema does not fit the output")               \
+    X(TWICE, "ran before, must not run twice")                \
+    X(LOOP, "loop")                                           \
+    X(STALE, "changed, read it again: stale")                 \
+    X(UNREAD, "read it first: unread")
 
 enum {
-#define TCALL_X_(name, code, text) TCALL_I_##name,
+#define TCALL_X_(name, text) TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_I_COUNT
 };
 
 enum {
-#define TCALL_X_(name, code, text) TCALL_E_##name = -1 - TCALL_I_##name,
+#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_OK = 0
@@ -163,7 +163,8 @@ typedef struct tcall_str {
 tcall_str tcall_str_of(const char *text);
 bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* The code ("truncated") and the text of an error; anything >= 0 is "ok". */
+/* The code ("truncated") and the text of an error ("text truncated"); anything
+ * >= 0 is "ok". */
 const char *tcall_error_code(int error);
 const char *tcall_error_text(int error);
 
@@ -2367,28 +2368,25 @@ static const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
-static const char tcall_errors_[] =
-#define TCALL_X_(name, code, text) code "\0" text "\0"
-    TCALL_ERRORS(TCALL_X_)
-#undef TCALL_X_
-    ;
-
-static const char *tcall_error_part_(int error, int part)
+const char *tcall_error_text(int error)
 {
-    if (error >= 0 || error < -TCALL_I_COUNT)
-        return error < 0 ? "?" : "ok";
-    return tcall_nth_(tcall_errors_, 2 * (-1 - error) + part);
+#define TCALL_X_(name, text) text "\0"
+    static const char texts[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
+    if (error > TCALL_OK)
+        error = TCALL_OK;
+    if (error < -TCALL_I_COUNT)
+        error = -1 - TCALL_I_COUNT;
+    return tcall_nth_(texts, -error);
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_error_part_(error, 0);
-}
-
-const char *tcall_error_text(int error)
-{
-    const char *text = tcall_error_part_(error, 1);
-    return *text ? text : tcall_error_part_(error, 0);
+    const char *p = tcall_error_text(error), *code = p;
+    for (; *p; p++)
+        if (*p == ' ')
+            code = p + 1;
+    return code;
 }
 
 static inline bool tcall_is_digit_(char c)
@@ -6926,14 +6924,13 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
 
 /* What is wrong with a row but for its schemas: bits, and their words. */
 static const char tcall_row_faults_[] =
-    "the name must be 1 to 64 of A-Z a-z 0-9 _ - and begin with a letter or "
-    "_\0"
+    "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
-    "has no run function\0"
-    "has fields: set bind to tcall_bind\0"
-    "has output: set check_output to tcall_check_output\0"
-    "has hooks: set run_hooks to tcall_run_hooks\0"
-    "has no schema: set parameters, or allow_no_schema";
+    "run is missing\0"
+    "fields need bind: tcall_bind\0"
+    "output needs check_output: tcall_check_output\0"
+    "hooks need run_hooks: tcall_run_hooks\0"
+    "parameters or allow_no_schema is missing";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -9636,7 +9633,7 @@ TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
     case TCALL_AROUND_EXECUTE:
         return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
     case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool->output ? tool->check_output(cx) : TCALL_OK;
+        return tool && tool->output ? tool->check_output(cx) : TCALL_OK;
     default: return TCALL_OK;
     }
 }

@@ -647,7 +647,7 @@ static int lifecycle(char *memory, size_t size)
         {"2", "work", "{\"n\":1.0}", "2 {\"n\":1}", TCALL_OK}, /* cached */
         {"3", "work", "{\"n\":true}", "validation", TCALL_E_INVALID},
         {"4", "other", "{\"s\":[]}", "{\"s\":[]}", TCALL_OK},
-        {"4", "other", "{\"s\":{}}", "runs only once", TCALL_E_TWICE},
+        {"4", "other", "{\"s\":{}}", "must not run twice", TCALL_E_TWICE},
         {"5", "work", "{}", "too many calls", TCALL_E_RATE}};
     size_t i;
     int worst = TCALL_OK;
