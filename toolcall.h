@@ -4568,7 +4568,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
 {
     const char *end = n ? p + n : p;
     while (p < end) {
-        static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+        static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
         char out[6] = {'\\', 'u', '0', '0', '0', '0'};
         for (;;) {
@@ -4582,11 +4582,11 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, run, (size_t)(p - run));
         if (p == end)
             break;
-        at = *p ? strchr(from, *p) : NULL;
+        at = *p ? strchr(pairs, *p) : NULL;
         if (*p & 0x80) {
             memcpy(out + 2, "fffd", 4);
         } else if (at) {
-            out[1] = to[at - from];
+            out[1] = at[1];
         } else {
             out[4] = (char)('0' + (*p >> 4));
             out[5] = "0123456789abcdef"[*p & 15];
@@ -7119,9 +7119,10 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
         *at = listener->next;
 }
 
-static void tcall_tell_call_(tcall *tc, const tcall_call *call,
-                             tcall_event_kind kind, tcall_str text)
+static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
+                             tcall_str text)
 {
+    tcall *tc = call->cx.tc;
     tcall_event event;
     if (!tc->desc.on_event && !tc->listeners)
         return;
@@ -8963,7 +8964,7 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
-    tcall_tell_call_(tc, call, TCALL_EVENT_REPAIR, call->arguments);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
@@ -8996,6 +8997,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     int r;
     call->mark = tc->block.high;
     call->step = TCALL_STEP_FIND;
+    call->cx.tc = tc;
+    call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
@@ -9013,7 +9016,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
         call->step = TCALL_STEP_DONE;
     call->error = r;
     call->hydrate_ms = tcall_now_(tc) - before;
-    tcall_tell_call_(tc, call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
 
@@ -9183,12 +9186,12 @@ void *tcall_user(const tcall_ctx *cx)
 
 void tcall_chunk(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_OUTPUT, text);
+    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
 }
 
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_PROGRESS, text);
+    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
 void tcall_cancel(tcall_call *call, int error)
@@ -9649,7 +9652,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->ran = TCALL_E_USAGE;
     cx->started = tcall_now_(tc);
-    tcall_tell_call_(tc, call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
 }
 
 static void tcall_failed_(tcall_ctx *cx, int error)
@@ -9860,8 +9863,8 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
 
@@ -10015,7 +10018,7 @@ static int tcall_attempt_(tcall_ctx *cx)
         cx->by = NULL;
         cx->inner = 0;
         if (cx->attempt > 1) {
-            tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_RETRY,
+            tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
                              tcall_slice_(NULL, 0));
             r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
             cx->inner = 0;
