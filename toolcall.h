@@ -10002,6 +10002,25 @@ static bool tcall_repeatable_(const tcall_tool *tool)
            (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
+/* The same for a stage whose hooks do not wait. */
+static int tcall_hooks_all_(tcall_ctx *cx, int stage)
+{
+    uint32_t at = 0;
+    return tcall_hooks_(cx, stage, &at);
+}
+
+/* Approval once more, for what WILL_EXECUTE made of the arguments. */
+static int tcall_agreed_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int r = call->error;
+    if (r == TCALL_OK && !call->approved && tcall_must_ask_(call))
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_consent_(cx);
+    return r;
+}
+
 /* One attempt, from where it stands. */
 static int tcall_attempt_(tcall_ctx *cx)
 {
@@ -10020,38 +10039,27 @@ static int tcall_attempt_(tcall_ctx *cx)
         if (cx->attempt > 1) {
             tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
                              tcall_slice_(NULL, 0));
-            r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
-            cx->inner = 0;
+            r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
         }
         cx->phase = TCALL_RUN_WILL_;
     }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        cx->phase == TCALL_RUN_WILL_) {
-        r = tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->phase < TCALL_RUN_BEGIN_) {
+        r = cx->phase == TCALL_RUN_WILL_
+                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner)
+                : tcall_agreed_(cx);
         if (r == TCALL_OK) {
-            cx->phase = TCALL_RUN_CONSENT_;
+            cx->phase++;
             cx->inner = 0;
         }
-    }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        cx->phase == TCALL_RUN_CONSENT_) {
-        r = cx->call->error;
-        if (r == TCALL_OK && !cx->call->approved && tcall_must_ask_(cx->call))
-            r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = tcall_consent_(cx);
-        if (r == TCALL_OK)
-            cx->phase = TCALL_RUN_BEGIN_;
     }
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->phase = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_) {
-        cx->inner = 0;
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->inner);
-    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
     return cx->ran = r;
 }
 
@@ -10082,8 +10090,7 @@ static int tcall_around_(tcall_ctx *cx)
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = cx->ran;
     if (r < 0 && cx->attempt > 1) {
-        cx->inner = 0;
-        tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->inner);
+        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
         if (cx->state != TCALL_GOING_)
             r = TCALL_OK;
     }
@@ -10272,16 +10279,25 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 }
 
 /* One hash more in a chain. */
-static uint64_t tcall_chain_(const tcall *tc, uint64_t h, tcall_str bytes)
+static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ h;
+    key[0] = tc->desc.hash_key[0] ^ *h;
     key[1] = tc->desc.hash_key[1];
-    return tcall_hash(key, bytes);
+    *h = tcall_hash(key, bytes);
+}
+
+/* The hash of the one text that the chain with this number has. */
+static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                 tcall_str text)
+{
+    uint64_t h = chain;
+    tcall_chain_(tc, &h, text);
+    return h;
 }
 
 /* A scalar by its type and what it means. */
-static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
 {
     tcall_str s = tcall_json_str(v);
     tcall_num_ n;
@@ -10290,23 +10306,24 @@ static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
     size_t fill = 0;
     int i, all;
     digits[0] = (char)tcall_json_type(v);
-    h = tcall_chain_(tc, h, tcall_slice_(digits, 1));
-    if (digits[0] != TCALL_NUMBER)
-        return tcall_chain_(tc, h, s);
-    n = tcall_num_read_(s);
-    all = tcall_num_digits_(&n);
-    n.top = n.sign ? n.top : 0;
-    digits[fill++] = n.sign < 0;
-    for (i = 0; i < 4; i++)
-        digits[fill++] = (char)((uint32_t)n.top >> i * 8);
-    for (p = n.first, i = 0; i < all; i++) {
-        digits[fill++] = (char)tcall_num_digit_(&n, &p);
-        if (fill == sizeof digits) {
-            h = tcall_chain_(tc, h, tcall_slice_(digits, fill));
-            fill = 0;
+    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] == TCALL_NUMBER) {
+        n = tcall_num_read_(s);
+        all = tcall_num_digits_(&n);
+        n.top = n.sign ? n.top : 0;
+        digits[fill++] = n.sign < 0;
+        for (i = 0; i < 4; i++)
+            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+        for (p = n.first, i = 0; i < all; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            if (fill == sizeof digits) {
+                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                fill = 0;
+            }
         }
+        s = tcall_slice_(digits, fill);
     }
-    return tcall_chain_(tc, h, tcall_slice_(digits, fill));
+    tcall_chain_(tc, h, s);
 }
 
 /* A container on the way down. */
@@ -10331,21 +10348,23 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     if (!value.tok)
         return TCALL_OK;
     for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        uint64_t h;
         while (depth && v.tok >= level[depth - 1].end)
             depth--;
-        if (v.tok->type & TCALL_KEY_) {
-            path = tcall_chain_(tc, level[depth - 1].path,
-                                tcall_tok_str_(v.text, v.tok));
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+            tcall_hash_level_ *up = &level[depth - 1];
+            tcall_str step = tcall_tok_str_(v.text, v.tok);
+            if (!(v.tok->type & TCALL_KEY_))
+                step = tcall_slice_((const char *)&up->index, 4);
+            path = up->path;
+            tcall_chain_(tc, &path, step);
+            up->index++;
+        }
+        if (v.tok->type & TCALL_KEY_)
             continue;
-        }
-        if (depth && !(v.tok->type & TCALL_MEMBER_)) {
-            uint32_t index = level[depth - 1].index++;
-            char bytes[4];
-            memcpy(bytes, &index, sizeof bytes);
-            path = tcall_chain_(tc, level[depth - 1].path,
-                                tcall_slice_(bytes, sizeof bytes));
-        }
-        sum += tcall_hash_scalar_(tc, path, v);
+        h = path;
+        tcall_hash_scalar_(tc, &h, v);
+        sum += h;
         if (tcall_json_type(v) < TCALL_ARRAY)
             continue;
         if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
@@ -10368,13 +10387,14 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_COUNT(texts); i++)
-        h = tcall_chain_(tc, h, tcall_str_of(texts[i]));
+        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
     flags[2] = (char)t->no_schema_mode;
     flags[3] = (char)t->confirm;
     flags[4] = (char)t->idempotent;
-    *out += tcall_chain_(tc, h, tcall_slice_(flags, sizeof flags));
+    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
+    *out += h;
     return r;
 }
 
@@ -10435,8 +10455,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_chain_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
     return true;
 }
 
@@ -10565,13 +10585,12 @@ int tcall_audit_run(tcall_ctx *cx, void *user)
     tcall_write_int(&w, cx->attempt);
     tcall_write_key(&w, "ms");
     tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&w, "approved");
-    tcall_write_bool(&w, call->approved);
-    tcall_write_pair_(&w, "outcome", tcall_str_of(tcall_error_code(cx->error)));
+    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
+                       call->approved ? "true" : "false",
+                       tcall_error_code(cx->error));
     if (cx->reason.len)
         tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_close(&w, '}');
-    tcall_write_text(&w, "\n");
+    tcall_write_text(&w, "}\n");
     return tcall_writer_flush(&w);
 }
 
@@ -10620,7 +10639,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
     tcall_ticket *t;
-    uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
@@ -10665,7 +10684,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
 int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
                  tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_chain_(tc, 4, id));
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_LATER)
@@ -10676,7 +10695,7 @@ int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
 int tcall_ledger_once(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
-    uint64_t id = tcall_chain_(cx->tc, 4, cx->call->id);
+    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
     tcall_ticket *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
@@ -10699,7 +10718,7 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 int tcall_ledger_end(tcall_ctx *cx, void *user)
 {
     tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_chain_(cx->tc, 4, cx->call->id));
+                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -10717,11 +10736,18 @@ void tcall_clear_state(tcall_loops *loops)
     memset(loops, 0, sizeof *loops);
 }
 
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    tcall_suggest(cx, "do something else, or ask the user");
+    return TCALL_E_LOOP;
+}
+
 int tcall_loops_run(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_chain_(cx->tc, 5, call->name), h;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
     uint64_t *s = l->seen;
     int i, r;
     if (call->error < 0) {
@@ -10730,11 +10756,7 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         if (l->refusals < 3)
             return TCALL_OK;
         l->refusals = 0;
-        tcall_abort(cx,
-                    "refused again and again: do something else, or ask the "
-                    "user",
-                    NULL, 0);
-        return TCALL_E_LOOP;
+        return tcall_loop_(cx, "refused again and again");
     }
     if (l->refused == tool)
         l->refusals = 0;
@@ -10744,15 +10766,10 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
             return tcall_respond(
-                cx, tcall_str_of("This call was made before in this turn: "
-                                 "use the result it had."));
+                cx, tcall_str_of("Made before in this turn: use that result."));
     if ((s[0] == h && s[1] == h) ||
         (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
-        tcall_abort(cx,
-                    "the same calls come again and again: do something else, "
-                    "or ask the user",
-                    NULL, 0);
-        return TCALL_E_LOOP;
+        return tcall_loop_(cx, "the same calls come again and again");
     }
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
