@@ -4762,12 +4762,12 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one, in two bits. */
+ * one around it; flags remembers that of each open one. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
+    uint8_t flags[TOOLCALL_MAX_DEPTH];
     const tcall_tok *t = value.tok;
-    int depth = 0, at;
+    int depth = 0;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4775,9 +4775,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                at = depth % 4 * 2;
-                bits = &flags[depth++ / 4];
-                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
+                flags[depth++] = (uint8_t)f;
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4792,8 +4790,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         }
         while (depth && f & TCALL_LAST_) {
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            depth--;
-            f = flags[depth / 4] >> depth % 4 * 2 << 3;
+            f = flags[--depth];
         }
         if (!depth)
             return w->error;
@@ -9034,15 +9031,14 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
         tcall_write_key(w, "errors");
         tcall_write_str(w, call->why);
     } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
+        const char *near = call->arguments.ptr + call->error_at;
         near_len -= call->error_at;
         if (near_len > 24)
-            near_len =
-                tcall_utf8_cut_(call->arguments.ptr + call->error_at, 24);
+            near_len = tcall_utf8_cut_(near, 24);
         tcall_write_key(w, "at");
         tcall_write_int(w, (long)call->error_at);
         tcall_write_key(w, "near");
-        tcall_write_str(
-            w, tcall_slice_(call->arguments.ptr + call->error_at, near_len));
+        tcall_write_str(w, tcall_slice_(near, near_len));
     }
     return w->error;
 }
