@@ -9197,22 +9197,21 @@ void tcall_cancel(tcall_call *call, int error)
 
 const char *tcall_error_type(int error)
 {
-    static const char names[][11] = {"validation", "permission", "security",
-                                     "user",       "cancelled",  "timeout",
-                                     "system"};
+    static const char names[] =
+        "validation\0permission\0security\0user\0cancelled\0timeout\0system";
     static const signed char types[][2] = {
         {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
         {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
         {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
         {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
         {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
+    /* What reading and checking arguments says, or anything else. */
+    int n = error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? 0 : 6;
     size_t i;
     for (i = 0; i < TCALL_COUNT(types); i++)
         if (types[i][0] == error)
-            return names[types[i][1]];
-    /* What reading and checking arguments says. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? names[0]
-                                                                  : names[6];
+            n = types[i][1];
+    return tcall_nth_(names, n);
 }
 
 /* A copy in the block. */
@@ -9877,19 +9876,24 @@ static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
     return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
 }
 
-/* The bits in cx->held of the hooks of an acquiring stage: of h itself, or
- * those that one which releases has to do with. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, int stage,
-                               const tcall_hook *own)
+static bool tcall_acquires_(const tcall_hook *h)
 {
+    return h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+           h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
+}
+
+/* The bits in cx->held of a hook that acquires, or of those that one which
+ * releases has to do with: the stages of both lie like mirror images. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
+{
+    const int mirror = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
     const tcall_hook *h;
     uint32_t bits = 0, bit = 1;
     size_t i;
     for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
-        if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-            h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
-            if (h == own || (own->stage != stage && h->stage == stage &&
-                             h->user == own->user))
+        if (tcall_acquires_(h)) {
+            if (h == own ||
+                (h->stage + own->stage == mirror && h->user == own->user))
                 bits |= bit;
             bit <<= 1;
         }
@@ -9905,11 +9909,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
     if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
         h->stage != TCALL_DID_RELEASE_QUOTA)
         return true;
-    bits = tcall_holders_(cx,
-                          h->stage == TCALL_DID_RELEASE_QUOTA
-                              ? TCALL_WILL_ACQUIRE_QUOTA
-                              : TCALL_WILL_ACQUIRE_SEMAPHORE,
-                          h);
+    bits = tcall_holders_(cx, h);
     if (bits && !(cx->held & bits))
         return false;
     bits &= cx->held;
@@ -9957,10 +9957,8 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
     if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
         h->stage != TCALL_AROUND_EXECUTE)
         cx->by = h->name;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-         h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
-        uint32_t bits = tcall_holders_(cx, h->stage, h);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(h)) {
+        uint32_t bits = tcall_holders_(cx, h);
         cx->held |= bits;
         if (!bits)
             r = TCALL_E_LIMIT; /* more than 32 of them */
@@ -10250,24 +10248,22 @@ static void tcall_sip_rounds_(uint64_t *v, int n)
 
 uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
     uint64_t v[4], word = 0;
-    size_t i;
-    v[0] = key[0] ^ 0x736F6D6570736575u;
-    v[1] = key[1] ^ 0x646F72616E646F6Du;
-    v[2] = key[0] ^ 0x6C7967656E657261u;
-    v[3] = key[1] ^ 0x7465646279746573u;
-    for (i = 0; i <= bytes.len; i++) {
-        bool end = i == bytes.len;
-        uint64_t c = end ? 0 : (unsigned char)bytes.ptr[i];
-        word |= c << (i & 7) * 8;
-        if (end)
-            word |= (uint64_t)bytes.len << 56;
-        if ((i & 7) != 7 && !end)
+    size_t i, last = bytes.len | 7; /* there stands the length */
+    for (i = 0; i < 4; i++)
+        v[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t c = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            c = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)c << 56;
+        if ((i & 7) != 7)
             continue;
         v[3] ^= word;
         tcall_sip_rounds_(v, 2);
         v[0] ^= word;
-        word = 0;
     }
     v[2] ^= 0xFF;
     tcall_sip_rounds_(v, 4);
