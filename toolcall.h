@@ -10759,10 +10759,8 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         if (s[i] == h)
             return tcall_respond(
                 cx, tcall_str_of("Made before in this turn: use that result."));
-    if ((s[0] == h && s[1] == h) ||
-        (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
+    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
         return tcall_loop_(cx, "the same calls come again and again");
-    }
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
     if (l->turn < TCALL_COUNT(l->seen))
