@@ -79,64 +79,64 @@ extern "C" {
 
 /* X(name, code, text): code is for machines and stable, text is for the model
  * or the developer; where it is empty the code says it all. */
-#define TCALL_ERRORS(X)                                              \
-    X(AGAIN, "again", "")                                            \
-    X(MEMORY, "memory", "the block is too small")                    \
-    X(USAGE, "usage", "wrong use of the function")                   \
-    X(TRUNCATED, "truncated", "the text ends before it is complete") \
-    X(BARE_WORD, "bare-word", "")                                    \
-    X(BAD_VALUE, "bad-value", "")                                    \
-    X(MISSING_COMMA, "missing-comma", "")                            \
-    X(MISSING_COLON, "missing-colon", "")                            \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")       \
-    X(BAD_ESCAPE, "bad-escape", "")                                  \
-    X(BAD_KEY, "bad-key", "a key must be a string")                  \
-    X(BRACKETS, "bracket-mismatch", "")                              \
-    X(TRAILING, "trailing-data", "")                                 \
-    X(MULTIPLE, "multiple-values", "")                               \
-    X(NOT_OBJECT, "root-not-object", "must be one JSON object")      \
-    X(NUL, "nul", "")                                                \
-    X(UTF8, "utf-8", "")                                             \
-    X(DUPLICATE, "duplicate-key", "")                                \
-    X(DEPTH, "depth", "")                                            \
-    X(RANGE, "range", "")                                            \
-    X(BUDGET, "budget", "checking takes too many steps")             \
-    X(SCHEMA, "schema", "the schema cannot be used")                 \
-    X(INVALID, "invalid", "the arguments do not fit the schema")     \
-    X(TOOL, "tool", "wrong tool definition")                         \
-    X(UNKNOWN, "unknown-tool", "")                                   \
-    X(DENIED, "denied", "")                                          \
-    X(APPROVAL, "approval", "waits for approval")                    \
-    X(FAILED, "failed", "the tool failed")                           \
-    X(CUT, "cut", "the call was cut off: send it again")             \
-    X(PROVIDER, "provider", "the provider reports an error")         \
-    X(REQUEST, "request", "the provider refused the request")        \
-    X(NOT_FOUND, "not-found", "no such model or address")            \
-    X(CONTEXT, "context", "the conversation is too long")            \
-    X(REFUSED, "refused", "the provider refused the content")        \
-    X(OVERLOAD, "overload", "the provider is overloaded: wait")      \
-    X(AUTH, "auth", "the provider refused the key")                  \
-    X(RATE, "rate", "too many requests: wait")                       \
-    X(RESOLVE, "resolve", "unknown host")                            \
-    X(CONNECT, "connect", "host not reached")                        \
-    X(TLS, "tls", "TLS failed")                                      \
-    X(CERTIFICATE, "certificate", "certificate not trusted")         \
-    X(WRONG_HOST, "wrong-host", "")                                  \
-    X(EXPIRED, "expired", "")                                        \
-    X(NOT_YET, "not-yet-valid", "")                                  \
-    X(CLOCK, "clock-not-set", "")                                    \
-    X(ENTROPY, "no-entropy", "")                                     \
-    X(TIMEOUT, "timeout", "")                                        \
-    X(CLOSED, "closed", "the connection ended too early")            \
-    X(PROTOCOL, "protocol", "not what the protocol allows")          \
-    X(LIMIT, "limit", "a limit was reached")                         \
-    X(CANCELLED, "cancelled", "")                                    \
-    X(ABORTED, "aborted", "")                                        \
-    X(SERVICE, "service", "a service is missing: ")                  \
-    X(OUTPUT, "output", "the output does not fit its schema")        \
-    X(TWICE, "twice", "this call has run before: it runs only once") \
-    X(LOOP, "loop", "")                                              \
-    X(STALE, "stale", "it has changed: read it again")               \
+#define TCALL_ERRORS(X)                                         \
+    X(AGAIN, "again", "")                                       \
+    X(MEMORY, "memory", "block too small")                      \
+    X(USAGE, "usage", "wrong use")                              \
+    X(TRUNCATED, "truncated", "the text ends too early")        \
+    X(BARE_WORD, "bare-word", "")                               \
+    X(BAD_VALUE, "bad-value", "")                               \
+    X(MISSING_COMMA, "missing-comma", "")                       \
+    X(MISSING_COLON, "missing-colon", "")                       \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")  \
+    X(BAD_ESCAPE, "bad-escape", "")                             \
+    X(BAD_KEY, "bad-key", "a key must be a string")             \
+    X(BRACKETS, "bracket-mismatch", "")                         \
+    X(TRAILING, "trailing-data", "")                            \
+    X(MULTIPLE, "multiple-values", "")                          \
+    X(NOT_OBJECT, "root-not-object", "must be one JSON object") \
+    X(NUL, "nul", "")                                           \
+    X(UTF8, "utf-8", "")                                        \
+    X(DUPLICATE, "duplicate-key", "")                           \
+    X(DEPTH, "depth", "")                                       \
+    X(RANGE, "range", "")                                       \
+    X(BUDGET, "budget", "too many steps to check")              \
+    X(SCHEMA, "schema", "unusable schema")                      \
+    X(INVALID, "invalid", "arguments do not fit the schema")    \
+    X(TOOL, "tool", "wrong tool definition")                    \
+    X(UNKNOWN, "unknown-tool", "")                              \
+    X(DENIED, "denied", "")                                     \
+    X(APPROVAL, "approval", "waits for approval")               \
+    X(FAILED, "failed", "the tool failed")                      \
+    X(CUT, "cut", "cut off: send it again")                     \
+    X(PROVIDER, "provider", "the provider reports an error")    \
+    X(REQUEST, "request", "the request was refused")            \
+    X(NOT_FOUND, "not-found", "no such model or address")       \
+    X(CONTEXT, "context", "conversation too long")              \
+    X(REFUSED, "refused", "the content was refused")            \
+    X(OVERLOAD, "overload", "provider overloaded: wait")        \
+    X(AUTH, "auth", "the key was refused")                      \
+    X(RATE, "rate", "too many requests: wait")                  \
+    X(RESOLVE, "resolve", "unknown host")                       \
+    X(CONNECT, "connect", "host not reached")                   \
+    X(TLS, "tls", "TLS failed")                                 \
+    X(CERTIFICATE, "certificate", "certificate not trusted")    \
+    X(WRONG_HOST, "wrong-host", "")                             \
+    X(EXPIRED, "expired", "")                                   \
+    X(NOT_YET, "not-yet-valid", "")                             \
+    X(CLOCK, "clock-not-set", "")                               \
+    X(ENTROPY, "no-entropy", "")                                \
+    X(TIMEOUT, "timeout", "")                                   \
+    X(CLOSED, "closed", "connection ended too early")           \
+    X(PROTOCOL, "protocol", "against the protocol")             \
+    X(LIMIT, "limit", "a limit was reached")                    \
+    X(CANCELLED, "cancelled", "")                               \
+    X(ABORTED, "aborted", "")                                   \
+    X(SERVICE, "service", "a service is missing")               \
+    X(OUTPUT, "output", "output does not fit its schema")       \
+    X(TWICE, "twice", "has run before: runs only once")         \
+    X(LOOP, "loop", "")                                         \
+    X(STALE, "stale", "has changed: read it again")             \
     X(UNREAD, "unread", "read it first")
 
 enum {
@@ -2368,7 +2368,15 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* All in one string: a table of pointers would double its size. */
+/* The n-th of texts that stand one behind the other, each ended by NUL: a
+ * table of pointers would double their size, and be linked with all of them. */
+static const char *tcall_nth_(const char *texts, int n)
+{
+    while (n-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 static const char tcall_errors_[] =
 #define TCALL_X_(name, code, text) code "\0" text "\0"
     TCALL_ERRORS(TCALL_X_)
@@ -2377,13 +2385,9 @@ static const char tcall_errors_[] =
 
 static const char *tcall_error_part_(int error, int part)
 {
-    const char *p = tcall_errors_;
-    int n = 2 * (-1 - error) + part;
     if (error >= 0 || error < -TCALL_I_COUNT)
         return error < 0 ? "?" : "ok";
-    while (n-- > 0)
-        p += strlen(p) + 1;
-    return p;
+    return tcall_nth_(tcall_errors_, 2 * (-1 - error) + part);
 }
 
 const char *tcall_error_code(int error)
@@ -2474,7 +2478,7 @@ static char tcall_unescape_(char c)
 typedef struct tcall_num_ {
     const char *first, *last;
     int top;
-    bool negative, zero;
+    int sign; /* -1, 0, 1 */
 } tcall_num_;
 
 /* Exponents beyond this are no different from it; ten times it fits an int
@@ -2486,28 +2490,27 @@ static tcall_num_ tcall_num_read_(tcall_str text)
     const char *p = text.ptr, *end = p + text.len, *point = NULL;
     tcall_num_ n;
     int exponent = 0;
-    bool minus = false;
-    n.negative = false;
+    bool minus = *p == '-';
     n.first = n.last = NULL;
-    for (; p < end && (*p | 0x20) != 'e'; p++) {
-        if (*p >= '1' && *p <= '9') {
+    n.sign = 0;
+    for (p += minus; p < end && (*p | 0x20) != 'e'; p++) {
+        if (*p == '.') {
+            point = p;
+        } else if (*p != '0') {
             n.first = n.first ? n.first : p;
             n.last = p;
-        } else if (*p == '.') {
-            point = p;
-        } else if (*p == '-') {
-            n.negative = true;
+            n.sign = minus ? -1 : 1;
         }
     }
     if (!point)
         point = p;
+    minus = false;
     for (; p < end; p++) {
         if (*p == '-')
             minus = true;
         else if (tcall_is_digit_(*p) && exponent < TCALL_EXPONENT_MAX_)
             exponent = exponent * 10 + (*p - '0');
     }
-    n.zero = !n.first;
     n.top = minus ? -exponent : exponent;
     if (n.first)
         n.top += (int)(point - n.first) - (n.first < point);
@@ -2529,7 +2532,7 @@ static int tcall_num_digits_(const tcall_num_ *n)
 {
     const char *p;
     int count = 0;
-    if (n->zero)
+    if (!n->sign)
         return 0;
     for (p = n->first; p <= n->last; p++)
         count += *p != '.';
@@ -2539,28 +2542,19 @@ static int tcall_num_digits_(const tcall_num_ *n)
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 static bool tcall_num_integral_(const tcall_num_ *n)
 {
-    return n->zero || n->top - tcall_num_digits_(n) + 1 >= 0;
+    return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
 }
 
 static int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
     const char *p = a->first, *q = b->first;
-    int less = a->negative ? 1 : -1;
-    if (a->zero || b->zero) {
-        if (a->zero && b->zero)
-            return 0;
-        return a->zero ? (b->negative ? 1 : -1) : -less;
-    }
-    if (a->negative != b->negative)
-        return less == 1 ? -1 : 1;
-    if (a->top != b->top)
-        return a->top < b->top ? less : -less;
-    while (p <= a->last || q <= b->last) {
-        int x = tcall_num_digit_(a, &p), y = tcall_num_digit_(b, &q);
-        if (x != y)
-            return x < y ? less : -less;
-    }
-    return 0;
+    int order = a->sign - b->sign;
+    if (order || !a->sign)
+        return order;
+    order = a->top - b->top;
+    while (!order && (p <= a->last || q <= b->last))
+        order = tcall_num_digit_(a, &p) - tcall_num_digit_(b, &q);
+    return a->sign * order;
 }
 
 /* value * 10^decimals as an integer; surplus digits are cut off. False when
@@ -2569,9 +2563,9 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
 {
     const char *p = n->first;
     int left = n->top + decimals;
-    uint64_t v = 0, limit = (uint64_t)INT64_MAX + n->negative;
+    uint64_t v = 0, limit = (uint64_t)INT64_MAX + (n->sign < 0);
     *out = 0;
-    if (n->zero || left < 0)
+    if (!n->sign || left < 0)
         return true;
     if (left > 18)
         return false;
@@ -2580,7 +2574,7 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
         if (v > limit)
             return false;
     }
-    *out = n->negative ? (int64_t)(0 - v) : (int64_t)v;
+    *out = n->sign < 0 ? (int64_t)(0 - v) : (int64_t)v;
     return true;
 }
 
@@ -3404,7 +3398,7 @@ static size_t tcall_decode_(char *out, const char *p, const char *end)
 static bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
-    return n.zero || (n.top <= 308 && n.top >= -308);
+    return !n.sign || (n.top <= 308 && n.top >= -308);
 }
 
 static uint32_t tcall_hash_(tcall_str s)
@@ -3657,7 +3651,7 @@ double tcall_json_double(tcall_json v, double fallback)
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
-    if (n.zero)
+    if (!n.sign)
         return 0;
     p = n.first;
     for (digits = 0; digits < 19 && p <= n.last; digits++)
@@ -3666,7 +3660,7 @@ double tcall_json_double(tcall_json v, double fallback)
         out *= 10;
     for (; scale < 0; scale++)
         out /= 10;
-    return n.negative ? -out : out;
+    return n.sign < 0 ? -out : out;
 }
 
 /* Tolerant reading. It has no grammar of its own: what it writes is fed to a
@@ -4545,30 +4539,24 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     w->len += n;
     if (skip >= n)
         return;
-    if (!skip && n <= w->cap - w->fill && !w->error) { /* nearly always */
-        if (n == 1)
-            w->buf[w->fill] = *p;
-        else
-            memcpy(w->buf + w->fill, p, n);
-        w->fill += n;
-        return;
-    }
     p += skip;
     n -= skip;
-    while (n && !w->error) {
+    while (!w->error) {
         size_t room = w->cap - w->fill;
         room = room < n ? room : n;
-        if (room)
+        if (room == 1)
+            w->buf[w->fill] = *p;
+        else if (room)
             memcpy(w->buf + w->fill, p, room);
         w->fill += room;
         p += room;
         n -= room;
-        if (n && !w->sink && w->buf)
-            tcall_writer_fail_(w, TCALL_E_MEMORY);
-        else if (n && w->sink)
+        if (!n || (!w->sink && !w->buf))
+            break;
+        if (w->sink)
             tcall_writer_flush(w);
         else
-            break;
+            tcall_writer_fail_(w, TCALL_E_MEMORY);
     }
 }
 
@@ -4639,25 +4627,30 @@ int tcall_write_text(tcall_writer *w, const char *text)
     return tcall_write_bytes(w, text, strlen(text));
 }
 
+static int tcall_write_char_(tcall_writer *w, char c)
+{
+    return tcall_write_bytes(w, &c, 1);
+}
+
 /* A value begins: a comma stands before it unless it is the first. */
 static void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
         w->last != ':')
-        tcall_write_bytes(w, ",", 1);
+        tcall_write_char_(w, ',');
 }
 
 int tcall_write_open(tcall_writer *w, char bracket)
 {
     tcall_write_comma_(w);
     w->depth++;
-    return tcall_write_bytes(w, &bracket, 1);
+    return tcall_write_char_(w, bracket);
 }
 
 int tcall_write_close(tcall_writer *w, char bracket)
 {
     w->depth--;
-    return tcall_write_bytes(w, &bracket, 1);
+    return tcall_write_char_(w, bracket);
 }
 
 /* Inside quoted output the string's own escapes are escaped once more. */
@@ -4669,9 +4662,9 @@ static void tcall_write_content_(tcall_writer *w, tcall_str text)
 int tcall_write_str(tcall_writer *w, tcall_str text)
 {
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     tcall_write_content_(w, text);
-    return tcall_write_bytes(w, "\"", 1);
+    return tcall_write_char_(w, '"');
 }
 
 int tcall_write_string(tcall_writer *w, const char *text)
@@ -4682,13 +4675,30 @@ int tcall_write_string(tcall_writer *w, const char *text)
 int tcall_write_key(tcall_writer *w, const char *key)
 {
     tcall_write_string(w, key);
-    return tcall_write_bytes(w, ":", 1);
+    return tcall_write_char_(w, ':');
 }
 
 int tcall_write_verbatim(tcall_writer *w, tcall_str json)
 {
     tcall_write_comma_(w);
     return tcall_write_bytes(w, json.ptr, json.len);
+}
+
+/* JSON that is given as a form, with ' for the quotes; each % is the content of
+ * a string, first a and then b. */
+static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
+                               const char *b)
+{
+    tcall_write_comma_(w);
+    for (; *form; form++) {
+        char c = *form == '\'' ? '"' : *form;
+        if (c != '%') {
+            tcall_write_char_(w, c);
+        } else {
+            tcall_write_content_(w, tcall_str_of(a));
+            a = b;
+        }
+    }
 }
 
 int tcall_write_fixed(tcall_writer *w, long value, int decimals)
@@ -4728,7 +4738,7 @@ int tcall_write_null(tcall_writer *w)
 int tcall_write_quote(tcall_writer *w)
 {
     tcall_write_comma_(w);
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     w->quoted = 1;
     w->last = 0;
     return w->error;
@@ -4737,7 +4747,7 @@ int tcall_write_quote(tcall_writer *w)
 int tcall_write_unquote(tcall_writer *w)
 {
     w->quoted = 0;
-    return tcall_write_bytes(w, "\"", 1);
+    return tcall_write_char_(w, '"');
 }
 
 /* What checking with coercion decided about a value (tcall_tok.mark). */
@@ -4754,12 +4764,13 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 {
     tcall_str s = tcall_tok_str_(text, t);
     if (t->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(w, *s.ptr == 'T');
+        s = *s.ptr == 'T' ? tcall_slice_("true", 4) : tcall_slice_("false", 5);
     else if ((t->type & TCALL_TYPE_) == TCALL_STRING &&
-             t->mark != TCALL_MARK_JSON_)
+             t->mark != TCALL_MARK_JSON_) {
         tcall_write_str(w, s);
-    else
-        tcall_write_verbatim(w, s);
+        return;
+    }
+    tcall_write_verbatim(w, s);
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
@@ -4787,13 +4798,13 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         } else {
             tcall_write_scalar_(w, value.text, t);
             if (f & TCALL_KEY_) {
-                tcall_write_bytes(w, ":", 1);
+                tcall_write_char_(w, ':');
                 continue;
             }
         }
         while (depth && f & TCALL_LAST_) {
-            depth--;
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
+            depth--;
             f = flags[depth / 4] >> depth % 4 * 2 << 3;
         }
         if (!depth)
@@ -4879,8 +4890,8 @@ static char *tcall_block_gap_(const tcall_block *b)
 
 /* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
  * with). s: a schema; *: anything. The order is relied upon:
- * what applies schemas to the same value, what is only kept, what applies
- * them to members and to elements; then what applies none. */
+ * what applies schemas to the same value, to members and to elements; schemas
+ * that are only kept; then what applies none. */
 #define TCALL_KEYWORDS_(X)                               \
     X(ANYOF, "anyOf", 0x5F988D, '[')                     \
     X(ONEOF, "oneOf", 0x957F34, '[')                     \
@@ -4888,9 +4899,7 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(ALLOF, "allOf", 0xBF6211, '[')                     \
     X(NOT, "not", 0x29B19C, 's')                         \
     X(DEPEND, "dependencies", 0x653D9D, '{')             \
-    X(THEN, "then", 0xE522E9, 's')                       \
-    X(ELSE, "else", 0xBDBF5B, 's')                       \
-    X(DEFS, "$defs", 0x94EE77, '{')                      \
+    X(REF, "$ref", 0x94C365, '"')                        \
     X(PROPERTIES, "properties", 0x11DE6C, '{')           \
     X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
     X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
@@ -4899,9 +4908,11 @@ static char *tcall_block_gap_(const tcall_block *b)
     X(REST, "items", 0x3A7933, 's')                      \
     X(EXTRA, "additionalItems", 0x7A4724, 's')           \
     X(CONTAINS, "contains", 0x6CCAF1, 's')               \
+    X(THEN, "then", 0xE522E9, 's')                       \
+    X(ELSE, "else", 0xBDBF5B, 's')                       \
+    X(DEFS, "$defs", 0x94EE77, '{')                      \
     X(PATTERN, "pattern", 0x873D01, '"')                 \
     X(KEY, "", 0, '"')                                   \
-    X(REF, "$ref", 0x94C365, '"')                        \
     X(CONST, "const", 0x664FD1, '*')                     \
     X(ENUM, "enum", 0x816CB0, '[')                       \
     X(REQUIRED, "required", 0x848C86, '[')               \
@@ -4929,9 +4940,9 @@ enum {
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_K_ATOM_, /* the steps of a pattern */
+    TCALL_K_ASSERT_,
     TCALL_K_FORK_,
     TCALL_K_JUMP_,
-    TCALL_K_ASSERT_,
     TCALL_K_NULL_ /* the types, in their order, integer last */
 };
 
@@ -5010,7 +5021,8 @@ static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
 /* The node behind this one and all that belongs to it. */
 static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
 {
-    bool spans = tcall_node_op_(&program[i]) <= TCALL_K_KEY_;
+    int op = tcall_node_op_(&program[i]);
+    bool spans = op != TCALL_K_REF_ && op <= TCALL_K_KEY_;
     return i + (spans ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
@@ -5109,14 +5121,30 @@ static bool tcall_text_same_(const char *p, tcall_str s)
     return q == end;
 }
 
-/* The member of the object at p: its key, NULL: none. */
+/* The member of what stands at p (NULL: nothing): its key, NULL: none. */
 static const char *tcall_text_member_(const char *p, tcall_str name)
 {
+    if (!p || *p != '{')
+        return NULL;
     for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
          p = tcall_text_next_(tcall_text_skip_(tcall_text_value_(p))))
         if (tcall_text_same_(p, name))
             return p;
     return NULL;
+}
+
+/* The value of a member, NULL: there is none, or p is no object. */
+static const char *tcall_text_get_(const char *p, const char *name)
+{
+    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
+    return p ? tcall_text_value_(p) : NULL;
+}
+
+/* The first element, NULL: there is none, or p is no array. */
+static const char *tcall_text_first_(const char *p)
+{
+    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
+    return p && *p != ']' ? p : NULL;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -5128,7 +5156,6 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 #ifndef TOOLCALL_NO_PATTERN
 
 #define TCALL_COUNT_MAX_ 1000
-#define TCALL_UNBOUNDED_ 0x7FFF
 
 /* What an escape was, when it was not one character. */
 enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
@@ -5152,13 +5179,12 @@ static bool tcall_re_in_(int set, int32_t c)
     return false;
 }
 
-/* The next character of a pattern, -1 at its end. Of the escapes of JSON it has
- * only those that stand for themselves. */
+/* The next character of a pattern, -1 at its end and where it has an escape of
+ * JSON that does not stand for itself. */
 static int32_t tcall_re_char_(const char **at)
 {
-    if (**at == '"')
+    if (**at == '"' || (**at == '\\' && !strchr("\\\"/", *++*at)))
         return -1;
-    *at += **at == '\\';
     return tcall_utf8_next_(at);
 }
 
@@ -5178,9 +5204,10 @@ static int32_t tcall_re_escape_(const char **at, int32_t ch)
         return c; /* or the end, which is as bad */
     if (set < 2 || (c | 0x20) == 's')
         return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
-    if (c != 'x' && c != 'u')
-        return strchr("fnrt", (char)c) ? tcall_unescape_((char)c)
-                                       : (int32_t)TCALL_C_BAD_;
+    if (c != 'x' && c != 'u') {
+        v = c == 'b' ? 0 : tcall_unescape_((char)c);
+        return v ? v : (int32_t)TCALL_C_BAD_;
+    }
     for (digits = c == 'x' ? 2 : 4; digits; digits--) {
         int h = tcall_hex_((char)tcall_re_char_(at));
         if (h < 0)
@@ -5235,47 +5262,47 @@ static int tcall_re_atom_(const char **at, int32_t ch)
     return c == ch;
 }
 
-/* A count in braces, at most TCALL_COUNT_MAX_ + 1; -1: none there. */
-static int tcall_re_number_(const char **at)
+/* A count in braces, at most TCALL_COUNT_MAX_ + 1; NEVER: none there. */
+static uint32_t tcall_re_number_(const char **at)
 {
-    int n = -1;
+    uint32_t n = TCALL_NEVER_;
     for (; tcall_is_digit_(**at); ++*at) {
-        n = (n < 0 ? 0 : n * 10) + (**at - '0');
+        n = (n == TCALL_NEVER_ ? 0 : n * 10) + (uint32_t)(**at - '0');
         if (n > TCALL_COUNT_MAX_)
             n = TCALL_COUNT_MAX_ + 1;
     }
     return n;
 }
 
-/* Steps over a quantifier, if one is there. False when it is malformed. */
-static bool tcall_re_quantifier_(const char **at, int *min, int *max)
+/* arg of each step: its cells, which for an atom are one for each count below
+ * its maximum, and no more than one when that is open above its minimum; the
+ * minimum; whether it is open. */
+#define TCALL_CELLS_(arg) ((arg)&0xFFF)
+#define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
+#define TCALL_OPEN_END_   ((uint32_t)1 << 24)
+#define TCALL_ONCE_       (1u | 1u << 12)
+
+/* Steps over a quantifier, if one is there: arg of the atom in front of it,
+ * NEVER when it is malformed. */
+static uint32_t tcall_re_quantifier_(const char **at)
 {
     const char *p = *at;
-    *min = *max = 1;
+    bool open = *p == '*' || *p == '+';
+    uint32_t min = *p == '+', max = 1;
     if (*p == '{') {
         p++;
-        *min = *max = tcall_re_number_(&p);
-        if (*p == ',')
-            *max = *++p == '}' ? TCALL_UNBOUNDED_ : tcall_re_number_(&p);
-        if (*p != '}' || *min < 0 || *max < *min || *min > TCALL_COUNT_MAX_ ||
-            *max == TCALL_COUNT_MAX_ + 1)
-            return false;
-    } else if (*p == '*' || *p == '+' || *p == '?') {
-        *min = *p == '+';
-        *max = *p == '?' ? 1 : TCALL_UNBOUNDED_;
-    } else {
-        return true;
+        min = max = tcall_re_number_(&p);
+        if (*p == ',') {
+            open = *++p == '}';
+            max = open ? min + !min : tcall_re_number_(&p);
+        }
+        if (*p != '}' || max < min || max > TCALL_COUNT_MAX_)
+            return TCALL_NEVER_;
+    } else if (!open && *p != '?') {
+        return TCALL_ONCE_;
     }
     *at = p + 1 + (p[1] == '?');
-    return true;
-}
-
-/* In arg of an atom: its cells, one for each count below its maximum, and no
- * more than one when that is open above its minimum; the minimum; whether it is
- * open. */
-static int tcall_re_width_(const tcall_node_ *n)
-{
-    return tcall_node_op_(n) == TCALL_K_ATOM_ ? (int)(n->arg & 0xFFF) : 1;
+    return max | min << 12 | (open ? TCALL_OPEN_END_ : 0);
 }
 
 /* Follows all that takes no character. */
@@ -5287,24 +5314,22 @@ static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
     do {
         uint8_t *c = cells, *to;
         again = false;
-        for (n = first; n < last; c += tcall_re_width_(n), n++) {
-            int op = tcall_node_op_(n), k = 0, width = tcall_re_width_(n);
-            if (op == TCALL_K_ATOM_)
-                k = (int)(n->arg >> 12 & 0xFFF);
-            for (; k < width; k++) {
-                if (!c[k])
-                    continue;
-                if (op == TCALL_K_ASSERT_ &&
-                    (n->arg == '^' ? before : next) >= 0)
+        for (n = first; n < last; n++) {
+            int op = tcall_node_op_(n);
+            uint32_t value = n->word >> 8, width = TCALL_CELLS_(n->arg), k;
+            for (k = TCALL_LEAST_(n->arg); k < width; k++) {
+                if (!c[k] || (op == TCALL_K_ASSERT_ &&
+                              (value == '^' ? before : next) >= 0))
                     continue;
                 if (op != TCALL_K_JUMP_)
                     c[width] = 1;
-                if (op < TCALL_K_FORK_ || op > TCALL_K_JUMP_ || !n->arg)
+                if (op < TCALL_K_FORK_ || !value)
                     continue;
-                to = cells + n->arg;
+                to = cells + value;
                 again |= !*to && to < c;
                 *to = 1;
             }
+            c += width;
         }
     } while (again);
 }
@@ -5314,14 +5339,14 @@ static void tcall_re_step_(const char *text, const tcall_node_ *first,
                            const tcall_node_ *n, uint8_t *c, int32_t ch)
 {
     while (n-- > first) {
-        int width = tcall_re_width_(n), k;
-        c -= width;
-        for (k = width; k--;) {
+        uint32_t k = TCALL_CELLS_(n->arg);
+        bool stays = n->arg & TCALL_OPEN_END_; /* in the last cell */
+        for (; k--; stays = false) {
             const char *at = text + (n->word >> 8);
-            bool hit = c[k] && tcall_node_op_(n) == TCALL_K_ATOM_ &&
+            bool hit = *--c && tcall_node_op_(n) == TCALL_K_ATOM_ &&
                        tcall_re_atom_(&at, ch) > 0;
-            c[k] = hit && k == width - 1 && n->arg >> 24;
-            c[k + 1] |= hit;
+            c[0] = hit && stays;
+            c[1] |= hit;
         }
     }
 }
@@ -5334,7 +5359,8 @@ static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
     const tcall_node_ *last =
         s->program + tcall_node_after_(s->program, pattern) - 1;
     const char *p = str.ptr, *end = p + str.len;
-    uint32_t size = last->arg; /* the last node says how many cells there are */
+    uint32_t size =
+        last->word >> 8; /* the last says how many cells there are */
     int32_t before = -1, next;
     memset(cells, 0, size + 1);
     for (;; before = next) {
@@ -5360,7 +5386,6 @@ typedef struct tcall_sc_ {
     int32_t steps;
     int draft;
     const char *embedded; /* a subschema's own $id */
-    bool refs;            /* there is a $ref */
     uint32_t open; /* schema being built; its span is the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
@@ -5386,23 +5411,28 @@ static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p)
 }
 
 /* Nodes that do not fit are counted only. */
-static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
-                               uint32_t arg)
+static uint32_t tcall_sc_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
 {
     if (c->n < c->cap) {
-        c->node[c->n].word = (uint32_t)(at - c->text) << 8 | (uint32_t)op;
+        c->node[c->n].word = word;
         c->node[c->n].arg = arg;
     }
     return c->n++;
 }
 
+static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
+                               uint32_t arg)
+{
+    return tcall_sc_node_(c, (uint32_t)(at - c->text) << 8 | (uint32_t)op, arg);
+}
+
 #ifndef TOOLCALL_NO_PATTERN
 
-/* Adds to what node i is about, where its op is that. */
-static void tcall_sc_patch_(tcall_sc_ *c, int op, uint32_t i, uint32_t arg)
+/* Leads node i, if it is one of those that lead to a cell, to that. */
+static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
 {
     if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
-        c->node[i].arg += arg;
+        c->node[i].word |= cell << 8;
 }
 
 /* Nesting of groups in a pattern. */
@@ -5413,93 +5443,83 @@ static void tcall_sc_patch_(tcall_sc_ *c, int op, uint32_t i, uint32_t arg)
  * ends with a jump to the end of the one behind it. */
 typedef struct tcall_re_open_ {
     const char *body;
-    int copies;     /* made so far */
-    uint32_t first; /* cell of this copy's first fork */
-    uint32_t fork;  /* node of the last alternative's, behind the jump */
+    uint32_t copies; /* made so far */
+    uint32_t first;  /* cell of this copy's first fork */
+    uint32_t fork;   /* node of the last alternative's, behind the jump */
 } tcall_re_open_;
 
-/* Compiles the pattern in the string at p. */
-TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+/* Compiles the pattern in the string at. */
+TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
 {
     tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    const char *at;
-    uint32_t start = tcall_sc_emit_(c, op, p, 1), cells = 0, close;
-    int min, max, many;
-    for (at = p + 1; *at != '"'; at++)
-        if (*at == '\\' && !strchr("\\\"/", *++at))
-            goto bad;
-    at = p;
-    g->body = p + 1;
+    uint32_t start = tcall_sc_emit_(c, op, at, 1), cells = 0, close, count;
+    const char *p;
+    g->body = at + 1;
 begin:
     g->copies = 0;
 copy:
     p = g->body;
     g->first = cells++;
-    g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
+    g->fork = tcall_sc_node_(c, TCALL_K_FORK_, 1);
     while (cells <= TOOLCALL_MAX_PATTERN) {
         const char *piece = p;
         int32_t ch = tcall_re_char_(&p);
-        switch (ch) {
-        case '(':
+        if (ch == '(') {
             if (*p == '?') {
                 if (p[1] != ':')
-                    goto bad;
+                    break;
                 p += 2;
             }
             if (++g == group + TCALL_GROUPS_)
-                goto bad;
+                break;
             g->body = p;
             goto begin;
-        case '|':
-            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
-            tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells + 1);
-            tcall_sc_emit_(c, TCALL_K_JUMP_, p, 0);
-            g->fork = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
-            cells += 2;
-            break;
-        case -1:
-        case ')':
-            tcall_sc_patch_(c, TCALL_K_JUMP_, g->fork - 1, cells);
-            if ((ch < 0) != (g == group))
-                goto bad;
-            close = tcall_sc_emit_(c, TCALL_K_FORK_, p, 0);
-            if (ch < 0) {
-                tcall_sc_patch_(c, TCALL_K_FORK_, close, cells);
+        }
+        if (ch == '^' || ch == '$') {
+            tcall_sc_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
+            cells++;
+        } else if (ch >= 0 && ch != '|' && ch != ')') {
+            p = piece;
+            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0)
+                break;
+            count = tcall_re_quantifier_(&p);
+            if (count == TCALL_NEVER_)
+                break;
+            tcall_sc_emit_(c, TCALL_K_ATOM_, piece, count);
+            cells += TCALL_CELLS_(count);
+        } else {
+            tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
+            if (ch == '|') {
+                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
+                tcall_sc_node_(c, TCALL_K_JUMP_, 1);
+                g->fork = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+                cells += 2;
+                continue;
+            }
+            close = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+            if (g == group) {
+                if (*piece != '"')
+                    break;
+                tcall_sc_lead_(c, close, TCALL_K_FORK_, cells);
                 if (c->out->cells <= cells)
                     c->out->cells = cells + 1;
-                tcall_sc_patch_(c, op, start, c->n - start - 1);
+                if (start < c->cap)
+                    c->node[start].arg = c->n - start;
                 return;
             }
             cells++;
-            if (!tcall_re_quantifier_(&p, &min, &max) || !max)
-                goto bad;
-            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            if (g->copies++ >= min)
-                tcall_sc_patch_(c, TCALL_K_FORK_, g->fork, cells);
-            if (g->copies < many)
+            count = ch < 0 ? TCALL_NEVER_ : tcall_re_quantifier_(&p);
+            if (count == TCALL_NEVER_ || !TCALL_CELLS_(count))
+                break;
+            if (g->copies++ >= TCALL_LEAST_(count))
+                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells);
+            if (g->copies < TCALL_CELLS_(count))
                 goto copy;
-            if (max == TCALL_UNBOUNDED_)
-                tcall_sc_patch_(c, TCALL_K_FORK_, close, g->first);
+            if (count & TCALL_OPEN_END_)
+                tcall_sc_lead_(c, close, TCALL_K_FORK_, g->first);
             g--;
-            break;
-        case '^':
-        case '$':
-            tcall_sc_emit_(c, TCALL_K_ASSERT_, p, (uint32_t)ch);
-            cells++;
-            break;
-        default:
-            p = piece;
-            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0 ||
-                !tcall_re_quantifier_(&p, &min, &max))
-                goto bad;
-            many = max == TCALL_UNBOUNDED_ ? min + !min : max;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece,
-                           (uint32_t)many | (uint32_t)min << 12 |
-                               (uint32_t)(max == TCALL_UNBOUNDED_) << 24);
-            cells += (uint32_t)many;
         }
     }
-bad:
     tcall_sc_refuse_(c, at, "not supported in a pattern");
 }
 
@@ -5630,7 +5650,7 @@ static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 {
     const char *p = n->first;
     uint32_t v = 0;
-    for (; digits > 0 && !n->zero; digits--) {
+    for (; digits > 0 && n->sign; digits--) {
         if (v >= 42000000)
             return TCALL_NEVER_;
         v = v * 10 + (uint32_t)tcall_num_digit_(n, &p);
@@ -5647,9 +5667,9 @@ static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
     bool ok = true;
     if (op >= TCALL_K_MINLENGTH_) {
         arg = tcall_num_digits_value_(&n, n.top + 1);
-        ok = tcall_num_integral_(&n) && (n.zero || !n.negative);
+        ok = tcall_num_integral_(&n) && n.sign >= 0;
     } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
-        ok = !n.zero && !n.negative &&
+        ok = n.sign > 0 &&
              tcall_num_digits_value_(&n, tcall_num_digits_(&n)) !=
                  TCALL_NEVER_ &&
              n.top >= -308 && n.top <= 308;
@@ -5678,13 +5698,12 @@ static int tcall_sc_draft_of_(const char *p, int draft)
 /* One keyword of the schema that is open; p: its value. */
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
-    char first = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
     tcall_str name = tcall_text_inner_(key);
     int op = tcall_word_(name);
     bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
     /* a word of another draft: who wrote it means it */
     bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
-    char shape;
+    const char *shape;
     if (c->draft >= TCALL_DRAFT_7)
         other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
                  (op == TCALL_K_DEPEND_ && name.len > 12);
@@ -5693,42 +5712,39 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
         return tcall_sc_refuse_(c, key, "not supported");
     if (op < 0 || op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
-    if (TCALL_RARE_ && op == TCALL_K_REST_ && first == '[' && c->draft)
+    if (TCALL_RARE_ && op == TCALL_K_REST_ && *p == '[' && c->draft)
         op = TCALL_K_PREFIX_;
-    shape = tcall_shapes_[op];
-    if (shape != first && shape != 's' && shape != '*')
+    shape = &tcall_shapes_[op];
+    if (*shape != 's' && *shape != '*' &&
+        tcall_type_at_(shape) != tcall_type_at_(p))
         return tcall_sc_malformed_(c, p);
     if (c->n <= c->cap && tcall_node_child_(c->node, c->open, c->n, op))
         return tcall_sc_refuse_(c, key, "a second time");
-    if (shape == 's')
+    if (*shape == 's')
         return tcall_sc_schema_(c, op, p, p);
-    if (op <= TCALL_K_CONTAINS_) {
-        if (first == '[' && *tcall_text_space_(p + 1) == ']')
+    if (op <= TCALL_K_DEFS_ && op != TCALL_K_REF_) {
+        if (*p == '[' && !tcall_text_first_(p))
             tcall_sc_malformed_(c, p);
         c->kind[c->depth++] = (uint8_t)op;
         return p + 1;
     }
-    switch (op) {
-    case TCALL_K_DRAFT_:
+    if (op == TCALL_K_PATTERN_) {
+        tcall_sc_pattern_(c, op, p);
+    } else if (op == TCALL_K_REQUIRED_) {
+        tcall_sc_names_(c, p);
+    } else if (op == TCALL_K_TYPE_) {
+        tcall_sc_type_(c, p);
+    } else if (op == TCALL_K_DRAFT_) {
         if (tcall_sc_draft_of_(p, -1) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema");
-        break;
-    case TCALL_K_ID_:
+    } else if (op == TCALL_K_ID_) {
         if (c->depth > 1 && *p == '"' && p[1] != '#' &&
             (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
             c->embedded = key;
-        break;
-    case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
-    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
-    case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_K_REF_: c->refs = true; /* fall through */
-    case TCALL_K_CONST_:
-    case TCALL_K_ENUM_: tcall_sc_emit_(c, op, p, 0); break;
-    case TCALL_K_UNIQUE_:
-        if (*p == 't')
-            tcall_sc_emit_(c, op, p, 0);
-        break;
-    default: tcall_sc_number_(c, op, p);
+    } else if (*shape == '0') {
+        tcall_sc_number_(c, op, p);
+    } else if (op != TCALL_K_UNIQUE_ || *p == 't') {
+        tcall_sc_emit_(c, op, p, op == TCALL_K_REF_ ? TCALL_MARKED_ : 0);
     }
     return tcall_text_skip_(p);
 }
@@ -5784,8 +5800,9 @@ static const char *tcall_sc_follow_(const char *p, tcall_str name)
 {
     uint32_t index = 0;
     size_t i;
-    if (*p == '{')
-        return tcall_text_member_(p, name);
+    const char *member = tcall_text_member_(p, name);
+    if (member)
+        return member;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     if (*p != '[')
@@ -5801,6 +5818,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     const char *at = c->text + (ref->word >> 8), *p = at + 2;
     const char *value = tcall_text_space_(c->text), *to = value;
     uint32_t i;
+    if (c->embedded)
+        tcall_sc_refuse_(c, c->embedded, "an inner $id beside $refs");
     if (at[1] != '#' || (*p != '"' && *p != '/')) {
         tcall_sc_refuse_(c, at, "only $refs like #/... are supported");
         return;
@@ -5815,7 +5834,8 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     }
     for (i = 0; to && i < c->n && --c->steps > 0; i++) {
         const char *here = tcall_node_at_(c->out, i);
-        if (tcall_node_op_(&c->node[i]) <= TCALL_K_CONTAINS_ &&
+        int op = tcall_node_op_(&c->node[i]);
+        if (op != TCALL_K_REF_ && op <= TCALL_K_DEFS_ &&
             (here == value || here == to)) {
             ref->arg = i | TCALL_MARKED_;
             c->steps -= (int32_t)(value - c->text) / 16;
@@ -5833,9 +5853,11 @@ static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
     uint32_t end = tcall_node_after_(c->node, i);
     for (i++; i < end && --c->steps > 0;) {
         int op = tcall_node_op_(&c->node[i]);
+        bool same = op < TCALL_K_PROPERTIES_ || op == TCALL_K_THEN_ ||
+                    op == TCALL_K_ELSE_;
         if (op == TCALL_K_REF_ && c->node[i].arg & TCALL_MARKED_)
             return i;
-        i = op < TCALL_K_DEFS_ ? i + 1 : tcall_node_after_(c->node, i);
+        i = same ? i + 1 : tcall_node_after_(c->node, i);
     }
     return 0;
 }
@@ -5847,9 +5869,6 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->out->nodes && !c->out->reason; i++)
-        if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
-            tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
@@ -5857,6 +5876,8 @@ static void tcall_sc_refs_(tcall_sc_ *c)
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;
+            if (ref->arg == TCALL_MARKED_)
+                tcall_sc_resolve_(c, ref);
             if (tcall_sc_marked_(c, ref->arg & TCALL_SPAN_)) {
                 left = i;
             } else {
@@ -5870,67 +5891,57 @@ static void tcall_sc_refs_(tcall_sc_ *c)
                          left ? "leads to itself" : "too many $refs");
 }
 
-/* Compiles text that is JSON. The root's $schema counts from the beginning,
- * wherever it stands. */
-TCALL_APART_ static int tcall_sc_run_(tcall_schema *out, const char *text,
-                                      tcall_node_ *mem, uint32_t cap,
-                                      tcall_draft draft)
-{
-    const char *root = tcall_text_space_(text), *key = NULL;
-    tcall_sc_ c;
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.text = out->text = text;
-    c.node = mem;
-    c.cap = cap;
-    c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = (int)draft;
-    out->program = mem;
-    if (*root == '{')
-        key = tcall_text_member_(root, tcall_str_of("$schema"));
-    if (key)
-        c.draft = tcall_sc_draft_of_(tcall_text_value_(key), c.draft);
-    tcall_sc_outline_(&c, root);
-    if (!c.n)
-        out->text = NULL;
-    if (c.embedded && c.refs)
-        tcall_sc_refuse_(&c, c.embedded, "an inner $id beside $refs");
-    out->need = c.n * sizeof *mem;
-    if (c.n > TCALL_SPAN_)
-        tcall_sc_refuse_(&c, root, "too large");
-    if (c.n <= c.cap)
-        out->nodes = c.n;
-    if (c.refs)
-        tcall_sc_refs_(&c);
-    return out->reason  ? TCALL_E_SCHEMA
-           : out->nodes ? TCALL_OK
-                        : TCALL_E_MEMORY;
-}
-
+/* The root's $schema counts from the beginning, wherever it stands. */
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
     size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
     int r = tcall_scan_whole_(text);
+    const char *root, *dialect;
+    tcall_sc_ c;
     memset(out, 0, sizeof *out);
     if (r < 0 || text.len >= 0xFFFFFF) {
         out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
         return TCALL_E_SCHEMA;
     }
-    size = mem && size > pad ? (size - pad) / sizeof(tcall_node_) : 0;
-    if (size)
-        mem = (char *)mem + pad;
-    r = tcall_sc_run_(out, text.ptr, (tcall_node_ *)mem,
-                      (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_),
-                      draft);
-    out->need += pad;
-    return r < 0 ? r : (int)out->need;
+    memset(&c, 0, sizeof c);
+    c.out = out;
+    c.text = out->text = text.ptr;
+    if (mem && size > pad) {
+        size = (size - pad) / sizeof *c.node;
+        c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
+        c.node = (tcall_node_ *)(void *)((char *)mem + pad);
+    }
+    c.steps = TOOLCALL_MAX_STEPS;
+    c.draft = (int)draft;
+    out->program = c.node;
+    root = tcall_text_space_(text.ptr);
+    dialect = tcall_text_get_(root, "$schema");
+    if (dialect)
+        c.draft = tcall_sc_draft_of_(dialect, c.draft);
+    tcall_sc_outline_(&c, root);
+    if (!c.n)
+        out->text = NULL;
+    out->need = c.n * sizeof *c.node + pad;
+    if (c.n > TCALL_SPAN_)
+        tcall_sc_refuse_(&c, root, "too large");
+    if (c.n <= c.cap) {
+        out->nodes = c.n;
+        tcall_sc_refs_(&c);
+    }
+    return out->reason  ? TCALL_E_SCHEMA
+           : out->nodes ? (int)out->need
+                        : TCALL_E_MEMORY;
 }
 
 /* -- Checking ------------------------------------------------------------- */
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
+    uint8_t flags;
+    uint8_t type;    /* of the value, as the schema sees it */
+    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
+    uint8_t have;    /* required properties that were met */
     uint32_t schema; /* its node */
     uint32_t end;    /* the node behind it */
     uint32_t pc;     /* the keyword that is at work */
@@ -5940,10 +5951,6 @@ typedef struct tcall_ev_frame_ {
     uint32_t seen;   /* tokens of the members that properties named */
     uint32_t edge;   /* the schema that decides: then, else, one of anyOf */
     uint32_t rank;   /* how far it came; of contains: how many hold */
-    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
-    uint8_t have;    /* required properties that were met */
-    uint8_t type;    /* of the value, as the schema sees it */
-    uint8_t flags;
 } tcall_ev_frame_;
 
 enum {
@@ -6002,9 +6009,9 @@ static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
     return &e->num;
 }
 
-/* Always 0, so that it can be returned. at: in the schema's text. */
-static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
-                           uint32_t tok, const char *at)
+/* at: in the schema's text. */
+static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
+                            uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
     e->rank = 2 * tok + 1;
@@ -6015,7 +6022,13 @@ static int tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
         f->at = (uint32_t)(at - e->s->text);
         f->tok = tok;
     }
-    return 0;
+}
+
+/* The frame's value fails at a node. */
+static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
+{
+    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
+    f->flags |= TCALL_F_BAD_;
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -6032,22 +6045,24 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 }
 
 TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
-                                         tcall_str str)
+                                         uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
     uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
     if (cells)
-        return tcall_re_search_(e->s, pattern, str, cells, &e->steps);
+        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
+                                &e->steps);
 #else
-    (void)e, (void)pattern, (void)str;
+    (void)e, (void)pattern, (void)tok;
 #endif
     return false;
 }
 
-/* Does the node stand for this name? */
+/* Does the node stand for the name that is this token? */
 static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
-                                   tcall_str name)
+                                   uint32_t tok)
 {
+    tcall_str name = tcall_ev_of_(e, tok);
     const char *p = tcall_node_at_(e->s, node);
     uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
     return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
@@ -6056,12 +6071,14 @@ static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
 
 /* Has the frame's schema a child with this op for the name? */
 static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                            tcall_str name)
+                            uint32_t name)
 {
     uint32_t i;
     for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
-        if (e->steps--,
-            tcall_node_op_(&e->program[i]) == op && tcall_ev_named_(e, i, name))
+        if (e->steps--, tcall_node_op_(&e->program[i]) == op &&
+                            (TCALL_RARE_ && op == TCALL_K_PATTERNS_
+                                 ? tcall_ev_match_(e, i + 1, name)
+                                 : tcall_ev_named_(e, i, name)))
             return true;
     return false;
 }
@@ -6075,7 +6092,7 @@ static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
     if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
         return 0;
     do {
-        bool found = tcall_ev_named_(e, f->pc, tcall_ev_of_(e, key));
+        bool found = tcall_ev_named_(e, f->pc, key);
         e->steps--;
         value = key + 1;
         key = tcall_ev_after_(e, value);
@@ -6186,8 +6203,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
     const char *p = n->first;
     int digits = tcall_num_digits_(by), left = n->top - by->top + digits;
     uint32_t m = tcall_num_digits_value_(by, digits), rest = 0;
-    if (n->zero || left < tcall_num_digits_(n))
-        return n->zero;
+    if (!n->sign || left < tcall_num_digits_(n))
+        return !n->sign;
     for (; left > 0; left--)
         rest = (rest * 10 + (uint32_t)tcall_num_digit_(n, &p)) % m;
     return rest == 0;
@@ -6197,15 +6214,12 @@ TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                                          int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_str text =
-        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg);
-    int order = n->zero ? 0 : n->negative ? -1 : 1; /* beside 0 */
-    if (text.len != 1 || *text.ptr != '0') {
-        tcall_num_ bound = tcall_num_read_(text);
-        if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
-            return tcall_ev_multiple_(n, &bound);
-        order = tcall_num_compare_(n, &bound);
-    }
+    tcall_num_ bound = tcall_num_read_(
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
+    int order;
+    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+        return tcall_ev_multiple_(n, &bound);
+    order = tcall_num_compare_(n, &bound);
     if ((op - TCALL_K_MINIMUM_) & 1)
         order = -order;
     return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
@@ -6228,7 +6242,7 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
     }
-    return most ? n <= limit : n >= limit;
+    return n == limit || (n < limit) == most;
 }
 
 /* A keyword that applies no schema. */
@@ -6241,7 +6255,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     switch (op) {
     case TCALL_K_PATTERN_:
         if (type == TCALL_STRING)
-            ok = tcall_ev_match_(e, f->pc, tcall_ev_of_(e, f->tok));
+            ok = tcall_ev_match_(e, f->pc, f->tok);
         break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, type, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
@@ -6269,10 +6283,8 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
             type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
             ok = tcall_ev_within_(e, f, op);
     }
-    if (!ok) {
-        tcall_ev_fault_(e, f->flags, f->pc, f->tok, at);
-        f->flags |= TCALL_F_BAD_;
-    }
+    if (!ok)
+        tcall_ev_fails_(e, f, f->pc);
 }
 
 static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
@@ -6335,47 +6347,16 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
- * frame is at work on it. With TCALL_NEVER_ as schema the one on top goes on.
- * Assertions are decided up to the next keyword that applies schemas; when
- * there is none the frame goes, with the answer. */
-static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
-                           unsigned flags)
+/* Decides the assertions of the frame on top, up to the next keyword that
+ * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
+ * answer. */
+static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
-    tcall_ev_frame_ *f;
-    if (schema == TCALL_NEVER_) {
-        f = &e->frame[e->depth - 1];
-    } else {
-        uint32_t arg = program[schema].arg;
-        unsigned type = tcall_ev_kind_(e, tok);
-        if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
-            type = tcall_ev_retype_(e, schema, tok, flags);
-            if (!type || type >= TCALL_ARRAY)
-                return type != 0;
-        }
-        if ((arg & TCALL_SPAN_) == 1)
-            return 1;
-        f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
-        if (e->depth == TOOLCALL_MAX_FRAMES)
-            e->error = TCALL_E_DEPTH;
-        if (e->error)
-            return 0;
-        e->depth++;
-        f->schema = schema;
-        f->end = schema + (arg & TCALL_SPAN_);
-        f->pc = schema + 1;
-        f->tok = tok;
-        f->cur = TCALL_NEVER_;
-        f->hint = tok + 1;
-        f->seen = f->edge = f->rank = 0;
-        f->n = f->have = 0;
-        f->type = (uint8_t)type;
-        f->flags = (uint8_t)flags;
-    }
+    f->cur = TCALL_NEVER_;
     while (f->pc < f->end && (f->flags & 3) != 3) {
         int op = tcall_node_op_(&program[f->pc]);
-        if (op <= TCALL_K_CONTAINS_ || op == TCALL_K_REF_)
+        if (op <= TCALL_K_CONTAINS_)
             return TCALL_PUSHED_;
         e->steps--;
         tcall_ev_assert_(e, f, op);
@@ -6385,8 +6366,41 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return !(f->flags & TCALL_F_BAD_);
 }
 
-static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                int op)
+/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
+ * frame is at work on it. */
+static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
+                           unsigned flags)
+{
+    uint32_t arg = e->program[schema].arg;
+    unsigned type = tcall_ev_kind_(e, tok);
+    tcall_ev_frame_ *f;
+    if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
+        type = tcall_ev_retype_(e, schema, tok, flags);
+        if (!type || type >= TCALL_ARRAY)
+            return type != 0;
+    }
+    if ((arg & TCALL_SPAN_) == 1)
+        return 1;
+    f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
+    if (e->depth == TOOLCALL_MAX_FRAMES)
+        e->error = TCALL_E_DEPTH;
+    if (e->error)
+        return 0;
+    e->depth++;
+    f->schema = schema;
+    f->end = schema + (arg & TCALL_SPAN_);
+    f->pc = schema + 1;
+    f->tok = tok;
+    f->hint = tok + 1;
+    f->seen = f->edge = f->rank = 0;
+    f->n = f->have = 0;
+    f->type = (uint8_t)type;
+    f->flags = (uint8_t)flags;
+    return tcall_ev_resume_(e, f);
+}
+
+TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
+                                             const tcall_ev_frame_ *f, int op)
 {
     return tcall_node_child_(e->program, f->schema, f->end, op);
 }
@@ -6395,68 +6409,49 @@ static uint32_t tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
 static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
                              uint32_t value)
 {
-    uint32_t i = f->pc;
-    tcall_str key = tcall_ev_of_(e, value - 1);
-    if (op == TCALL_K_ADDITIONAL_) {
-        if (tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key))
-            return true;
-        for (i = TCALL_RARE_ ? f->schema + 1 : f->end; i < f->end;
-             i = tcall_node_after_(e->program, i))
-            if (tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_ &&
-                tcall_ev_match_(e, i + 1, key))
-                return true;
-    }
+    uint32_t key = value - 1;
+    if (op == TCALL_K_ADDITIONAL_)
+        return tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key) ||
+               (TCALL_RARE_ && tcall_ev_lists_(e, f, TCALL_K_PATTERNS_, key));
     return TCALL_RARE_ && op == TCALL_K_PATTERNS_ &&
            !tcall_ev_match_(e, f->pc + 1, key);
 }
 
 /* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                               uint32_t end)
+static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
+    uint32_t end = op == TCALL_K_PREFIX_ ? f->pc : f->end;
     uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
-    if (!tcall_node_child_(e->program, f->schema, end, TCALL_K_PREFIX_) &&
-        tcall_node_op_(&e->program[f->pc]) == TCALL_K_EXTRA_)
-        return stop;
     for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
          i = tcall_node_after_(e->program, i))
         if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
             tok = tcall_ev_after_(e, tok);
-    return tok;
+    return op == TCALL_K_EXTRA_ && tok == f->tok + 1 ? stop : tok;
 }
 
 /* The next value that the schema at pc is for, NEVER: there is none left. */
 static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
-    bool begin = cur == TCALL_NEVER_, object = op < TCALL_K_PREFIX_;
-    if (op < TCALL_K_PROPERTIES_ || op == TCALL_K_REF_)
-        return (op >= TCALL_K_THEN_ && op <= TCALL_K_DEFS_) ||
-                       (TCALL_RARE_ && op == TCALL_K_DEPEND_ &&
-                        !tcall_ev_find_(e, f))
+    bool object = op < TCALL_K_PREFIX_;
+    if (op < TCALL_K_PROPERTIES_)
+        return TCALL_RARE_ && op == TCALL_K_DEPEND_ && !tcall_ev_find_(e, f)
                    ? TCALL_NEVER_
                    : f->tok;
     if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
         (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
         return TCALL_NEVER_;
     do {
-        if (!begin)
+        if (cur != TCALL_NEVER_)
             cur = tcall_ev_after_(e, cur) + object;
-        else if (TCALL_RARE_ && op >= TCALL_K_PREFIX_ && op < TCALL_K_CONTAINS_)
-            cur = tcall_ev_rest_(e, f, op == TCALL_K_PREFIX_ ? f->pc : f->end);
-        else
+        else if (object || (TCALL_RARE_ && op == TCALL_K_CONTAINS_))
             cur = f->tok + 1 + object;
-        begin = false;
+        else
+            cur = tcall_ev_rest_(e, f, op);
         if (cur >= end || --e->steps < 0 || e->error)
             return TCALL_NEVER_;
     } while (tcall_ev_spared_(e, f, op, cur));
     return cur;
-}
-
-static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
-{
-    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
-    f->flags |= TCALL_F_BAD_;
 }
 
 /* What the schema at pc said about cur. */
@@ -6464,17 +6459,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
 {
     if (f->flags & TCALL_F_LAST_)
         op = TCALL_K_ALLOF_;
-    switch (op) {
-    case TCALL_K_NOT_:
-        if (r)
-            tcall_ev_fails_(e, f, f->pc);
-        break;
-    case TCALL_K_IF_:
-        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
-        break;
-    case TCALL_K_CONTAINS_: f->rank += r; break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_:
+    if (op <= TCALL_K_ONEOF_) {
         if (r) {
             f->n = (uint8_t)(f->n + (f->n < 2));
             f->edge = f->pc;
@@ -6482,10 +6467,14 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
             f->edge = e->rank > f->rank ? f->pc : 0;
             f->rank = e->rank;
         }
-        break;
-    default:
-        if (!r)
-            f->flags |= TCALL_F_BAD_;
+    } else if (op == TCALL_K_IF_) {
+        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+    } else if (op == TCALL_K_CONTAINS_) {
+        f->rank += r;
+    } else if (op == TCALL_K_NOT_ && r) {
+        tcall_ev_fails_(e, f, f->pc);
+    } else if (op != TCALL_K_NOT_ && !r) {
+        f->flags |= TCALL_F_BAD_;
     }
 }
 
@@ -6496,25 +6485,25 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
 static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     bool retry = f->flags & TCALL_F_RETRY_;
-    bool once = f->n == 1 || (f->n && op == TCALL_K_ANYOF_ && !retry);
+    bool once = f->n == 1; /* of anyOf no more are asked strictly */
     uint32_t first = tcall_ev_child_(e, f, op);
     const char *at = tcall_node_at_(e->s, first);
-    if (once && !retry)
-        return false;
-    if (!f->n && !retry && !(f->flags & TCALL_F_STRICT_)) {
+    if (!f->n && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
         f->pc = first;
         f->edge = f->rank = 0;
         return true;
     }
-    if (once || (!f->n && f->edge && !(f->flags & TCALL_F_QUIET_))) {
+    if (once ? retry : !f->n && f->edge && !(f->flags & TCALL_F_QUIET_)) {
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    while (*at != '[')
-        at--;
-    tcall_ev_fault_(e, f->flags, first, f->tok, at);
-    f->flags |= TCALL_F_BAD_;
+    if (!once) {
+        while (*at != '[')
+            at--;
+        tcall_ev_fault_(e, f->flags, first, f->tok, at);
+        f->flags |= TCALL_F_BAD_;
+    }
     return false;
 }
 
@@ -6523,21 +6512,22 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
-    if (op == TCALL_K_IF_ && f->edge && !(f->flags & TCALL_F_LAST_)) {
-        f->flags |= TCALL_F_LAST_;
-        return;
-    }
-    if ((op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) &&
-        !(f->flags & TCALL_F_LAST_)) {
-        while (next < f->end && tcall_node_op_(&program[next]) == op) {
-            if (!f->n || op == TCALL_K_ONEOF_ || f->flags & TCALL_F_RETRY_) {
-                f->pc = next;
-                return;
-            }
-            next = tcall_node_after_(program, next);
-        }
-        if (tcall_ev_choose_(e, f, op))
+    if (!(f->flags & TCALL_F_LAST_)) {
+        if (op == TCALL_K_IF_ && f->edge) {
+            f->flags |= TCALL_F_LAST_;
             return;
+        }
+        if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
+            for (; next < f->end && tcall_node_op_(&program[next]) == op;
+                 next = tcall_node_after_(program, next))
+                if (!f->n || op == TCALL_K_ONEOF_ ||
+                    f->flags & TCALL_F_RETRY_) {
+                    f->pc = next;
+                    return;
+                }
+            if (tcall_ev_choose_(e, f, op))
+                return;
+        }
     }
     if (TCALL_RARE_ && op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
         min = tcall_ev_child_(e, f, TCALL_K_MINCONTAINS_);
@@ -6553,6 +6543,11 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
 
+/* What only asks its schemas: they report no faults. */
+#define TCALL_TESTS_                                                   \
+    (1u << TCALL_K_ANYOF_ | 1u << TCALL_K_ONEOF_ | 1u << TCALL_K_IF_ | \
+     1u << TCALL_K_NOT_ | 1u << TCALL_K_CONTAINS_)
+
 /* Applies the schema at pc, or the edge, to cur. */
 static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
@@ -6560,21 +6555,15 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     uint32_t schema = f->pc, tok = f->cur;
     if (f->flags & TCALL_F_LAST_)
         return tcall_ev_enter_(e, f->edge, tok, flags);
-    switch (op) {
-    case TCALL_K_NOT_:
-    case TCALL_K_IF_:
-    case TCALL_K_CONTAINS_: flags |= TCALL_F_TEST_; break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_:
+    if ((1u << op) & TCALL_TESTS_)
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
-        break;
-    case TCALL_K_NAMES_: /* a name stays a string */
+    if (op == TCALL_K_NAMES_) { /* a name stays a string */
         tok--;
         flags |= TCALL_F_STRICT_;
-        break;
-    case TCALL_K_REF_: schema = e->program[schema].arg;
     }
+    if (op == TCALL_K_REF_)
+        schema = e->program[schema].arg;
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
@@ -6595,8 +6584,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
                 f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
                 if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
                     !(flags & TCALL_F_STRICT_) &&
-                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_,
-                                     tcall_ev_of_(e, f->cur - 1))) {
+                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_, f->cur - 1)) {
                     f->flags |= TCALL_F_ABSENT_;
                     flags |= TCALL_F_TEST_;
                 }
@@ -6613,8 +6601,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         r = TCALL_PUSHED_;
     } while (f->pc < f->end && (f->flags & 3) != 3 &&
              tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
-    f->cur = TCALL_NEVER_;
-    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+    return tcall_ev_resume_(e, f);
 }
 
 /* Any other keyword that applies schemas. */
@@ -6634,8 +6621,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
         tcall_ev_done_(e, f, op);
     else
         f->pc = tcall_node_after_(e->program, f->pc);
-    f->cur = TCALL_NEVER_;
-    return tcall_ev_enter_(e, TCALL_NEVER_, 0, 0);
+    return tcall_ev_resume_(e, f);
 }
 
 /* The machine: until the root's schema has answered. */
@@ -6643,11 +6629,9 @@ static int tcall_ev_run_(tcall_ev_ *e)
 {
     int r = tcall_ev_enter_(e, 0, 0,
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
-    while (e->depth && !e->error) {
+    while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
         int op = tcall_node_op_(&e->program[f->pc]);
-        if (--e->steps < 0)
-            e->error = TCALL_E_BUDGET;
         r = op == TCALL_K_PROPERTIES_ ? tcall_ev_members_(e, f, r)
                                       : tcall_ev_walk_(e, f, op, r);
     }
@@ -6686,9 +6670,11 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     ok = tcall_ev_run_(&e);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
-    if (check->coerced && (!ok || e.error))
+    else if (!e.error && !ok)
+        e.error = TCALL_E_INVALID;
+    if (e.error)
         tcall_ev_unmark_(&e);
-    return e.error ? e.error : ok ? TCALL_OK : TCALL_E_INVALID;
+    return e.error;
 }
 
 /* -- Telling what is wrong ------------------------------------------------ */
@@ -6707,15 +6693,16 @@ static void tcall_show_(tcall_writer *w, tcall_str s, bool string)
         tcall_write_bytes(w, s.ptr, s.len);
         return;
     }
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
     tcall_write_content_(w, s);
     tcall_write_text(w, cut ? "...\"" : "\"");
 }
 
-static void tcall_show_found_(tcall_writer *w, tcall_json v)
+static void tcall_show_found_(tcall_writer *w, const char *text,
+                              const tcall_tok *t)
 {
-    tcall_type type = tcall_json_type(v);
-    tcall_str s = tcall_json_str(v);
+    int type = t->type & TCALL_TYPE_;
+    tcall_str s = tcall_tok_str_(text, t);
     if (type >= TCALL_ARRAY)
         s = tcall_str_of(type == TCALL_ARRAY ? "an array" : "an object");
     tcall_show_(w, s, type >= TCALL_STRING);
@@ -6725,30 +6712,32 @@ static void tcall_show_found_(tcall_writer *w, tcall_json v)
 static void tcall_show_path_(tcall_writer *w, tcall_json v,
                              const tcall_tok *tok)
 {
-    tcall_write_key(w, "path");
-    tcall_write_bytes(w, "\"", 1);
-    while (v.tok < tok) {
-        tcall_str name;
+    const tcall_tok *t = v.tok;
+    tcall_write_texts_(w, "'path':'", NULL, NULL);
+    while (t < tok) {
+        const char *p, *from, *end;
         int i = 0;
-        for (v = tcall_json_first(v); v.tok + v.tok->span <= tok; i++)
-            v = tcall_json_next(v);
-        name = tcall_json_key(v);
-        tcall_write_bytes(w, "/", 1);
-        if (!(v.tok->type & TCALL_MEMBER_)) {
+        for (t++; t += (t->type & TCALL_KEY_) != 0, t + t->span <= tok; i++)
+            t += t->span;
+        tcall_write_char_(w, '/');
+        if (!(t->type & TCALL_MEMBER_)) {
             w->last = 0; /* no comma */
             tcall_write_int(w, i);
+            continue;
         }
-        while (name.len) {
-            size_t n = 0;
-            while (n < name.len && name.ptr[n] != '/' && name.ptr[n] != '~')
-                n++;
-            tcall_write_content_(w, tcall_slice_(name.ptr, n));
-            if (n < name.len)
-                tcall_write_bytes(w, name.ptr[n++] == '/' ? "~1" : "~0", 2);
-            name = tcall_slice_(name.ptr + n, name.len - n);
+        from = v.text + t[-1].start;
+        end = v.text + t[-1].end;
+        for (p = from;; p++) {
+            if (p < end && *p != '/' && *p != '~')
+                continue;
+            tcall_write_content_(w, tcall_slice_(from, (size_t)(p - from)));
+            if (p == end)
+                break;
+            tcall_write_text(w, *p == '/' ? "~1" : "~0");
+            from = p + 1;
         }
     }
-    tcall_write_bytes(w, "\"", 1);
+    tcall_write_char_(w, '"');
 }
 
 /* The names that the schema around a node has properties for. */
@@ -6771,50 +6760,45 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
 int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
                       const tcall_fault *fault)
 {
-    tcall_json found = tcall_json_cursor_(value.text, value.tok + fault->tok);
+    const tcall_tok *found = value.tok + fault->tok;
     int op = tcall_node_op_(&s->program[fault->node]);
-    const char *at = s->text + fault->at, *end = at, *p = at;
-    const char *keyword = NULL, *message = "not satisfied";
+    const char *at = s->text + fault->at, *p = at, *message = "not satisfied";
+    tcall_str keyword = tcall_slice_(NULL, 0);
     if (op == TCALL_K_REQUIRED_) {
-        keyword = "required";
+        keyword = tcall_slice_("required", 8);
         message = "missing property";
-    } else if (op <= TCALL_K_CONTAINS_ && *at != '[' && op != TCALL_K_NOT_ &&
+    } else if (op <= TCALL_K_DEFS_ && *at != '[' && op != TCALL_K_NOT_ &&
                op != TCALL_K_CONTAINS_) {
-        p = *at == '"' ? tcall_text_value_(at) : at;
-        if (*p == '{') { /* what stands there is a schema: its type */
-            keyword = "type";
+        at = *at == '"' ? tcall_text_value_(at) : at;
+        message = "not allowed";
+        if (*at == '{') { /* what stands there is a schema: its type */
+            at = tcall_text_get_(at, "type");
+            keyword = tcall_slice_("type", 4);
             message = "wrong type";
-            at =
-                tcall_text_value_(tcall_text_member_(p, tcall_str_of(keyword)));
-        } else {
-            keyword = op == TCALL_K_ADDITIONAL_ ? NULL : "false";
-            message = "not allowed";
-            at = p;
+        } else if (op != TCALL_K_ADDITIONAL_) {
+            keyword = tcall_slice_(at, 5); /* false */
         }
     }
-    tcall_write_open(w, '{');
-    tcall_show_path_(w, value, found.tok);
-    tcall_write_key(w, "keyword");
-    if (keyword) {
-        tcall_write_string(w, keyword);
-    } else { /* it stands in front of the value */
-        while (*--end != '"')
+    if (!keyword.ptr) { /* it stands in front of the value */
+        while (*--p != '"')
             ;
-        for (p = end; *--p != '"';)
+        keyword.ptr = p;
+        while (*--keyword.ptr != '"')
             ;
-        tcall_write_str(w, tcall_slice_(p + 1, (size_t)(end - p - 1)));
+        keyword.len = (size_t)(p - ++keyword.ptr);
     }
-    tcall_write_key(w, "message");
-    tcall_write_string(w, message);
-    tcall_write_key(w, "expected");
+    tcall_write_open(w, '{');
+    tcall_show_path_(w, value, found);
+    tcall_write_key(w, "keyword");
+    tcall_write_str(w, keyword);
+    tcall_write_texts_(w, "'message':'%','expected':", message, NULL);
     if (op == TCALL_K_ADDITIONAL_ && *at == 'f')
         tcall_show_names_(w, s, fault->node);
     else
-        tcall_show_(w, tcall_slice_(at, (size_t)(tcall_text_skip_(at) - at)),
-                    false);
+        tcall_show_(w, tcall_text_verbatim_(at), false);
     if (op != TCALL_K_REQUIRED_) {
         tcall_write_key(w, "found");
-        tcall_show_found_(w, found);
+        tcall_show_found_(w, value.text, found);
     }
     return tcall_write_close(w, '}');
 }
@@ -6840,7 +6824,7 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
         tcall_write_open(w, '{');
         tcall_show_path_(w, value, tok);
         tcall_write_key(w, "from");
-        tcall_show_found_(w, tcall_json_cursor_(value.text, tok));
+        tcall_show_found_(w, value.text, tok);
         if (tok->mark != TCALL_MARK_DROP_) {
             tcall_write_key(w, "to");
             tcall_write_comma_(w);
@@ -6899,30 +6883,28 @@ const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 static bool tcall_name_ok_(const char *name)
 {
     size_t i;
-    for (i = 0; name[i]; i++) {
+    for (i = 0; name[i] && i <= 64; i++) {
         char c = (char)(name[i] | 0x20);
         bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
         bool other = tcall_is_digit_(name[i]) || name[i] == '-';
-        if (i == 64 || !(letter || (other && i > 0)))
+        if (!letter && !(other && i > 0))
             return false;
     }
-    return i > 0;
+    return i > 0 && i <= 64;
 }
 
 /* One line of the report: "name: what"; a refused schema says why itself. */
 static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
-                             const char *subject, const char *what,
-                             const tcall_schema *refused)
+                             const char *what, const tcall_schema *refused)
 {
     tcall_writer *w = tc->desc.report;
     if (w) {
         tcall_write_text(w, tool->name ? tool->name : "(no name)");
         tcall_write_text(w, ": ");
-        tcall_write_text(w, subject);
         tcall_write_text(w, what);
         if (refused)
             tcall_write_refusal(w, refused);
-        tcall_write_text(w, "\n");
+        tcall_write_char_(w, '\n');
     }
     return TCALL_E_TOOL;
 }
@@ -6939,59 +6921,47 @@ static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
     return r;
 }
 
-/* A schema of a row: it must compile; keep holds its program in the block. A
- * foreign validator decides itself what it can check. */
-static int tcall_schema_add_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
-                             tcall_schema *keep)
+/* A schema of a row must compile. A foreign validator decides itself what it
+ * can check. */
+static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
 {
-    tcall_schema scratch, *s = keep ? keep : &scratch;
     int r;
-    if (!text)
-        return TCALL_OK;
-    if (tc->desc.validator)
-        return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK
-                   ? TCALL_OK
-                   : tcall_fault_line_(tc, tool, which, "is not JSON", NULL);
-    r = tcall_tool_compile_(tc, s, text);
-    if (r == TCALL_E_SCHEMA)
-        return tcall_fault_line_(tc, tool, which, "", s);
-    if (r >= 0 && keep)
-        tcall_block_grow_(&tc->block, (size_t)r);
-    return r < 0 ? r : TCALL_OK;
+    if (!tc->desc.validator)
+        return tcall_tool_compile_(tc, s, text);
+    r = tcall_scan_whole_(tcall_str_of(text));
+    s->text = NULL;
+    s->reason = "is not JSON";
+    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
-/* All faults of one row but for its schemas. */
-static int tcall_tool_check_(tcall *tc, const tcall_tool *tool)
+/* What is wrong with a row but for its schemas: bits, and their words. */
+static const char tcall_row_faults_[] =
+    "the name must be 1 to 64 of A-Z a-z 0-9 _ - and begin with a letter or "
+    "_\0"
+    "another tool has this name\0"
+    "has no run function\0"
+    "has fields: set bind to tcall_bind\0"
+    "has output: set check_output to tcall_check_output\0"
+    "has hooks: set run_hooks to tcall_run_hooks\0"
+    "has no schema: set parameters, or allow_no_schema";
+
+static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
-    int r = TCALL_OK;
-    const tcall_tool *other = tc->desc.tools;
-    if (!tool->name || !tcall_name_ok_(tool->name))
-        r = tcall_fault_line_(tc, tool, "the name ",
-                              "must be 1 to 64 of A-Z a-z 0-9 _ - and begin "
-                              "with a letter or _",
-                              NULL);
-    for (; tool->name && other != tool; other++)
-        if (other->name && strcmp(other->name, tool->name) == 0)
-            r = tcall_fault_line_(tc, tool, "another tool ", "has this name",
-                                  NULL);
+    unsigned wrong = !tool->name || !tcall_name_ok_(tool->name);
+    const tcall_tool *first = tcall_find(tc, tcall_str_of(tool->name));
+    if (first && first != tool)
+        wrong |= 1u << 1;
     if (!tool->run)
-        r = tcall_fault_line_(tc, tool, "has no run function", "", NULL);
+        wrong |= 1u << 2;
     if (tool->fields && !tool->bind)
-        r = tcall_fault_line_(tc, tool,
-                              "has fields: ", "set bind to tcall_bind", NULL);
+        wrong |= 1u << 3;
     if (tool->output && !tool->check_output)
-        r = tcall_fault_line_(tc, tool, "has an output schema: ",
-                              "set check_output to tcall_check_output", NULL);
+        wrong |= 1u << 4;
     if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
-        r = tcall_fault_line_(
-            tc, tool, "has hooks: ", "set run_hooks to tcall_run_hooks", NULL);
+        wrong |= 1u << 5;
     if (!tool->parameters && !tool->allow_no_schema)
-        r = tcall_fault_line_(tc, tool, "has no schema: ",
-                              "set parameters, or allow_no_schema with a "
-                              "no_schema_mode",
-                              NULL);
-    return r;
+        wrong |= 1u << 6;
+    return wrong;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -7001,16 +6971,31 @@ static int tcall_worse_(int a, int b)
     return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
 }
 
+/* All faults of a row; keep holds the program of its parameters in the block.
+ */
 static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
 {
     const tcall_tool *tool = &tc->desc.tools[index];
-    int r = tcall_tool_check_(tc, tool);
-    r = tcall_worse_(
-        r, tcall_schema_add_(tc, tool, "parameters: ", tool->parameters, keep));
-    r = tcall_worse_(
-        r, tcall_schema_add_(tc, tool, "output: ", tool->output, NULL));
-    return tcall_worse_(r, tcall_schema_add_(tc, tool, "provider_schema: ",
-                                             tool->provider_schema, NULL));
+    const char *const texts[] = {tool->parameters, tool->output,
+                                 tool->provider_schema};
+    unsigned wrong = tcall_tool_check_(tc, tool);
+    int i, r = TCALL_OK;
+    for (i = 0; wrong >> i; i++)
+        if (wrong >> i & 1)
+            r = tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, i),
+                                  NULL);
+    for (i = 0; i < 3; i++) {
+        tcall_schema scratch, *s = keep && i == 0 ? keep : &scratch;
+        int n = texts[i] ? tcall_schema_add_(tc, s, texts[i]) : TCALL_OK;
+        if (n == TCALL_E_SCHEMA)
+            n = tcall_fault_line_(
+                tc, tool,
+                tcall_nth_("parameters: \0output: \0provider_schema: ", i), s);
+        else if (n > 0 && s == keep)
+            tcall_block_grow_(&tc->block, (size_t)n);
+        r = tcall_worse_(r, n < 0 ? n : TCALL_OK);
+    }
+    return r;
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -7068,7 +7053,7 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     if (!tc->rows)
         return TCALL_E_USAGE;
     if (tool->name && tcall_find(tc, tcall_str_of(tool->name)))
-        return tcall_fault_line_(tc, tool, "another tool ", "has this name",
+        return tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, 1),
                                  NULL);
     if (tc->block.high == 0) /* no call is under way */
         for (i = 0; i < all && tc->rows[i].permissions != TCALL_GONE_; i++)
@@ -9053,21 +9038,37 @@ void tcall_release(tcall *tc, tcall_call *call)
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-static tcall_str tcall_hydrate_gap_(const tcall_block *b, size_t skip)
+static char *tcall_hydrate_gap_(const tcall_block *b, size_t skip, size_t *size)
 {
     size_t start = (b->low + skip + 7) & ~(size_t)7;
     size_t end = b->size - b->high;
-    return tcall_slice_(b->base + (start < end ? start : end),
-                        start < end ? end - start : 0);
+    start = start < end ? start : end;
+    *size = end - start;
+    return b->base + start;
 }
 
-/* Holds n bytes that were made at `from` in the free part. */
+/* Writes to the free part. */
+static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
+{
+    tcall_writer_init(w, tcall_block_gap_(b), tcall_block_free_(b));
+}
+
+/* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
 static char *tcall_hydrate_hold_(tcall_block *b, const char *from, size_t n)
 {
     char *to = (char *)tcall_block_take_(b, n);
-    if (to)
+    if (to && n)
         memmove(to, from, n);
     return to;
+}
+
+/* The same for text. What does not fit is empty. */
+static int tcall_hydrate_keep_(tcall_block *b, const char *from, size_t n,
+                               tcall_str *to)
+{
+    to->ptr = tcall_hydrate_hold_(b, from, n);
+    to->len = to->ptr ? n : 0;
+    return to->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Parses text into the end of the block; what lies in the first `skip` bytes
@@ -9076,25 +9077,24 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
                                size_t skip)
 {
     tcall_block *b = &tc->block;
-    tcall_str gap = tcall_hydrate_gap_(b, skip);
+    size_t size;
+    char *gap = tcall_hydrate_gap_(b, skip, &size);
     tcall_args args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_arguments,
-                            (void *)(b->base + (gap.ptr - b->base)), gap.len);
+    int r = tcall_args_read(&args, text, tc->desc.strict_arguments, gap, size);
     if (r == TCALL_E_MEMORY)
-        tcall_block_room_(b,
-                          (size_t)(gap.ptr - tcall_block_gap_(b)) + args.used);
+        tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
         call->error_at = args.at;
         return r;
     }
     if (!skip)
         call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(b, gap.ptr, args.used);
-    call->args.text = held + (args.root.text - gap.ptr);
+    held = tcall_hydrate_hold_(b, gap, args.used);
+    call->args.text = held + (args.root.text - gap);
     call->args.tok =
-        (const tcall_tok *)(const void *)(held + ((const char *)args.root.tok -
-                                                  gap.ptr));
+        (const tcall_tok *)(const void *)(held +
+                                          ((const char *)args.root.tok - gap));
     return TCALL_OK;
 }
 
@@ -9128,10 +9128,8 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
                               tcall_json value, tcall_check *check)
 {
-    tcall_str gap = tcall_hydrate_gap_(b, 0);
     int r;
-    check->memory = (void *)(b->base + (gap.ptr - b->base));
-    check->size = gap.len;
+    check->memory = tcall_hydrate_gap_(b, 0, &check->size);
     r = tcall_schema_check(s, value, check);
     if (r == TCALL_OK || r == TCALL_E_MEMORY)
         tcall_block_room_(b, check->need);
@@ -9165,7 +9163,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     tcall_json marked = call->args;
     tcall_writer w;
     size_t text;
-    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_hydrate_writer_(b, &w);
     tcall_write_json(&w, marked);
     text = w.len;
     w.last = 0;
@@ -9173,8 +9171,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     if (!tcall_block_room_(b, w.len))
         return TCALL_E_MEMORY;
     b->high = base;
-    call->coerced.len = w.len - text;
-    call->coerced.ptr = tcall_hydrate_hold_(b, w.buf + text, call->coerced.len);
+    tcall_hydrate_keep_(b, w.buf + text, w.len - text, &call->coerced);
     return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
 }
 
@@ -9184,12 +9181,9 @@ TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_block *b = &tc->block;
     tcall_writer why;
     int r;
-    tcall_writer_init(&why, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_hydrate_writer_(b, &why);
     r = v->check(v->user, call->tool, call->args, &why);
-    call->why.len = why.fill;
-    call->why.ptr = tcall_hydrate_hold_(b, why.buf, why.fill);
-    if (!call->why.ptr)
-        call->why.len = 0;
+    tcall_hydrate_keep_(b, why.buf, why.fill, &call->why);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -9224,27 +9218,19 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
 {
     tcall_block *b = &tc->block;
     tcall_writer w;
-    const char *held;
-    tcall_event event;
     int r = call->error;
     if (!tc->desc.repair || r == TCALL_E_MEMORY)
         return r;
     tc->repairs++;
-    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_hydrate_writer_(b, &w);
     if (tc->desc.repair(tc->desc.user, call, &w) < 0 || w.error)
         return r;
     b->high = base;
-    held = tcall_hydrate_hold_(b, w.buf, w.fill);
-    if (!held)
-        return TCALL_E_MEMORY;
     call->original = call->arguments;
-    call->arguments = tcall_slice_(held, w.fill);
+    if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
+        return TCALL_E_MEMORY;
     call->repaired = true;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.error = r;
-    event.text = call->arguments;
-    tcall_tell_(tc, &event, TCALL_EVENT_REPAIR);
+    tcall_tell_call_(tc, call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
@@ -9265,11 +9251,8 @@ TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     path = tcall_block_gap_(b);
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
     r = tool->bind(call->bound, call->args, tool->fields, path, cap);
-    if (r < 0 && cap) {
-        call->why.len = strlen(path);
-        call->why.ptr = tcall_hydrate_hold_(b, path, call->why.len);
-        call->why.len = call->why.ptr ? call->why.len : 0;
-    }
+    if (r < 0 && cap)
+        tcall_hydrate_keep_(b, path, strlen(path), &call->why);
     return r;
 }
 
@@ -9285,10 +9268,11 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     base = tc->block.high;
     if (r == TCALL_OK) {
         r = call->error = tcall_hydrate_try_(tc, call, base);
-        if (r < 0)
+        if (r < 0) {
             r = tcall_hydrate_repair_(tc, call, base);
-        if (call->error < 0 && r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
+            if (r == TCALL_OK)
+                r = tcall_hydrate_try_(tc, call, tc->block.high);
+        }
     }
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
@@ -9502,13 +9486,7 @@ const char *tcall_error_type(int error)
 /* A copy in the block. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
 {
-    char *copy = (char *)tcall_block_take_(&cx->tc->block, text.len);
-    if (!copy)
-        return TCALL_E_MEMORY;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    *to = tcall_slice_(copy, text.len);
-    return TCALL_OK;
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, to);
 }
 
 /* ---- input and output ---- */
@@ -9517,6 +9495,12 @@ tcall_str tcall_output(const tcall_ctx *cx)
 {
     size_t start = cx->clean->fill;
     return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+}
+
+/* What was written is taken back. */
+TCALL_APART_ static void tcall_take_back_(tcall_ctx *cx)
+{
+    *cx->out = *cx->clean;
 }
 
 /* What is about to be replaced goes to the history. */
@@ -9542,8 +9526,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     if (!call->tool || cx->state != TCALL_GOING_ || cx->begun)
         return TCALL_E_USAGE;
     c = tcall_change_(cx);
-    if (!c || tcall_keep_(cx, text, &call->arguments) < 0)
+    if (!c || tcall_keep_(cx, text, &text) < 0)
         return call->error = TCALL_E_MEMORY;
+    call->arguments = text;
     c->input = call->args;
     call->approved = call->validated = false;
     call->cut = 0;
@@ -9554,9 +9539,10 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 }
 
 /* What was written did not fit: keep whole characters and say so. */
-static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
+static int tcall_write_cut_(tcall_ctx *cx)
 {
-    size_t start = clean->fill, size = w->len - clean->len, end = w->fill;
+    tcall_writer *w = cx->out;
+    size_t start = cx->clean->fill, size = w->len - cx->clean->len, n;
     char text[64];
     tcall_writer notice;
     if (w->error != TCALL_E_MEMORY)
@@ -9565,15 +9551,12 @@ static int tcall_write_cut_(tcall_writer *w, const tcall_writer *clean)
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
-    if (end - start > notice.fill)
-        end =
-            start + tcall_utf8_cut_(w->buf + start, end - start - notice.fill);
-    else
-        end = start;
-    *w = *clean;
-    w->len += end - start;
-    w->fill = end;
-    if (w->cap - end >= notice.fill)
+    n = w->fill - start;
+    n = n > notice.fill ? tcall_utf8_cut_(w->buf + start, n - notice.fill) : 0;
+    tcall_take_back_(cx);
+    w->len += n;
+    w->fill += n;
+    if (w->cap - w->fill >= notice.fill)
         tcall_write_bytes(w, text, notice.fill);
     return TCALL_OK;
 }
@@ -9588,9 +9571,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
             text.ptr = c->output.ptr + (text.ptr - old.ptr);
     }
-    *cx->out = *cx->clean;
+    tcall_take_back_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
-    return tcall_write_cut_(cx->out, cx->clean);
+    return tcall_write_cut_(cx);
 }
 
 /* ---- result ---- */
@@ -9823,7 +9806,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 static bool tcall_must_ask_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads = tcall_needs(tool) == TCALL_READ;
+    bool reads = tool->permissions == TCALL_READ;
     if (tool->confirm || call->cx.asks || (call->repaired && !reads))
         return true;
     if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
@@ -9881,11 +9864,12 @@ static int tcall_run_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     uint32_t before = tcall_now_(cx->tc);
     const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r = over;
-    if (over < 0 && cx->phase != TCALL_RUN_POLLED_)
-        return over;
-    if (over < 0)
+    int over = tcall_over_(cx), r;
+    if (over < 0) {
+        if (cx->phase != TCALL_RUN_POLLED_)
+            return over;
         cx->stop = over;
+    }
     cx->begun = true;
     cx->hook = NULL;
     cx->out->last = 0;
@@ -9895,18 +9879,18 @@ static int tcall_run_(tcall_ctx *cx)
     cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                 : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                         : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r))
-        *cx->out = *cx->clean;
-    if (over < 0)
-        return over;
+    if (over < 0 || tcall_waits_(r)) {
+        tcall_take_back_(cx);
+        return over < 0 ? over : r;
+    }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx->out, cx->clean); /* what does not fit */
-    if (!cx->reason.len && !cx->by && !tcall_waits_(r))
+        return tcall_write_cut_(cx); /* what does not fit */
+    if (!cx->reason.len && !cx->by)
         cx->reason = tcall_output(cx);
     return r;
 }
 
-static int tcall_built_in_(tcall_ctx *cx)
+TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
@@ -9946,17 +9930,18 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    bool run_hooks = cx->tc->desc.run_hooks != NULL;
+    const bool run_hooks = cx->tc->desc.run_hooks != NULL;
     /* Stages at which the library itself does something. */
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t stages = run_hooks ? ~(uint32_t)0 : own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
         int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(run_hooks || own >> stage & 1) || !(due & cx->state))
+        if (!(stages >> stage & 1) || !(due & cx->state))
             continue;
         if (cx->stage != stage) {
             cx->stage = (uint8_t)stage;
@@ -9978,103 +9963,87 @@ TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 /* The model learns which names there are, so that it can choose again. */
 static void tcall_write_names_(const tcall *tc, tcall_writer *w)
 {
-    size_t i;
+    const tcall_tool *tool;
+    size_t i = 0;
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            tcall_write_string(w, tc->desc.tools[i].name);
+    while ((tool = tcall_each(tc, &i, tc->desc.allow)) != NULL)
+        tcall_write_string(w, tool->name);
     tcall_write_close(w, ']');
 }
 
-/* key=value, cut where it is long; without a value the text. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_json v,
-                               const char *text)
+/* One more argument, key=value; what is long is cut. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
 {
-    char room[32];
-    tcall_writer value;
-    tcall_writer_init(&value, room, sizeof room);
-    if (v.tok)
-        tcall_write_json(&value, v);
-    else
-        tcall_write_text(&value, text);
+    size_t n = value.len > 32 ? tcall_utf8_cut_(value.ptr, 31) : value.len;
+    tcall_write_text(w, w->last == '(' ? "" : ", ");
     tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
-    tcall_write_text(w, "=");
-    tcall_write_bytes(w, room,
-                      value.error ? tcall_utf8_cut_(room, value.fill - 1)
-                                  : value.fill);
-    tcall_write_text(w, value.error ? "..." : "");
+    tcall_write_char_(w, '=');
+    tcall_write_bytes(w, value.ptr, n);
+    tcall_write_text(w, n < value.len ? "..." : "");
 }
 
-/* name(key=value, ...) */
+/* name(key=value, ...): of arguments, which are an object. */
 static void tcall_write_shape_(tcall_writer *w, const char *name,
                                tcall_json args)
 {
-    tcall_json v = tcall_json_first(args);
-    const char *gap = "(";
+    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
     size_t start = w->len;
     tcall_write_text(w, name);
-    for (; v.tok && w->len - start < 160; v = tcall_json_next(v)) {
-        tcall_write_text(w, gap);
-        tcall_write_short_(w, tcall_json_key(v), v, NULL);
-        gap = ", ";
+    tcall_write_char_(w, '(');
+    for (; t < end && w->len - start < 160; t += t->span) {
+        char room[32];
+        tcall_writer value;
+        tcall_str key = tcall_tok_str_(args.text, t++);
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
+        tcall_write_short_(w, key, tcall_slice_(room, value.len));
     }
-    tcall_write_text(w, *gap == '(' ? "()" : v.tok ? ", ...)" : ")");
+    tcall_write_text(w, t < end ? ", ...): " : "): ");
 }
 
-/* A value that the schema of a property names; none: a text of its type. */
-static tcall_json tcall_example_(tcall_json property, const char **text)
+/* A value that the schema of a property names; none: one of its type. */
+static tcall_str tcall_example_(const char *property)
 {
     static const char keys[][9] = {"enum", "examples", "const", "default",
                                    "minimum"};
-    static const char types[] = "i1\0n1\0btrue\0a[]\0o{}\0";
-    const char *type = tcall_json_string(tcall_json_get(property, "type"), "");
-    tcall_json v = property;
+    static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
+    const char *v, *type = tcall_text_get_(property, "type");
     size_t i;
     for (i = 0; i < TCALL_COUNT(keys); i++) {
-        v = tcall_json_get(property, keys[i]);
+        v = tcall_text_get_(property, keys[i]);
         if (i < 2)
-            v = tcall_json_at(v, 0);
-        if (v.tok)
-            break;
+            v = tcall_text_first_(v);
+        if (v)
+            return tcall_text_verbatim_(v);
     }
-    for (*text = types; **text && **text != *type; *text += strlen(*text) + 1)
-        ;
-    *text = **text ? *text + 1 : "\"value\"";
-    return v;
+    for (i = 0; type && i < TCALL_COUNT(types); i++)
+        if (type[1] == types[i][0])
+            return tcall_str_of(types[i] + 1);
+    return tcall_str_of("\"value\"");
 }
 
-/* "suggestion":"Example: name(key=value)" with what the schema requires, if
- * the block has room to read it. */
-TCALL_APART_ static void tcall_write_example_(tcall_ctx *cx, tcall_writer *w)
+/* "suggestion":"Example: name(key=value)" with what the schema requires. */
+TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
+                                              tcall_writer *w)
 {
-    const tcall_tool *tool = cx->call->tool;
-    tcall_block *b = &cx->tc->block;
-    tcall_str gap = tcall_hydrate_gap_(b, 0);
-    char *copy = b->base + (gap.ptr - b->base);
-    size_t len = strlen(tool->parameters), head = (len + 8) & ~(size_t)7;
-    tcall_json schema, name;
-    const char *comma = "(";
-    if (gap.len < head)
-        return;
-    memcpy(copy, tool->parameters, len);
-    if (tcall_json_parse(&schema, copy, len, (tcall_tok *)(void *)(copy + head),
-                         (gap.len - head) / sizeof(tcall_tok), NULL) < 0)
-        return;
-    tcall_write_key(w, "suggestion");
-    tcall_write_quote(w);
-    tcall_write_text(w, "Example: ");
-    tcall_write_text(w, tool->name);
-    for (name = tcall_json_first(tcall_json_get(schema, "required")); name.tok;
-         name = tcall_json_next(name)) {
-        tcall_json all = tcall_json_get(schema, "properties");
-        const char *key = tcall_json_string(name, ""), *text;
-        tcall_json v = tcall_example_(tcall_json_get(all, key), &text);
-        tcall_write_text(w, comma);
-        tcall_write_short_(w, tcall_str_of(key), v, text);
-        comma = ", ";
+    const char *schema = tcall_text_space_(tool->parameters), *name;
+    const char *all = tcall_text_get_(schema, "properties");
+    tcall_write_texts_(w, "'suggestion':'Example: %(", tool->name, NULL);
+    w->quoted = 1;
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && *name == '"';
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        char room[64];
+        const char *end = tcall_text_skip_(name);
+        size_t n = 0;
+        if (end - name < (int)sizeof room)
+            n = tcall_decode_(room, name + 1, end - 1);
+        room[n] = 0;
+        tcall_write_short_(w, tcall_slice_(room, n),
+                           tcall_example_(tcall_text_get_(all, room)));
     }
-    tcall_write_text(w, *comma == '(' ? "()" : ")");
+    tcall_write_char_(w, ')');
     tcall_write_unquote(w);
 }
 
@@ -10089,16 +10058,12 @@ TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
         reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
     if (reason.len)
         memcpy(words, reason.ptr, reason.len);
-    *w = *cx->clean;
+    tcall_take_back_(cx);
     tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_key(w, "error");
-    tcall_write_quote(w);
-    if (call->tool && call->args.tok) {
+    tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
+    w->quoted = 1;
+    if (call->tool && call->args.tok)
         tcall_write_shape_(w, call->tool->name, call->args);
-        tcall_write_text(w, ": ");
-    }
     if (cx->by) {
         tcall_write_text(w, cx->by);
         tcall_write_text(w, ": ");
@@ -10115,14 +10080,13 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     tcall_writer *w = cx->out;
     tcall_write_reasons_(cx, w);
-    tcall_write_key(w, "error_type");
-    tcall_write_string(w, tcall_error_type(cx->error));
-    tcall_write_key(w, "code");
-    tcall_write_string(w, cx->code ? cx->code : tcall_error_code(cx->error));
+    tcall_write_texts_(w, "'error_type':'%','code':'%'",
+                       tcall_error_type(cx->error),
+                       cx->code ? cx->code : tcall_error_code(cx->error));
     if (cx->result.suggestion)
-        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+        tcall_write_texts_(w, "'suggestion':'%'", cx->result.suggestion, NULL);
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(cx, w);
+        tcall_write_example_(call->tool, w);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
@@ -10151,7 +10115,7 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_failed_(cx, tcall_over_(cx));
     r = tcall_walk_(cx);
     if (r < 0) {
-        *out = clean;
+        tcall_take_back_(cx);
         return r;
     }
     if (cx->asked)
@@ -10313,7 +10277,7 @@ static int tcall_attempt_(tcall_ctx *cx)
             return cx->ran = r;
         if (cx->begun && !tcall_repeatable_(cx->call->tool))
             return cx->ran;
-        *cx->out = *cx->clean;
+        tcall_take_back_(cx);
         cx->reason.len = 0;
         cx->by = NULL;
         cx->inner = 0;
@@ -10406,26 +10370,21 @@ int tcall_run_hooks(tcall_ctx *cx)
 TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
     tcall_block *b = &cx->tc->block;
-    tcall_str text = tcall_output(cx), gap;
-    size_t need = 0;
+    tcall_str text = tcall_output(cx);
+    size_t need = 0, size;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
+    tcall_tok *tok;
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
     memcpy(copy, text.ptr, text.len);
-    gap = tcall_hydrate_gap_(b, 0);
-    r = tcall_json_parse(value, copy, text.len,
-                         (tcall_tok *)(void *)(b->base + (gap.ptr - b->base)),
-                         gap.len / sizeof(tcall_tok), &need);
+    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY)
         return TCALL_E_OUTPUT;
-    need = (r < 0 ? need : (size_t)r) * sizeof(tcall_tok);
-    copy = (char *)tcall_block_take_(b, need);
-    if (!copy)
-        return TCALL_E_MEMORY;
-    memmove(copy, value->tok, need);
-    value->tok = (const tcall_tok *)(const void *)copy;
-    return TCALL_OK;
+    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+        b, (const char *)tok, (r < 0 ? need : (size_t)r) * sizeof *tok);
+    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* What this takes of the block is given back by its caller. */
@@ -10600,8 +10559,8 @@ static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
         return tcall_chain_(tc, h, s);
     n = tcall_num_read_(s);
     all = tcall_num_digits_(&n);
-    n.top = n.zero ? 0 : n.top;
-    digits[fill++] = n.negative && !n.zero;
+    n.top = n.sign ? n.top : 0;
+    digits[fill++] = n.sign < 0;
     for (i = 0; i < 4; i++)
         digits[fill++] = (char)((uint32_t)n.top >> i * 8);
     for (p = n.first, i = 0; i < all; i++) {
@@ -10625,10 +10584,9 @@ typedef struct tcall_hash_level_ {
  * the order of members does not matter, that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    tcall_str gap = tcall_hydrate_gap_(&tc->block, 0);
+    size_t size;
     tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)(tc->block.base +
-                                      (gap.ptr - tc->block.base));
+        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
     const tcall_tok *end;
     tcall_json v = value;
     uint64_t path = 0, sum = 0;
@@ -12833,15 +12791,6 @@ static bool tcall_sendable_(tcall_str arguments)
 {
     tcall_scan s;
     return tcall_check_json_(&s, arguments) == TCALL_OK && s.open[0] & 1;
-}
-
-/* The n-th of texts that stand one behind the other, each ended by NUL. A
- * table of pointers would be linked with all its texts where nobody uses it. */
-static const char *tcall_nth_(const char *texts, int n)
-{
-    while (n-- > 0)
-        texts += strlen(texts) + 1;
-    return texts;
 }
 
 /* What a letter of a form stands for. */

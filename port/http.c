@@ -8,26 +8,54 @@
  * be none, and no end, or it is stale. */
 enum { IDLE, PROBE, CONNECT, HEAD, BODY, FLUSH, SENT };
 
-/* States of receiving. */
+/* States of receiving; those of the head come first. A line's first byte is
+ * the one that h->line counts as 1. */
 enum {
-    STATUS,     /* "HTTP/1.1 200" */
-    REASON,     /* the rest of that line */
-    STATUS_LF,  /* its LF */
-    LINE,       /* first byte of a header line */
-    NAME,       /* header name up to the colon */
-    SPACE,      /* blanks after the colon */
-    VALUE,      /* header value up to CR */
-    LINE_LF,    /* its LF */
-    LAST_LF,    /* LF of the empty line */
-    SIZE_FIRST, /* first digit of a chunk's size */
-    SIZE,       /* its other digits */
-    EXTENSION,  /* the rest of that line */
-    SIZE_LF,    /* its LF */
-    DATA,       /* bytes of a body or chunk of known length */
-    DATA_CR,    /* CR after a chunk */
-    DATA_LF,    /* LF after a chunk */
-    UNTIL_END,  /* bytes of a body that the stream's end ends */
+    STATUS,    /* "HTTP/1.1 200" */
+    REASON,    /* the rest of that line */
+    NAME,      /* header name up to the colon, or the empty line */
+    SPACE,     /* blanks after the colon */
+    VALUE,     /* header value */
+    SIZE,      /* digits of a chunk's size */
+    EXTENSION, /* the rest of that line */
+    CHUNK_END, /* the end of line after a chunk */
+    DATA,      /* bytes of a body or chunk of known length */
+    UNTIL_END, /* bytes of a body that the stream's end ends */
     DONE
+};
+
+static const char status_form[] = "HTTP/1.v ddd";
+
+/* Fields that matter here; the order is that of the names below. The first
+ * ones are written here: twice they would contradict each other. */
+enum {
+    HOST,
+    AGENT,
+    ACCEPT,
+    LENGTH,
+    CODING,
+    CONNECTION,
+    OURS,
+    ENCODING = OURS,
+    RETRY,
+    RETRY_MS,
+    SHOULD_RETRY,
+    DATE,
+    OTHER
+};
+
+static const char *const names[] = {
+    "host",
+    "user-agent",
+    "accept-encoding",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "content-encoding",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "date",
 };
 
 /* ---- characters and small texts ---- */
@@ -54,9 +82,15 @@ static bool is_text(char c)
     return (u >= 0x20 && u != 0x7f) || c == '\t';
 }
 
+/* Are all characters good? Of NULL, there are none. */
 static bool all(const char *s, bool (*good)(char))
 {
-    return !s[tport_span(s, good)];
+    return !s || !s[tport_span(s, good)];
+}
+
+static bool some(const char *s, bool (*good)(char))
+{
+    return s && *s && all(s, good);
 }
 
 static bool is_visible(char c)
@@ -74,9 +108,13 @@ static bool same(const char *a, const char *b)
     return *a == *b;
 }
 
-static const char *or_empty(const char *s)
+static uint8_t field_of(const char *name)
 {
-    return s ? s : "";
+    uint8_t i = 0;
+
+    while (i < OTHER && !same(name, names[i]))
+        i++;
+    return i;
 }
 
 /* ---- errors ---- */
@@ -102,9 +140,11 @@ static int settle(tport_http *h, int r)
 
 const char *tport_http_why(const tport_http *h)
 {
-    if (h->why)
-        return h->why;
-    return h->stream.why ? or_empty(h->stream.why(h->stream.user)) : "";
+    const char *why = h->why;
+
+    if (!why && h->stream.why)
+        why = h->stream.why(h->stream.user);
+    return why ? why : "";
 }
 
 /* ---- the stream ---- */
@@ -166,36 +206,19 @@ static int broke(tport_http *h, int r)
 
 /* ---- sending ---- */
 
-/* Headers that are written here; twice they would contradict each other. */
-static const char *const ours[] = {
-    "host",           "user-agent",        "accept-encoding",
-    "content-length", "transfer-encoding", "connection",
-};
-
-static bool is_ours(const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (same(name, ours[i]))
-            return true;
-    return false;
-}
-
 static bool is_sendable(const tcall_header *x)
 {
-    return x->name && *x->name && all(x->name, is_token) && !is_ours(x->name) &&
-           all(or_empty(x->value), is_text) &&
-           all(or_empty(x->secret), is_text);
+    return some(x->name, is_token) && field_of(x->name) >= OURS &&
+           all(x->value, is_text) && all(x->secret, is_text);
 }
 
 static int check_request(tport_http *h, const tcall_request *req)
 {
     size_t i;
 
-    if (!req->method || !*req->method || !all(req->method, is_token))
+    if (!some(req->method, is_token))
         return fail(h, TCALL_E_USAGE, "the method is not one");
-    if (!req->path || req->path[0] != '/' || !all(req->path, is_visible))
+    if (!some(req->path, is_visible) || req->path[0] != '/')
         return fail(h, TCALL_E_USAGE, "the path is not one");
     for (i = 0; i < req->header_count; i++)
         if (!is_sendable(&req->headers[i]))
@@ -215,43 +238,6 @@ static const char *digits(char *to, size_t cap, size_t n)
     return p;
 }
 
-/* The head of a request is a row of pieces; NULL ends it. number is memory
- * for the one piece that is not written anywhere. */
-static const char *piece(const tport_http *h, char *number, size_t cap)
-{
-    const tcall_request *q = h->req;
-    size_t i = h->piece;
-    bool bare = q->body_len == 0 && (strcmp(q->method, "GET") == 0 ||
-                                     strcmp(q->method, "HEAD") == 0);
-
-    switch (i) {
-    case 0: return q->method;
-    case 1: return " ";
-    case 2: return h->base;
-    case 3: return q->path;
-    case 4: return " HTTP/1.1\r\nHost: ";
-    case 5: return h->authority;
-    case 6:
-        return "\r\nUser-Agent: " TPORT_HTTP_AGENT
-               "\r\nAccept-Encoding: identity\r\n";
-    case 7: return bare ? "" : "Content-Length: ";
-    case 8: return bare ? "" : digits(number, cap, q->body_len);
-    case 9: return bare ? "" : "\r\n";
-    }
-    i -= 10;
-    if (i < q->header_count * 5) {
-        const tcall_header *x = &q->headers[i / 5];
-        switch (i % 5) {
-        case 0: return x->name;
-        case 1: return ": ";
-        case 2: return or_empty(x->value);
-        case 3: return or_empty(x->secret);
-        default: return "\r\n";
-        }
-    }
-    return i == q->header_count * 5 ? "\r\n" : NULL;
-}
-
 /* Append to buf what fits and answer how much that was. */
 static size_t append(tport_http *h, const char *s, size_t n)
 {
@@ -264,23 +250,62 @@ static size_t append(tport_http *h, const char *s, size_t n)
     return n;
 }
 
+/* Put s into buf, but for what was put there before, and what does not fit. */
+static void put(tport_http *h, const char *s)
+{
+    size_t n = s ? strlen(s) : 0;
+
+    if (n <= h->skip) {
+        h->skip -= n;
+        return;
+    }
+    (void)append(h, s + h->skip, n - h->skip);
+    h->skip = 0;
+}
+
+/* Fill buf with what follows the part of the head that was there before. */
+static void put_head(tport_http *h)
+{
+    const tcall_request *q = h->req;
+    char number[24];
+    size_t i;
+
+    h->skip = h->told;
+    put(h, q->method);
+    put(h, " ");
+    put(h, h->base);
+    put(h, q->path);
+    put(h, " HTTP/1.1\r\nHost: ");
+    put(h, h->authority);
+    put(h, "\r\nUser-Agent: " TPORT_HTTP_AGENT
+           "\r\nAccept-Encoding: identity\r\n");
+    if (q->body_len > 0 ||
+        (strcmp(q->method, "GET") != 0 && strcmp(q->method, "HEAD") != 0)) {
+        put(h, "Content-Length: ");
+        put(h, digits(number, sizeof number, q->body_len));
+        put(h, "\r\n");
+    }
+    for (i = 0; i < q->header_count; i++) {
+        put(h, q->headers[i].name);
+        put(h, ": ");
+        put(h, q->headers[i].value);
+        put(h, q->headers[i].secret);
+        put(h, "\r\n");
+    }
+    put(h, "\r\n");
+    h->told += h->len;
+}
+
 static int send_head(tport_http *h)
 {
-    char number[24];
-    const char *s;
     int r;
 
-    while ((s = piece(h, number, sizeof number)) != NULL) {
-        h->piece_at += append(h, s + h->piece_at, strlen(s + h->piece_at));
-        if (s[h->piece_at]) {
-            if ((r = flush(h)) < 0)
-                return r;
-        } else {
-            h->piece++;
-            h->piece_at = 0;
-        }
-    }
-    return flush(h);
+    do {
+        if ((r = flush(h)) < 0)
+            return r;
+        put_head(h);
+    } while (h->len > 0);
+    return 0;
 }
 
 static int probe(tport_http *h)
@@ -300,8 +325,7 @@ static int link_up(tport_http *h)
         return r;
     h->reused = h->linked;
     h->linked = true;
-    h->piece = 0;
-    h->piece_at = 0;
+    h->told = 0;
     h->pos = h->len = 0;
     return 0;
 }
@@ -341,7 +365,7 @@ static void forget(tport_http *h)
 
     h->at = STATUS;
     h->has_length = h->chunked = h->retry_in_ms = false;
-    h->date = h->retry_at = 0;
+    h->date = h->retry_at = h->left = 0;
     h->res->status = 0;
     h->res->retry_after_ms = -1;
     h->res->should_retry = 0;
@@ -353,9 +377,9 @@ static void forget(tport_http *h)
 
 static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
 {
-    const size_t from = offsetof(tport_http, req);
+    const size_t from = offsetof(tport_http, phase);
 
-    memset((char *)h + from, 0, offsetof(tport_http, text) - from);
+    memset((char *)h + from, 0, offsetof(tport_http, stream) - from);
     h->req = req;
     h->res = res;
     h->phase = h->linked ? PROBE : CONNECT;
@@ -411,24 +435,6 @@ int tport_http_write(tport_http *h, const char *bytes, size_t len)
 
 /* ---- receiving: header lines ---- */
 
-/* Fields that matter here; the order is that of the names below. */
-enum {
-    LENGTH,
-    CODING,
-    ENCODING,
-    CONNECTION,
-    RETRY,
-    RETRY_MS,
-    SHOULD_RETRY,
-    DATE,
-    OTHER
-};
-
-static const char *const names[] = {
-    "content-length", "transfer-encoding", "content-encoding", "connection",
-    "retry-after",    "retry-after-ms",    "x-should-retry",   "date",
-};
-
 static void text_add(tport_http *h, char c)
 {
     if (h->text_len < sizeof h->text - 1)
@@ -437,14 +443,33 @@ static void text_add(tport_http *h, char c)
         h->text_len++;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Make s[0..n) a text without the blanks at its end; answers its length. */
+static size_t trim(char *s, size_t n)
+{
+    while (n && is_blank(s[n - 1]))
+        n--;
+    s[n] = '\0';
+    return n;
+}
+
+static void value_byte(tport_http *h, char c)
+{
+    tport_kept *k = h->keeping;
+
+    text_add(h, c);
+    if (k && k->len < k->cap)
+        k->value[k->len++] = c;
+}
+
 /* Terminate the text. What does not fit is as good as nothing: "". */
 static void text_end(tport_http *h)
 {
-    size_t n = h->text_len < sizeof h->text ? h->text_len : 0;
-
-    while (n && (h->text[n - 1] == ' ' || h->text[n - 1] == '\t'))
-        n--;
-    h->text[n] = '\0';
+    (void)trim(h->text, h->text_len < sizeof h->text ? h->text_len : 0);
     h->text_len = 0;
 }
 
@@ -457,25 +482,12 @@ static void name_end(tport_http *h)
     text_end(h);
     if (h->trailer)
         return;
-    h->field = 0;
-    while (h->field < OTHER && strcmp(names[h->field], h->text) != 0)
-        h->field++;
+    h->field = field_of(h->text);
     for (i = 0; i < h->kept_count; i++)
         if (strcmp(h->kept[i].name, h->text) == 0)
             h->keeping = &h->kept[i];
     if (h->keeping)
         h->keeping->len = 0;
-}
-
-/* The last of several of a name is kept. */
-static void keep_end(tport_kept *k)
-{
-    if (k->len == k->cap) /* it does not fit */
-        k->len = 0;
-    while (k->len &&
-           (k->value[k->len - 1] == ' ' || k->value[k->len - 1] == '\t'))
-        k->len--;
-    k->value[k->len] = '\0';
 }
 
 static int set_length(tport_http *h)
@@ -533,26 +545,27 @@ static uint32_t number(const char *s, int n, bool *good)
  * RFC 9110 lets a server send; 0 for anything else. Good to the year 2099. */
 static uint32_t read_date(const char *s)
 {
-    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
-    static const uint16_t before[] = {0,   31,  59,  90,  120, 151,
-                                      181, 212, 243, 273, 304, 334};
+    static const char months[] = "maraprmayjunjulaugsepoctnovdecjanfeb";
     bool good = strlen(s) == 29 && strcmp(s + 25, " gmt") == 0;
-    uint32_t year, days, month = 0;
+    uint32_t year, t, month = 0;
+    int i;
 
     if (!good)
         return 0;
     while (month < 12 && strncmp(months + 3 * month, s + 8, 3) != 0)
         month++;
     year = number(s + 12, 4, &good) - 1970;
-    days = number(s + 5, 2, &good) - 1;
     if (month == 12 || year > 129)
         return 0;
-    days += before[month] + 365 * year + (year + 1) / 4;
-    days += month > 1 && year % 4 == 2;
-    days = days * 24 + number(s + 17, 2, &good);
-    days = days * 60 + number(s + 20, 2, &good);
-    days = days * 60 + number(s + 23, 2, &good);
-    return good ? days : 0;
+    /* Counted from March, a year ends with the day that not all of them have,
+     * and its months have 31, 30, 31, 30, 31 days, over and over. 1970 has 59
+     * days before March, and days count from 1. */
+    year -= month > 9;
+    t = 365 * year + (year + 2) / 4 + (153 * month + 2) / 5;
+    t += 58 + number(s + 5, 2, &good);
+    for (i = 17; i < 26; i += 3)
+        t = t * (i == 17 ? 24 : 60) + number(s + i, 2, &good);
+    return good ? t : 0;
 }
 
 /* What a date in Retry-After means without a clock of one's own: how long it
@@ -582,9 +595,11 @@ static void set_retry(tport_http *h, bool in_ms)
 
 static int value_end(tport_http *h)
 {
+    tport_kept *k = h->keeping;
+
     text_end(h);
-    if (h->keeping)
-        keep_end(h->keeping);
+    if (k) /* the last of several of a name is kept, if it fits */
+        k->len = trim(k->value, k->len < k->cap ? k->len : 0);
     switch (h->field) {
     case LENGTH: return set_length(h);
     case CODING:
@@ -616,54 +631,79 @@ static int value_end(tport_http *h)
 
 static int status_byte(tport_http *h, char c)
 {
-    static const char form[] = "HTTP/1.v ddd";
-    char want = form[h->text_len];
-    int digit = c - '0';
+    char want = status_form[h->line - 1];
+    uint32_t digit = (uint32_t)(c - '0');
 
     if (want == 'v') {
-        if (digit != 0 && digit != 1)
+        if (digit > 1)
             return bad(h, "an HTTP version other than 1.0 and 1.1");
         h->keep = digit == 1;
     } else if (want == 'd') {
-        if (!tport_is_digit(c))
+        if (digit > 9)
             return bad(h, "the status is not a number");
-        h->left = h->left * 10 + (uint32_t)digit;
+        h->left = h->left * 10 + digit;
     } else if (c != want) {
         return bad(h, "this is not an HTTP answer");
     }
-    if (h->text_len++ == 0)
-        h->left = 0;
-    if (form[h->text_len])
+    if (status_form[h->line])
         return 0;
-    h->text_len = 0;
     if (h->left < 100 || h->left > 599 || h->left == 101)
         return bad(h, "an impossible status");
-    h->res->status = (int)h->left;
-    if (h->left < 200) {
-        h->res->status = 0;
+    if (h->left < 200)
         h->interim++;
-    }
+    else
+        h->res->status = (int)h->left;
     h->at = REASON;
     return 0;
 }
 
-static int chunk_digit(tport_http *h, char c)
+static int name_byte(tport_http *h, char c)
 {
-    uint32_t d = tport_is_digit(c) ? (uint32_t)(c - '0')
-                                   : (uint32_t)(lower(c) - 'a' + 10);
+    bool first = h->line == 1;
 
-    if (h->left > UINT32_MAX >> 4)
-        return bad(h, "a chunk's size is too large");
-    h->left = h->left << 4 | d;
-    h->at = SIZE;
+    if (first && c == '\r')
+        return 0;
+    if (first && ++h->headers > TPORT_HTTP_MAX_HEADERS)
+        return fail(h, TCALL_E_LIMIT, "too many headers");
+    if (is_token(c)) {
+        text_add(h, c);
+    } else if (c == ':' && !first) {
+        name_end(h);
+        h->at = SPACE;
+    } else {
+        return bad(h, "a header's name is broken");
+    }
     return 0;
 }
 
-static bool is_hex(char c)
+/* The value of a hexadecimal digit; 16 for anything else. */
+static uint32_t hex(char c)
 {
     char l = lower(c);
 
-    return tport_is_digit(c) || (l >= 'a' && l <= 'f');
+    return tport_is_digit(c)      ? (uint32_t)(c - '0')
+           : l >= 'a' && l <= 'f' ? (uint32_t)(l - 'a' + 10)
+                                  : 16;
+}
+
+static int size_byte(tport_http *h, char c)
+{
+    uint32_t d = hex(c);
+
+    if (h->line == 1)
+        h->left = 0;
+    if (d < 16) {
+        if (h->left > UINT32_MAX >> 4)
+            return bad(h, "a chunk's size is too large");
+        h->left = h->left << 4 | d;
+        return 0;
+    }
+    if (h->line == 1)
+        return bad(h, "a chunk has no size");
+    if (c != ';' && c != '\r')
+        return bad(h, "a chunk's size is broken");
+    h->at = EXTENSION;
+    return 0;
 }
 
 /* An interim answer ended: the next one starts from nothing. */
@@ -690,7 +730,7 @@ static int head_end(tport_http *h)
             h->keep = false; /* a body may follow that must not be there */
         h->at = DONE;
     } else if (h->chunked) {
-        h->at = SIZE_FIRST;
+        h->at = SIZE;
     } else if (h->has_length) {
         h->at = h->left ? DATA : DONE;
     } else {
@@ -705,104 +745,73 @@ static int count(tport_http *h)
 {
     if (++h->line > TPORT_HTTP_MAX_LINE)
         return fail(h, TCALL_E_LIMIT, "a line is too long");
-    if (h->at <= LAST_LF && ++h->head > TPORT_HTTP_MAX_HEAD)
+    if (h->at < SIZE && ++h->head > TPORT_HTTP_MAX_HEAD)
         return fail(h, TCALL_E_LIMIT, "the head is too long");
+    return 0;
+}
+
+static int line_end(tport_http *h)
+{
+    h->cr = false;
+    h->line = 0;
+    switch (h->at) {
+    case REASON: h->at = NAME; return 0;
+    case VALUE: h->at = NAME; return value_end(h);
+    case EXTENSION:
+        h->trailer = h->left == 0;
+        h->at = h->left ? DATA : NAME;
+        return 0;
+    case CHUNK_END: h->at = SIZE; return 0;
+    default: break;
+    }
+    /* An empty line. */
+    if (!h->trailer)
+        return head_end(h);
+    h->at = DONE;
     return 0;
 }
 
 /* One byte of anything but a body. */
 static int parse(tport_http *h, char c)
 {
+    bool good = c == '\r' || is_text(c);
     int r = count(h);
 
     if (r < 0)
         return r;
+    if (h->cr)
+        return c == '\n' ? line_end(h) : bad(h, "CR without LF");
     switch (h->at) {
     case STATUS: return status_byte(h, c);
     case REASON:
         /* The first byte is the one that ends the status. */
-        if (c == '\r')
-            h->at = STATUS_LF;
-        else if (!is_text(c) || (h->text_len == 0 && c != ' '))
+        if (!good || (h->line == sizeof status_form && c != ' ' && c != '\r'))
             return bad(h, "the status line is broken");
-        h->text_len = c != '\r';
-        return 0;
-    case LINE:
-        if (c == '\r') {
-            h->at = LAST_LF;
-            return 0;
-        }
-        if (++h->headers > TPORT_HTTP_MAX_HEADERS)
-            return fail(h, TCALL_E_LIMIT, "too many headers");
-        h->at = NAME;
-        /* fall through */
-    case NAME:
-        if (c == ':' && h->text_len) {
-            name_end(h);
-            h->at = SPACE;
-        } else if (is_token(c)) {
-            text_add(h, c);
-        } else {
-            return bad(h, "a header's name is broken");
-        }
-        return 0;
+        break;
+    case NAME: r = name_byte(h, c); break;
     case SPACE:
-        if (c == ' ' || c == '\t')
+        if (is_blank(c))
             return 0;
         h->at = VALUE;
         /* fall through */
     case VALUE:
-        if (c == '\r') {
-            h->at = LINE_LF;
-            return value_end(h);
-        }
-        if (!is_text(c))
+        if (!good)
             return bad(h, "a header's value is broken");
-        text_add(h, c);
-        if (h->keeping && h->keeping->len < h->keeping->cap)
-            h->keeping->value[h->keeping->len++] = c;
-        return 0;
-    case SIZE_FIRST:
-        if (!is_hex(c))
-            return bad(h, "a chunk has no size");
-        h->left = 0;
-        return chunk_digit(h, c);
-    case SIZE:
-        if (is_hex(c))
-            return chunk_digit(h, c);
-        if (c != ';' && c != '\r')
-            return bad(h, "a chunk's size is broken");
-        h->at = c == ';' ? EXTENSION : SIZE_LF;
-        return 0;
+        if (c != '\r')
+            value_byte(h, c);
+        break;
+    case SIZE: r = size_byte(h, c); break;
     case EXTENSION:
-        if (c == '\r')
-            h->at = SIZE_LF;
-        else if (!is_text(c))
+        if (!good)
             return bad(h, "a chunk's extension is broken");
-        return 0;
-    case DATA_CR:
-        h->at = DATA_LF;
-        return c == '\r' ? 0 : bad(h, "a chunk is longer than its size");
-    default: break;
+        break;
+    default:
+        if (c != '\r')
+            return bad(h, "a chunk is longer than its size");
+        break;
     }
-    /* What is left are the states that wait for LF. */
-    if (c != '\n')
-        return bad(h, "CR without LF");
-    h->line = 0;
-    switch (h->at) {
-    case STATUS_LF:
-    case LINE_LF: h->at = LINE; return 0;
-    case SIZE_LF:
-        h->trailer = h->left == 0;
-        h->at = h->left ? DATA : LINE;
-        return 0;
-    case DATA_LF: h->at = SIZE_FIRST; return 0;
-    default: break;
-    }
-    if (!h->trailer)
-        return head_end(h);
-    h->at = DONE;
-    return 0;
+    h->cr = c == '\r';
+    return r;
 }
 
 /* ---- receiving: bytes ---- */
@@ -816,7 +825,7 @@ static int ended(tport_http *h, int r)
     r = broke(h, r);
     if (r == TCALL_E_CLOSED)
         h->why = !h->answered ? "the connection ended before the answer"
-                 : h->at < SIZE_FIRST && !h->trailer
+                 : h->at < SIZE && !h->trailer
                      ? "the connection ended inside the answer's head"
                      : "the connection ended inside the answer's body";
     return r;
@@ -843,7 +852,7 @@ static int count_body(tport_http *h, int n)
         return n;
     h->left -= (uint32_t)n;
     if (h->left == 0)
-        h->at = h->chunked ? DATA_CR : DONE;
+        h->at = h->chunked ? CHUNK_END : DONE;
     return n;
 }
 

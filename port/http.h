@@ -66,42 +66,45 @@ typedef struct tport_http {
     /* Bytes moved either way since init; wraps. For a caller's idle limit. */
     uint32_t moved;
 
-    /* The rest is private. */
-    tport_stream stream;
-    const char *authority; /* value of Host */
-    const char *base;      /* written before each path */
-    bool linked;           /* the stream is connected */
-    bool reused;           /* ... and served an exchange before */
-    uint16_t pos, len;     /* buf[pos..len) is still to be written or parsed */
+    /* The rest is private. What is used most lies near the beginning, because
+     * that makes the code shorter. */
+    uint16_t pos, len; /* buf[pos..len) is still to be written or parsed */
+    bool linked;       /* the stream is connected */
+    bool reused;       /* ... and served an exchange before */
 
     /* Of one exchange: all zero when it begins. */
-    const tcall_request *req;
-    tcall_response *res;
-    tport_kept *keeping; /* the present header, or NULL */
-    const char *why;
-    size_t piece_at;   /* bytes of the present piece already written */
-    size_t sent;       /* bytes of the request's body accepted */
-    int error;         /* sticky until close */
-    uint16_t piece;    /* of the request's head, being written */
     uint8_t phase;     /* of sending */
     uint8_t at;        /* of receiving: state of the parser */
-    uint8_t field;     /* the header being read */
-    uint8_t interim;   /* answers 1xx so far */
-    bool deaf;         /* the server takes no more bytes of the request */
+    bool cr;           /* CR was seen: LF must follow */
     bool answered;     /* a byte of the answer arrived */
     bool keep;         /* the connection may serve another exchange */
     bool has_length;   /* Content-Length was seen */
     bool chunked;      /* Transfer-Encoding was seen */
     bool trailer;      /* the header lines are those after the last chunk */
+    bool deaf;         /* the server takes no more bytes of the request */
+    uint8_t field;     /* the header being read */
+    uint8_t interim;   /* answers 1xx so far */
     bool retry_in_ms;  /* retry-after-ms was seen: it beats retry-after */
     uint16_t headers;  /* lines of header so far */
-    uint32_t date;     /* of the answer, seconds since 1970; 0: unknown */
-    uint32_t retry_at; /* Retry-After as such a date; 0: it was none */
-    uint32_t left;     /* bytes of the body, or of the chunk, still to come */
-    uint32_t body;     /* bytes of the body so far */
-    uint32_t line;     /* bytes of the present line */
-    uint32_t head;     /* bytes of all lines */
     uint16_t text_len; /* may exceed what fits in text */
+    int error;         /* sticky until close */
+    const char *why;
+    const tcall_request *req;
+    tcall_response *res;
+    uint32_t left;       /* bytes of the body, or of the chunk, to come */
+    uint32_t line;       /* bytes of the present line */
+    uint32_t head;       /* bytes of all lines */
+    tport_kept *keeping; /* the present header, or NULL */
+    size_t sent;         /* bytes of the request's body accepted */
+    size_t told;         /* bytes of the request's head put into buf */
+    size_t skip;         /* ... and still to be left out of it */
+    uint32_t body;       /* bytes of the answer's body so far */
+    uint32_t date;       /* of the answer, seconds since 1970; 0: unknown */
+    uint32_t retry_at;   /* Retry-After as such a date; 0: it was none */
+
+    tport_stream stream;
+    const char *authority; /* value of Host */
+    const char *base;      /* written before each path */
 
     char text[40]; /* name or value of the present header, lower case */
     char buf[TPORT_HTTP_BUFFER];

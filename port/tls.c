@@ -23,15 +23,13 @@
 
 /* ---- errors ---- */
 
-static int fail(tport_tls *t, int error, const char *a, const char *b,
-                const char *c)
+static int fail(tport_tls *t, int error, const char *a, const char *b)
 {
-    const char *parts[4];
+    const char *parts[3];
 
     parts[0] = a;
     parts[1] = b;
-    parts[2] = c;
-    parts[3] = NULL;
+    parts[2] = NULL;
     tport_say(t->why, sizeof t->why, parts);
     return error;
 }
@@ -39,17 +37,18 @@ static int fail(tport_tls *t, int error, const char *a, const char *b,
 /* Write mbedTLS's own words for the error, or its number. */
 static int fail_tls(tport_tls *t, int e)
 {
-    char text[100];
 #ifdef MBEDTLS_ERROR_C
-    mbedtls_strerror(e, text, sizeof text);
+    char text[120] = ": TLS failed: ";
+
+    mbedtls_strerror(e, text + 14, sizeof text - 14);
 #else
-    static const char hex[] = "0123456789ABCDEF";
-    unsigned n = (unsigned)-e, i;
-    memcpy(text, "error -0x0000", 14);
-    for (i = 0; i < 4; i++)
-        text[12 - i] = hex[n >> 4 * i & 15];
+    char text[] = ": TLS failed: error -0x0000", *p = text + sizeof text - 1;
+    unsigned n = (unsigned)-e;
+
+    for (; n; n >>= 4)
+        *--p = "0123456789ABCDEF"[n & 15];
 #endif
-    return fail(t, TCALL_E_TLS, t->host, ": TLS failed: ", text);
+    return fail(t, TCALL_E_TLS, t->host, text);
 }
 
 /* What mbedTLS found in a certificate, the gravest first. */
@@ -117,12 +116,12 @@ static int translate(tport_tls *t, int e)
     if (e == MBEDTLS_ERR_SSL_WANT_READ || e == MBEDTLS_ERR_SSL_WANT_WRITE)
         return TCALL_E_AGAIN;
     if (t->lower_error) /* lower knows better */
-        return fail(t, t->lower_error, "", "", "");
+        return fail(t, t->lower_error, "", "");
     if (t->ended)
         return fail(t, TCALL_E_CLOSED, t->host,
-                    ": the connection ended without close_notify", "");
+                    ": the connection ended without close_notify");
     if (is_memory(e))
-        return fail(t, TCALL_E_MEMORY, "TLS: out of memory", "", "");
+        return fail(t, TCALL_E_MEMORY, "TLS: out of memory", "");
     flags = t->up ? 0 : mbedtls_ssl_get_verify_result(&t->ssl);
     if (e == MBEDTLS_ERR_X509_CERT_VERIFY_FAILED ||
         (flags != 0 && flags != (uint32_t)-1))
@@ -139,19 +138,24 @@ const char *tport_tls_why(const tport_tls *t)
 
 /* ---- the stream below, as mbedTLS wants it ---- */
 
+/* What mbedTLS is to hear of n, which lower answered. */
+static int below(tport_tls *t, int n, int again)
+{
+    t->blocked = n == TCALL_E_AGAIN;
+    if (t->blocked)
+        return again;
+    if (n >= 0)
+        return n;
+    t->lower_error = n;
+    return MBEDTLS_ERR_NET_CONN_RESET;
+}
+
 static int below_send(void *user, const unsigned char *bytes, size_t len)
 {
     tport_tls *t = (tport_tls *)user;
-    int n = t->lower.write(t->lower.user, (const char *)bytes, len);
 
-    t->blocked = n == TCALL_E_AGAIN;
-    if (n == TCALL_E_AGAIN)
-        return MBEDTLS_ERR_SSL_WANT_WRITE;
-    if (n < 0) {
-        t->lower_error = n;
-        return MBEDTLS_ERR_NET_SEND_FAILED;
-    }
-    return n;
+    return below(t, t->lower.write(t->lower.user, (const char *)bytes, len),
+                 MBEDTLS_ERR_SSL_WANT_WRITE);
 }
 
 static int below_read(void *user, unsigned char *bytes, size_t cap)
@@ -159,15 +163,8 @@ static int below_read(void *user, unsigned char *bytes, size_t cap)
     tport_tls *t = (tport_tls *)user;
     int n = t->lower.read(t->lower.user, (char *)bytes, cap);
 
-    t->blocked = n == TCALL_E_AGAIN;
-    if (n == TCALL_E_AGAIN)
-        return MBEDTLS_ERR_SSL_WANT_READ;
-    if (n < 0) {
-        t->lower_error = n;
-        return MBEDTLS_ERR_NET_RECV_FAILED;
-    }
     t->ended = n == 0;
-    return n;
+    return below(t, n, MBEDTLS_ERR_SSL_WANT_READ);
 }
 
 /* ---- whom to trust ---- */
@@ -224,7 +221,7 @@ static int check_clock(tport_tls *t)
         return fail(t, TCALL_E_CLOCK,
                     "TLS: the clock is not set, so certificates cannot be "
                     "checked: set it first",
-                    "", "");
+                    "");
 #endif
     return 0;
 }
@@ -462,8 +459,7 @@ static int load_ca(tport_tls *t, const tport_tls_desc *d)
     return fail(t, TCALL_E_CERTIFICATE, "no CA certificate found in ",
                 d->ca_pem    ? "the text that was given"
                 : d->ca_file ? d->ca_file
-                             : "the usual places",
-                "");
+                             : "the usual places");
 }
 
 static int seed(tport_tls *t)
@@ -480,9 +476,8 @@ static int seed(tport_tls *t)
 #endif
     if (e == 0)
         return 0;
-    return memory
-               ? fail(t, TCALL_E_MEMORY, "TLS: out of memory", "", "")
-               : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "", "");
+    return memory ? translate(t, MBEDTLS_ERR_SSL_ALLOC_FAILED)
+                  : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "");
 }
 
 static void require_tls12(mbedtls_ssl_config *conf)
@@ -502,8 +497,6 @@ static int configure(tport_tls *t)
                                         MBEDTLS_SSL_TRANSPORT_STREAM,
                                         MBEDTLS_SSL_PRESET_DEFAULT);
 
-    if (e != 0)
-        return translate(t, e);
     require_tls12(conf);
     mbedtls_ssl_conf_authmode(conf, MBEDTLS_SSL_VERIFY_REQUIRED);
     mbedtls_ssl_conf_ca_chain(conf, &t->ca, NULL);
@@ -514,7 +507,8 @@ static int configure(tport_tls *t)
     mbedtls_ssl_conf_tls13_enable_signal_new_session_tickets(
         conf, MBEDTLS_SSL_TLS1_3_SIGNAL_NEW_SESSION_TICKETS_ENABLED);
 #endif
-    e = mbedtls_ssl_setup(&t->ssl, conf);
+    if (e == 0)
+        e = mbedtls_ssl_setup(&t->ssl, conf);
     if (e != 0)
         return translate(t, e);
     mbedtls_ssl_set_bio(&t->ssl, t, below_send, below_read, NULL);
@@ -535,7 +529,7 @@ int tport_tls_init(tport_tls *t, const tport_tls_desc *d, tport_stream lower)
     mbedtls_entropy_init(&t->entropy);
     mbedtls_ctr_drbg_init(&t->random);
     if (!t->host[0])
-        return fail(t, TCALL_E_USAGE, "TLS needs the name of the host", "", "");
+        return fail(t, TCALL_E_USAGE, "TLS needs the name of the host", "");
     if ((r = seed(t)) != 0 || (r = load_ca(t, d)) != 0)
         return r;
     return configure(t);

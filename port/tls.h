@@ -67,17 +67,8 @@ typedef struct tport_tls_desc {
 } tport_tls_desc;
 
 typedef struct tport_tls {
-    /* All private. */
-    tport_stream lower;
-    const char *host;
-    mbedtls_ssl_context ssl;
-    mbedtls_ssl_config conf;
-    mbedtls_ssl_session session;
-    mbedtls_x509_crt ca;
-    mbedtls_entropy_context entropy;
-    mbedtls_ctr_drbg_context random;
-    const tport_pin *pins;
-    size_t pin_count;
+    /* All private. What is used most lies near the beginning, because that
+     * makes the code shorter. */
     bool pinned;      /* the chain that is being checked holds a pin */
     bool started;     /* ssl was prepared for this connection */
     bool up;          /* the handshake is over */
@@ -86,6 +77,16 @@ typedef struct tport_tls {
     bool ended;       /* lower ended without the word for it */
     int lower_error;  /* what lower answered last, when it was an error */
     size_t unflushed; /* bytes accepted whose record is not yet written */
+    tport_stream lower;
+    const char *host;
+    const tport_pin *pins;
+    size_t pin_count;
+    mbedtls_ssl_context ssl;
+    mbedtls_ssl_config conf;
+    mbedtls_ssl_session session;
+    mbedtls_x509_crt ca;
+    mbedtls_entropy_context entropy;
+    mbedtls_ctr_drbg_context random;
     char why[192];
 } tport_tls;
 

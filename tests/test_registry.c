@@ -211,7 +211,7 @@ static void test_sizes(void)
             tcall_extend(&tc, rows, 4) == TCALL_OK && add("third") == 2)
             works++;
         else
-            CHECK(tc.block.need > size);
+            CHECK(tc.block.need + 8 > size); /* it may begin at any address */
         for (i = 0; i < 64 && block[size + i] == 0x5A; i++)
             ;
         CHECK(i == 64);

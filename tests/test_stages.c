@@ -1033,7 +1033,7 @@ static void test_example(void)
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(says("\"suggestion\":\"Example: work(path=\\\"value\\\", "
                "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
-               "map={\\\"a\\\":1}, x=1)\""));
+               "map={\\\"a\\\" : 1}, x=1)\""));
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
 }
 

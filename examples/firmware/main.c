@@ -16,6 +16,12 @@
 #include "port/lwip.h"
 #include "port/tls.h"
 
+/* Not a part of turn and step below, or the map would not show how large they
+ * are. */
+__attribute__((noinline)) __typeof__(tcall_agent_say) tcall_agent_say;
+__attribute__((noinline)) __typeof__(tcall_agent_step) tcall_agent_step;
+__attribute__((noinline)) __typeof__(tcall_agent_text) tcall_agent_text;
+
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
@@ -173,8 +179,8 @@ static tport_stream measured(tport_stream s)
     return s;
 }
 
-/* lwIP's clock. */
-u32_t sys_now(void);
+/* lwIP's clock: it alone is called from another file. */
+__attribute__((externally_visible)) u32_t sys_now(void);
 u32_t sys_now(void)
 {
     return board_ms();
@@ -282,9 +288,9 @@ static char block[8 * 1024];
 static tcall tc;
 static tcall_agent agent;
 
-/* No call takes longer than this, nor is one repeated without end. */
-static tcall_loops loops;
-static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000), TCALL_LOOPS(&loops)};
+/* No call takes longer than this. The agent has limits of its own for how many
+ * requests and calls there are in a turn. */
+static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000)};
 
 /* The tools that fit what was said, best first. */
 static bool show_picks(const char *text)
@@ -304,7 +310,6 @@ static int turn(const char *text)
 {
     int r = tcall_agent_say(&agent, tcall_str_of(text));
 
-    tcall_clear_turn(&loops);
     if (r == TCALL_OK)
         do {
             lan9118_poll(&netif);

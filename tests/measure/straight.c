@@ -31,7 +31,7 @@ int straight_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         if (r < 0)
             cx->reason = tcall_output(cx);
         else
-            r = tcall_write_cut_(out, &clean);
+            r = tcall_write_cut_(cx);
     }
     if (r == TCALL_OK && call->tool->output)
         r = call->tool->check_output(cx);
