@@ -8549,7 +8549,8 @@ typedef struct tcall_row_ {
 #define TCALL_POST_OWN_(p)  ((p) >> 16 & 31)
 #define TCALL_POST_LIKE_(p) ((p) >> 21 & 3)
 #define TCALL_POST_NAME_(p) ((p) >> 23)
-enum { TCALL_OWN_MAX_ = 16, TCALL_LIKE_MAX_ = 3 };
+#define TCALL_OWN_MAX_      16u
+#define TCALL_LIKE_MAX_     3u
 
 /* As tcall_query_synonyms_. */
 static void tcall_index_widen_(tcall_query_ *q, const tcall_index *index)

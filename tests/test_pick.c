@@ -265,7 +265,8 @@ static void test_memory(void)
         "lights and mails",
         "",
         "an explanation",
-        "convert, conversion, converting lights"};
+        "convert, conversion, converting lights",
+        "cyty"};
     static const char *const own[] = {"explanation weather\nlight mail city",
                                       NULL};
     static const tcall_pick_opts plain[] = {
