@@ -1224,12 +1224,17 @@ struct tcall_ranking_;
 /* Made by tcall_pick_index. */
 typedef struct tcall_index tcall_index;
 struct tcall_query_;
-struct tcall_record_;
+struct tcall_entry_;
+struct tcall_row_;
 struct tcall_index { /* private */
-    const uint32_t *words;
-    size_t tools;
-    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t tool,
-                 struct tcall_record_ *r);
+    size_t tools, synonym_count;
+    uint32_t row_count;
+    const uint32_t *synonyms;
+    const struct tcall_row_ *rows;
+    const struct tcall_entry_ *words;
+    const uint32_t *postings;
+    void (*widen)(struct tcall_query_ *q, const tcall_index *index);
+    void (*read)(struct tcall_ranking_ *k);
 };
 
 /* Zero is the default of each. */
@@ -1316,9 +1321,14 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
 int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       const tcall_pick_opts *opts, const tcall_picked *picks,
                       int count);
-/* Builds an index of all tools in the block, for good: 8 bytes for each
- * different word of a tool. Picks are the same with it, only faster. Call it
- * before the agent is set up. */
+/* Builds an index of all tools in the block, for good. Picks are the same with
+ * it, only faster; it is read where the block has the 20 bytes for each tool.
+ * It takes 4 bytes for each different word of a tool, 20 for each different
+ * word of all, 12 for each tool and each half KB of text, and 3.4 KB for the
+ * synonyms: of hundreds of tools about half as much as their texts, of few or
+ * short ones up to twice as much. Call it before the agent is set up.
+ * TCALL_E_MEMORY: block.need is what suffices; TCALL_E_USAGE: more than 65535
+ * tools. */
 int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
@@ -7169,58 +7179,58 @@ static const uint8_t tcall_pick_weights_[TCALL_IN_COUNT_][3] = {
 /* The sums that a record tells apart. */
 static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* Words that say nothing about what is wanted, by their length: the upper half
- * of their hashes, since the words would take twice the flash. A word that is
- * none of them is taken for one once in two thousand times; no English one of
- * tens of thousands is. Words that tell a device what to do (on, off, up, down,
- * next, all) are none. */
+/* Words that say nothing about what is wanted, by their length: their number,
+ * and the upper half of their hashes, since the words would take twice the
+ * flash. A word that is none of them is taken for one once in two thousand
+ * times; no English one of tens of thousands is. Words that tell a device what
+ * to do (on, off, up, down, next, all) are none. */
 enum { TCALL_PICK_STOPS_ = 12 }; /* letters of the longest */
 static const uint16_t tcall_pick_stop_[] = {
     /* a d e g i m s t */
-    0xE40C, 0xE10C, 0xE00C, 0xE20C, 0xEC0C, 0xE80C, 0xF60C, 0xF10C, 0,
+    8, 0xE40C, 0xE10C, 0xE00C, 0xE20C, 0xEC0C, 0xE80C, 0xF60C, 0xF10C,
     /* am an as at be by do he hi if im in is it ll me my no of ok or re so to
        us ve we */
-    0x4024, 0x4124, 0x5E25, 0x5725, 0x382B, 0x542B, 0x621C, 0x5C3A, 0x683A,
+    27, 0x4024, 0x4124, 0x5E25, 0x5725, 0x382B, 0x542B, 0x621C, 0x5C3A, 0x683A,
     0x3938, 0x4038, 0x4138, 0x4E38, 0x4738, 0x4531, 0x682E, 0x4C2D, 0x6236,
-    0x6934, 0x6634, 0x5D34, 0x5854, 0x4252, 0x4245, 0x4643, 0x4849, 0x5C47, 0,
+    0x6934, 0x6634, 0x5D34, 0x5854, 0x4252, 0x4245, 0x4643, 0x4849, 0x5C47,
     /* and any are but can did don etc for had has her hey him his how its ive
        let may nor not now our per she the too use via was way who why yes you
        */
-    0x0F29, 0x2C29, 0x406F, 0x60D5, 0xF074, 0xD762, 0xED68, 0x8D9C, 0xACF3,
+    36, 0x0F29, 0x2C29, 0x406F, 0x60D5, 0xF074, 0xD762, 0xED68, 0x8D9C, 0xACF3,
     0xE2BE, 0xEDBF, 0xF4B4, 0xFFB4, 0x0BD2, 0xFDD2, 0x01C3, 0x80F8, 0x96FD,
     0x506B, 0xD6A2, 0x23B1, 0x29B1, 0x28B1, 0xA91A, 0x6B4B, 0xE92D, 0xB40E,
-    0x9E10, 0x5791, 0x6912, 0x16E2, 0x1CE2, 0x2AF4, 0x18F4, 0x4E9F, 0x50B8, 0,
+    0x9E10, 0x5791, 0x6912, 0x16E2, 0x1CE2, 0x2AF4, 0x18F4, 0x4E9F, 0x50B8,
     /* able also been best both does done each from give good have help here
        into just know lets like look make mine more most must need next okay
        once only same some soon such sure tell than that them then they this
        used very want ways well were what when whom will with your */
-    0xDD2C, 0xCEC7, 0xA65B, 0x9C7F, 0xEA81, 0x20DC, 0x26F3, 0x147A, 0x95CD,
+    54, 0xDD2C, 0xCEC7, 0xA65B, 0x9C7F, 0xEA81, 0x20DC, 0x26F3, 0x147A, 0x95CD,
     0x994C, 0xFA60, 0xF5CE, 0x3871, 0x213B, 0x2F91, 0x8F25, 0x464B, 0x2176,
     0x0BE7, 0xE6EF, 0xE18C, 0x7E89, 0xE855, 0xFB53, 0xC508, 0x72EA, 0x5CB6,
     0xBA9E, 0x9188, 0x9D9E, 0xCD0C, 0xF361, 0xE85A, 0x2622, 0x1EFB, 0xC617,
     0xE518, 0xCB18, 0xE422, 0xE522, 0xD822, 0xDA2B, 0x6A78, 0xED35, 0x8B2C,
-    0x9005, 0xF4B5, 0xC7EB, 0x856E, 0x7F77, 0x805F, 0x1010, 0x0C4A, 0x00F0, 0,
+    0x9005, 0xF4B5, 0xC7EB, 0x856E, 0x7F77, 0x805F, 0x1010, 0x0C4A, 0x00F0,
     /* about after again based being could doing every first given great hello
        might needs other shall thank their there these thing third those using
        wants where which whose would */
-    0xB323, 0x1B6E, 0xB33F, 0x1E3E, 0x6A43, 0x2DB6, 0x9CD7, 0x094E, 0x4881,
+    29, 0xB323, 0x1B6E, 0xB33F, 0x1E3E, 0x6A43, 0x2DB6, 0x9CD7, 0x094E, 0x4881,
     0xC4EB, 0xFB13, 0x4F9F, 0x2D9C, 0x8539, 0xC87D, 0xC67E, 0x1659, 0xCBFD,
     0xB8EB, 0xD4EE, 0x78C7, 0x69F9, 0xF8AA, 0x69CE, 0x725F, 0x056C, 0x08D2,
-    0xD599, 0x7AC4, 0,
+    0xD599, 0x7AC4,
     /* anyone before during having kindly lastly please second should thanks
        things */
-    0xEFB0, 0x3845, 0x7BB4, 0xDAEC, 0xC84F, 0xCEB3, 0x4DD5, 0xABF8, 0xC5C2,
-    0xBEED, 0x9E7A, 0,
+    11, 0xEFB0, 0x3845, 0x7BB4, 0xDAEC, 0xC84F, 0xCEB3, 0x4DD5, 0xABF8, 0xC5C2,
+    0xBEED, 0x9E7A,
     /* another because between finally looking related someone through */
-    0x2317, 0xE330, 0xA4EE, 0x9C0C, 0x5506, 0xEE3C, 0xB450, 0xFD8F, 0,
+    8, 0x2317, 0xE330, 0xA4EE, 0x9C0C, 0x5506, 0xEE3C, 0xB450, 0xFD8F,
     /* anything moreover */
-    0xB273, 0x4AC3, 0,
+    2, 0xB273, 0x4AC3,
     /* following regarding something */
-    0x9720, 0xD4A9, 0x7E47, 0, 0,
+    3, 0x9720, 0xD4A9, 0x7E47, 0,
     /* furthermore */
-    0x7DC4, 0,
+    1, 0x7DC4,
     /* additionally */
-    0x234C, 0};
+    1, 0x234C};
 
 #ifndef TOOLCALL_NO_SYNONYMS
 /* Arrays, since linkers drop those that nobody names, unlike bare texts. */
@@ -7697,8 +7707,9 @@ static void tcall_split_key_(tcall_split_ *t)
 static unsigned tcall_pick_letters_(const char *word, size_t n)
 {
     const unsigned char *w = (const unsigned char *)word;
-    unsigned letters;
-    w += *w >= 0x80;
+    unsigned letters, skip = *w >= 0x80;
+    w += skip;
+    n -= skip;
     letters = w[0] & 31u;
     if (n > 1)
         letters |= (w[1] & 31u) << 5;
@@ -7884,11 +7895,11 @@ static bool tcall_pick_stops_(const tcall_split_ *t)
     unsigned n;
     if (t->n > TCALL_PICK_STOPS_)
         return false;
-    for (n = 1; n < t->n; n += !*p++)
-        ;
-    while (*p && *p != hash)
+    for (n = 1; n < t->n; n++)
+        p += 1 + *p;
+    for (n = *p++; n > 0 && *p != hash; n--)
         p++;
-    return *p != 0;
+    return n > 0;
 }
 
 /* What one tool says of the words of the input: three bits each, a level; its
@@ -8027,9 +8038,8 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
     }
 }
 
-/* Counts a word that a tool has so many times; true when it is a key. */
-static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
-                             unsigned times)
+/* Counts a word of a tool; true when it is a key. */
+static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -8041,17 +8051,10 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
         if (q->own[term] + q->like[term] == 0)
             q->hit[q->hits++] = (uint8_t)term;
         if (*sum < 100)
-            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak] * times);
+            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak]);
         hit = true;
     }
     return hit;
-}
-
-static bool tcall_query_word_(tcall_query_ *q, uint32_t stem, uint32_t prefix,
-                              unsigned where, unsigned times)
-{
-    return tcall_query_hit_(q, stem, where, times) ||
-           (prefix && tcall_query_hit_(q, prefix, where, times));
 }
 
 enum { TCALL_PICK_TEXTS_ = 5 };
@@ -8091,94 +8094,14 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
         unsigned where = tcall_pick_text_(t, tool, text);
         t->begin = q->letters;
         while (tcall_split_next_(t))
-            if (tcall_query_word_(q, t->stem, t->prefix, where, 1))
+            if (tcall_query_hit_(q, t->stem, where) ||
+                (t->prefix && tcall_query_hit_(q, t->prefix, where)))
                 asked += where == TCALL_IN_NAME_;
         length += tcall_pick_weights_[where][2] * t->longer;
         if (where == TCALL_IN_NAME_)
             name = t->words;
     }
     tcall_record_close_(r, length, name, asked);
-}
-
-/* The same from an index. Of each tool it has its length, the words of its name
- * and two numbers for each other word: 20 bits of the hash of the stem, the
- * letters, where it stands; 20 bits of the prefix, how many times it stands
- * there. */
-static void tcall_query_index_(tcall_query_ *q, const tcall_index *index,
-                               size_t tool, tcall_record_ *r)
-{
-    const uint32_t *p = index->words + index->words[tool];
-    const uint32_t *end = index->words + index->words[tool + 1];
-    unsigned head = *p, asked = 0;
-    for (p++; p < end; p += 2) {
-        unsigned letters = *p >> 2 & 0x3FF, where = *p & 3;
-        if (tcall_pick_bit_(q->letters, letters) &&
-            tcall_query_word_(q, p[0], p[1] & TCALL_SLOT_HASH_, where,
-                              p[1] & ~TCALL_SLOT_HASH_))
-            asked += where == TCALL_IN_NAME_;
-    }
-    tcall_record_close_(r, head >> 8, head & 0xFF, asked);
-}
-
-/* Adds a word from first on to the words of a tool; returns their end. A word
- * that stands among the last ones already is only counted, but for names; more
- * than twelve times weigh the same. */
-static size_t tcall_index_add_(uint32_t *words, size_t room, size_t first,
-                               size_t end, const tcall_split_ *t,
-                               unsigned where)
-{
-    uint32_t word = (t->stem & TCALL_SLOT_HASH_) | t->letters << 2 | where;
-    size_t at = end;
-    if (end + 2 > room)
-        return end + 2; /* to say how many are needed */
-    while (where != TCALL_IN_NAME_ && at > first && end - at < 128) {
-        at -= 2;
-        if (words[at] == word) {
-            words[at + 1] += (words[at + 1] & ~TCALL_SLOT_HASH_) < 12;
-            return end;
-        }
-    }
-    words[end] = word;
-    words[end + 1] = (t->prefix & TCALL_SLOT_HASH_) | 1;
-    return end + 2;
-}
-
-int tcall_pick_index(tcall *tc, tcall_index *index)
-{
-    tcall_block *b = &tc->block;
-    size_t count = tc->desc.tool_count, i;
-    uint32_t *words;
-    size_t used = count + 1, low = b->low, room;
-    memset(index, 0, sizeof *index);
-    tcall_block_grow_(b, (0 - (uintptr_t)tcall_block_gap_(b)) & 3);
-    words = (uint32_t *)(void *)tcall_block_gap_(b);
-    room = tcall_block_free_(b) / 4;
-    for (i = 0; i < count; i++) {
-        size_t head = used++;
-        unsigned length = 0, name = 0, text;
-        tcall_split_ t;
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            unsigned where = tcall_pick_text_(&t, &tc->desc.tools[i], text);
-            while (tcall_split_next_(&t))
-                used = tcall_index_add_(words, room, head + 1, used, &t, where);
-            length += tcall_pick_weights_[where][2] * t.longer;
-            if (where == TCALL_IN_NAME_)
-                name = t.words;
-        }
-        if (head < room) {
-            words[i] = (uint32_t)head;
-            words[i + 1] = (uint32_t)used;
-            words[head] = length << 8 | (name & 0xFF);
-        }
-    }
-    if (!tcall_block_grow_(b, (used * 4 + 7) & ~(size_t)7)) {
-        b->low = low;
-        return TCALL_E_MEMORY;
-    }
-    index->words = words;
-    index->tools = count;
-    index->read = tcall_query_index_;
-    return TCALL_OK;
 }
 
 /* ---- ranking */
@@ -8245,12 +8168,8 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
                                   tcall_record_ *r, bool count)
 {
     tcall_query_ *q = k->q;
-    const tcall_index *index = k->opts->index;
     memset(r, 0, sizeof *r);
-    if (index)
-        index->read(q, index, tool, r);
-    else
-        tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
+    tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
     while (q->hits > 0) {
         unsigned t = q->hit[--q->hits], level = 7;
         unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
@@ -8331,13 +8250,16 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
     uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0, most = 0;
     unsigned t, c;
     size_t i;
-    for (i = 0; tcall_ranking_next_(k, &i); i++) {
-        if (k->records)
-            at = &k->records[i];
-        tcall_ranking_record_(k, i, at, true);
-        q->lengths += tcall_record_length_(at) * 16;
-        k->tools++;
-    }
+    if (k->records && k->opts->index)
+        k->opts->index->read(k);
+    else
+        for (i = 0; tcall_ranking_next_(k, &i); i++) {
+            if (k->records)
+                at = &k->records[i];
+            tcall_ranking_record_(k, i, at, true);
+            q->lengths += tcall_record_length_(at) * 16;
+            k->tools++;
+        }
     for (t = 0; t < q->terms; t++) {
         unsigned rare = tcall_query_rare_(q, t, k->tools);
         q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
@@ -8391,7 +8313,8 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     k->input = input;
     k->max = opts->max ? opts->max : 3;
     all = size + tc->desc.tool_count * sizeof(tcall_record_);
-    if ((opts->index && opts->index->tools != tc->desc.tool_count) ||
+    if ((opts->index && (opts->index->tools != tc->desc.tool_count ||
+                         !opts->index->row_count)) ||
         (opts->scorer_count && !opts->mix))
         return TCALL_E_USAGE;
     if (!tcall_block_room_(b, size))
@@ -8405,8 +8328,10 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     if (opts->timeout_ms && tc->desc.now_ms)
         k->started = tc->desc.now_ms(tc->desc.user);
     tcall_query_read_(k->q, input);
+    if (!synonyms && opts->index)
+        opts->index->widen(k->q, opts->index);
 #ifndef TOOLCALL_NO_SYNONYMS
-    if (!synonyms)
+    else if (!synonyms)
         synonyms = tcall_synonyms;
 #endif
     for (; synonyms && *synonyms; synonyms++)
@@ -8531,7 +8456,8 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                       : tcall_ranking_fill_(&k, picks, 0, k.max, false);
     count = k.late ? tcall_ranking_fill_(&k, picks, 0, k.max, false)
                    : tcall_ranking_cut_(&k, picks, count);
-    count = tcall_ranking_fill_(&k, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_fill_(&k, picks, count, max, true);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
     tcall_tell_picks_(tc, picks, count);
@@ -8587,6 +8513,345 @@ int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
         }
     }
     return count;
+}
+
+/* ---- an index, linked only where one is built
+ *
+ * Each different word of the tools with the tools that have it. So a query
+ * reads what is said of its keys, and nothing of other words; the words of all
+ * synonyms are hashed already. */
+
+/* A word. It is in two chains, of words whose stems, and whose prefixes, fall
+ * into the same row. Its postings follow those of the word before it. */
+enum { TCALL_BY_STEM_, TCALL_BY_PREFIX_ };
+typedef struct tcall_entry_ {
+    uint32_t hash[2]; /* 20 bits, and the letters; 20 bits and 1, or 0: none */
+    uint32_t next[2]; /* 1 more than the number of a word, 0: none */
+    uint32_t end;     /* of its postings */
+} tcall_entry_;
+
+/* Where chains begin, and what is known of a tool. */
+typedef struct tcall_row_ {
+    uint32_t first[2];
+    uint16_t length; /* in quarters of a word */
+    uint16_t name;   /* words of it */
+} tcall_row_;
+
+/* A posting, of a tool that has a word: its number, what that counts by as the
+ * word itself and as a synonym, no more than matters, and how often its name
+ * has the word. */
+#define TCALL_POST_TOOL_(p) (0xFFFF & (p))
+#define TCALL_POST_OWN_(p)  ((p) >> 16 & 31)
+#define TCALL_POST_LIKE_(p) ((p) >> 21 & 3)
+#define TCALL_POST_NAME_(p) ((p) >> 23)
+#define TCALL_OWN_MAX_      16u
+#define TCALL_LIKE_MAX_     3u
+
+/* As tcall_query_synonyms_. */
+static void tcall_index_widen_(tcall_query_ *q, const tcall_index *index)
+{
+    const uint32_t *word = index->synonyms, *w;
+    const uint32_t *end = word + index->synonym_count;
+    for (; word < end; word++) {
+        int term;
+        if (!tcall_pick_bit_(q->letters, *word >> 2 & 0x3FF))
+            continue;
+        term = tcall_query_term_(q, *word);
+        if (term < 0)
+            continue;
+        for (w = word; !(*w & 1); w--)
+            ;
+        do {
+            q->words.letters = *w >> 2 & 0x3FF;
+            if (tcall_query_term_(q, *w) != term)
+                tcall_query_add_(q, *w, (uint32_t)term | TCALL_SLOT_WEAK_);
+        } while (++w < end && !(*w & 1));
+    }
+}
+
+/* While the index is read, record.length has this bit for a tool that may be
+ * picked; the others are what it has of the word at hand. */
+#define TCALL_RECORD_FREE_ 0x80u
+
+/* What is done with the postings of a key. First synonyms and the like are
+ * added to the levels, up to three, which those tell apart; then the word
+ * itself is, when it is summed up, since more than one can have its hash. */
+enum { TCALL_INDEX_LIKE_, TCALL_INDEX_SUM_, TCALL_INDEX_OWN_ };
+
+/* The level of each sum: tcall_pick_levels_ the other way round. */
+static const uint8_t tcall_index_levels_[TCALL_OWN_MAX_ * 2 + TCALL_LIKE_MAX_] =
+    {0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7,
+     7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+
+static void tcall_index_word_(tcall_ranking_ *k, const tcall_entry_ *w,
+                              unsigned t, int what, bool names)
+{
+    const tcall_index *index = k->opts->index;
+    const uint32_t *p = index->postings + (w > index->words ? w[-1].end : 0);
+    const uint32_t *end = index->postings + w->end;
+    uint16_t *any = &k->q->any[t], *exact = &k->q->exact[t];
+    for (; p < end; p++) {
+        tcall_record_ *r = &k->records[TCALL_POST_TOOL_(*p)];
+        uint16_t *levels = &r->levels[t / 5], counts = r->length >> 7;
+        unsigned at = t % 5 * 3, level = *levels >> at & 7, sum;
+        unsigned own = r->length & ~TCALL_RECORD_FREE_;
+        if (names)
+            r->name = (uint8_t)(r->name + TCALL_POST_NAME_(*p));
+        if (what == TCALL_INDEX_SUM_) {
+            if (own < TCALL_OWN_MAX_)
+                r->length = (uint8_t)(r->length + TCALL_POST_OWN_(*p));
+            continue;
+        }
+        if (what == TCALL_INDEX_LIKE_) {
+            sum = level + TCALL_POST_LIKE_(*p);
+            sum = sum < TCALL_LIKE_MAX_ ? sum : TCALL_LIKE_MAX_;
+        } else if (own > 0) {
+            sum = level + own;
+            r->length = (uint8_t)(r->length - own);
+            *exact = (uint16_t)(*exact + counts);
+        } else
+            continue;
+        if (level == 0)
+            *any = (uint16_t)(*any + counts);
+        level ^= tcall_index_levels_[sum];
+        *levels = (uint16_t)(*levels ^ level << at);
+    }
+}
+
+/* All words that have the key in a slot: as their stem, or, where that is no
+ * key itself, as their prefix. */
+static void tcall_index_key_(tcall_ranking_ *k, unsigned at, int what)
+{
+    const tcall_index *index = k->opts->index;
+    tcall_query_ *q = k->q;
+    uint32_t slot = q->slot[at], n;
+    const tcall_row_ *row = &index->rows[(slot >> 12) % index->row_count];
+    unsigned first = slot >> 12, by, home;
+    bool names;
+    tcall_query_find_(q, slot, &first); /* words of a name count but once */
+    names = (first - at) % TCALL_PICK_SLOTS_ == 1 && what != TCALL_INDEX_OWN_;
+    for (by = TCALL_BY_STEM_; by <= TCALL_BY_PREFIX_; by++)
+        for (n = row->first[by]; n > 0; n = index->words[n - 1].next[by]) {
+            const tcall_entry_ *w = &index->words[n - 1];
+            uint32_t stem = w->hash[TCALL_BY_STEM_];
+            home = stem >> 12;
+            if (((w->hash[by] ^ slot) & TCALL_SLOT_HASH_) == 0 &&
+                tcall_pick_bit_(q->letters, stem & 0x3FF) &&
+                (by == TCALL_BY_STEM_ || !tcall_query_find_(q, stem, &home)))
+                tcall_index_word_(k, w, slot & TCALL_SLOT_TERM_, what, names);
+        }
+}
+
+/* Makes the records of all tools, and counts those that have a term. */
+static void tcall_index_read_(tcall_ranking_ *k)
+{
+    tcall_query_ *q = k->q;
+    const tcall_row_ *row = k->opts->index->rows;
+    tcall_record_ *r = k->records, *end = r + k->tc->desc.tool_count;
+    unsigned at;
+    size_t i;
+    memset(r, 0, (size_t)(end - r) * sizeof *r);
+    for (i = 0; tcall_ranking_next_(k, &i); i++, k->tools++)
+        r[i].length = TCALL_RECORD_FREE_;
+    if (k->late)
+        return;
+    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
+        if (q->slot[at] & TCALL_SLOT_WEAK_)
+            tcall_index_key_(k, at, TCALL_INDEX_LIKE_);
+    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
+        if (q->slot[at] && !(q->slot[at] & TCALL_SLOT_WEAK_)) {
+            tcall_index_key_(k, at, TCALL_INDEX_SUM_);
+            tcall_index_key_(k, at, TCALL_INDEX_OWN_);
+        }
+    for (; r < end; r++, row++)
+        if (r->length) {
+            tcall_record_close_(r, row->length, row->name, r->name);
+            q->lengths += tcall_record_length_(r) * 16;
+        }
+}
+
+/* An index that is being built: a first pass counts the postings of each word,
+ * a second one writes them. */
+typedef struct tcall_indexing_ {
+    tcall_block *block;
+    size_t missing; /* bytes, if any */
+    tcall_row_ *rows;
+    uint32_t row_count;
+    tcall_entry_ *words;
+    uint32_t count;     /* of words */
+    uint32_t *postings; /* NULL: first pass */
+    uint32_t posted;    /* what it counts */
+    uint32_t tool;
+} tcall_indexing_;
+
+/* Memory behind what was taken before; NULL where some is missing. */
+static void *tcall_index_take_(tcall_indexing_ *m, size_t n)
+{
+    void *at = tcall_block_gap_(m->block);
+    if (m->missing || !tcall_block_grow_(m->block, n)) {
+        m->missing += n;
+        return NULL;
+    }
+    return memset(at, 0, n);
+}
+
+/* The word, which is added if it is new; NULL where memory is missing. */
+static tcall_entry_ *tcall_index_find_(tcall_indexing_ *m,
+                                       const tcall_split_ *t)
+{
+    uint32_t stem = (t->stem & TCALL_SLOT_HASH_) | t->letters;
+    uint32_t prefix = t->prefix ? (t->prefix & TCALL_SLOT_HASH_) | 1 : 0;
+    uint32_t *link =
+        m->rows ? m->rows[(stem >> 12) % m->row_count].first : NULL;
+    tcall_entry_ *w;
+    for (; link && *link; link = w->next) {
+        w = &m->words[*link - 1];
+        if (w->hash[TCALL_BY_STEM_] == stem &&
+            w->hash[TCALL_BY_PREFIX_] == prefix)
+            return w;
+    }
+    w = (tcall_entry_ *)tcall_index_take_(m, sizeof *w);
+    if (!w || !link)
+        return NULL;
+    *link = ++m->count;
+    w->hash[TCALL_BY_STEM_] = stem;
+    w->hash[TCALL_BY_PREFIX_] = prefix;
+    return w;
+}
+
+/* Adds a word of the tool at hand. In place of the second chain, which is made
+ * at last, stands 1 more than the tool that had the word before. */
+static void tcall_index_add_(tcall_indexing_ *m, const tcall_split_ *t,
+                             unsigned where)
+{
+    const uint8_t *weight = tcall_pick_weights_[where];
+    tcall_entry_ *w = tcall_index_find_(m, t);
+    uint32_t p = m->tool, own, like;
+    bool again = w && w->next[TCALL_BY_PREFIX_] == p + 1;
+    m->posted += !again;
+    if (!w)
+        return;
+    w->next[TCALL_BY_PREFIX_] = p + 1;
+    w->end += !again;
+    if (!m->postings)
+        return;
+    if (again)
+        p = m->postings[w->end - 1];
+    own = TCALL_POST_OWN_(p) + weight[0];
+    like = TCALL_POST_LIKE_(p) + weight[1];
+    m->postings[w->end - 1] =
+        TCALL_POST_TOOL_(p) |
+        (own < TCALL_OWN_MAX_ ? own : TCALL_OWN_MAX_) << 16 |
+        (like < TCALL_LIKE_MAX_ ? like : TCALL_LIKE_MAX_) << 21 |
+        (TCALL_POST_NAME_(p) + (where == TCALL_IN_NAME_)) << 23;
+}
+
+static void tcall_index_pass_(tcall_indexing_ *m, const tcall_desc *d)
+{
+    for (m->tool = 0; m->tool < d->tool_count; m->tool++) {
+        unsigned length = 0, name = 0, text;
+        tcall_split_ t;
+        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+            unsigned where = tcall_pick_text_(&t, &d->tools[m->tool], text);
+            while (tcall_split_next_(&t))
+                tcall_index_add_(m, &t, where);
+            length += tcall_pick_weights_[where][2] * t.longer;
+            if (where == TCALL_IN_NAME_)
+                name = t.words;
+        }
+        if (m->rows) {
+            m->rows[m->tool].length =
+                (uint16_t)(length < 0xFFFF ? length : 0xFFFF);
+            m->rows[m->tool].name = (uint16_t)name;
+        }
+    }
+}
+
+/* As many numbers as the lines have words: 20 bits of the hash, the letters,
+ * and 1 where a line begins. */
+static size_t tcall_index_synonyms_(tcall_indexing_ *m)
+{
+    size_t n = 0;
+#ifndef TOOLCALL_NO_SYNONYMS
+    const char *const *text = tcall_synonyms;
+    for (; *text; text++) {
+        tcall_split_ t;
+        tcall_split_input_(&t, tcall_str_of(*text)); /* tells lines apart */
+        for (; tcall_split_next_(&t); n++) {
+            uint32_t *word = (uint32_t *)tcall_index_take_(m, sizeof *word);
+            if (word)
+                *word = (t.stem & TCALL_SLOT_HASH_) | t.letters << 2 |
+                        (t.stop || t.words == 1);
+        }
+    }
+#else
+    (void)m;
+#endif
+    return n;
+}
+
+/* A row for each tool and each half KB of text, so that chains are short. */
+static uint32_t tcall_index_rows_(const tcall_desc *d)
+{
+    size_t bytes = 0, i;
+    unsigned text;
+    for (i = 0; i < d->tool_count; i++)
+        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+            tcall_split_ t;
+            tcall_pick_text_(&t, &d->tools[i], text);
+            bytes += (size_t)(t.end - t.p);
+        }
+    return (uint32_t)(d->tool_count + bytes / 512 + 1);
+}
+
+int tcall_pick_index(tcall *tc, tcall_index *index)
+{
+    tcall_block *b = &tc->block;
+    size_t count = tc->desc.tool_count, low = b->low;
+    tcall_indexing_ m;
+    uint32_t i, posted = 0;
+    memset(index, 0, sizeof *index);
+    memset(&m, 0, sizeof m);
+    if (count > 0xFFFF)
+        return TCALL_E_USAGE;
+    m.block = b;
+    m.row_count = tcall_index_rows_(&tc->desc);
+    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
+    index->synonyms = (uint32_t *)(void *)tcall_block_gap_(b);
+    index->synonym_count = tcall_index_synonyms_(&m);
+    m.rows = (tcall_row_ *)tcall_index_take_(&m, m.row_count * sizeof *m.rows);
+    m.words = (tcall_entry_ *)(void *)tcall_block_gap_(b);
+    tcall_index_pass_(&m, &tc->desc);
+    for (i = 0; i < m.count; i++) {
+        uint32_t n = m.words[i].end;
+        m.words[i].end = posted;
+        m.words[i].next[TCALL_BY_PREFIX_] = 0;
+        posted += n;
+    }
+    m.postings = (uint32_t *)tcall_index_take_(&m, m.posted * sizeof(uint32_t));
+    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
+    if (m.missing) {
+        tcall_block_room_(b, m.missing);
+        b->low = low;
+        return TCALL_E_MEMORY;
+    }
+    tcall_index_pass_(&m, &tc->desc);
+    for (i = 0; i < m.count; i++) {
+        tcall_entry_ *w = &m.words[i];
+        uint32_t prefix = w->hash[TCALL_BY_PREFIX_];
+        tcall_row_ *row = &m.rows[(prefix >> 12) % m.row_count];
+        w->next[TCALL_BY_PREFIX_] = prefix ? row->first[TCALL_BY_PREFIX_] : 0;
+        if (prefix)
+            row->first[TCALL_BY_PREFIX_] = i + 1;
+    }
+    index->tools = count;
+    index->row_count = m.row_count;
+    index->rows = m.rows;
+    index->words = m.words;
+    index->postings = m.postings;
+    index->widen = tcall_index_widen_;
+    index->read = tcall_index_read_;
+    return TCALL_OK;
 }
 
 /* ---- reports, linked only where they are called */
