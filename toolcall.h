@@ -77,77 +77,77 @@ extern "C" {
  * gives.
  */
 
-/* X(name, code, text): code is for machines and stable, text is for the model
- * or the developer; where it is empty the code says it all. */
-#define TCALL_ERRORS(X)                                         \
-    X(AGAIN, "again", "")                                       \
-    X(MEMORY, "memory", "block too small")                      \
-    X(USAGE, "usage", "wrong use")                              \
-    X(TRUNCATED, "truncated", "the text ends too early")        \
-    X(BARE_WORD, "bare-word", "")                               \
-    X(BAD_VALUE, "bad-value", "")                               \
-    X(MISSING_COMMA, "missing-comma", "")                       \
-    X(MISSING_COLON, "missing-colon", "")                       \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")  \
-    X(BAD_ESCAPE, "bad-escape", "")                             \
-    X(BAD_KEY, "bad-key", "a key must be a string")             \
-    X(BRACKETS, "bracket-mismatch", "")                         \
-    X(TRAILING, "trailing-data", "")                            \
-    X(MULTIPLE, "multiple-values", "")                          \
-    X(NOT_OBJECT, "root-not-object", "must be one JSON object") \
-    X(NUL, "nul", "")                                           \
-    X(UTF8, "utf-8", "")                                        \
-    X(DUPLICATE, "duplicate-key", "")                           \
-    X(DEPTH, "depth", "")                                       \
-    X(RANGE, "range", "")                                       \
-    X(BUDGET, "budget", "too many steps to check")              \
-    X(SCHEMA, "schema", "unusable schema")                      \
-    X(INVALID, "invalid", "arguments do not fit the schema")    \
-    X(TOOL, "tool", "wrong tool definition")                    \
-    X(UNKNOWN, "unknown-tool", "")                              \
-    X(DENIED, "denied", "")                                     \
-    X(APPROVAL, "approval", "waits for approval")               \
-    X(FAILED, "failed", "the tool failed")                      \
-    X(CUT, "cut", "cut off: send it again")                     \
-    X(PROVIDER, "provider", "the provider reports an error")    \
-    X(REQUEST, "request", "the request was refused")            \
-    X(NOT_FOUND, "not-found", "no such model or address")       \
-    X(CONTEXT, "context", "conversation too long")              \
-    X(REFUSED, "refused", "the content was refused")            \
-    X(OVERLOAD, "overload", "provider overloaded: wait")        \
-    X(AUTH, "auth", "the key was refused")                      \
-    X(RATE, "rate", "too many requests: wait")                  \
-    X(RESOLVE, "resolve", "unknown host")                       \
-    X(CONNECT, "connect", "host not reached")                   \
-    X(TLS, "tls", "TLS failed")                                 \
-    X(CERTIFICATE, "certificate", "certificate not trusted")    \
-    X(WRONG_HOST, "wrong-host", "")                             \
-    X(EXPIRED, "expired", "")                                   \
-    X(NOT_YET, "not-yet-valid", "")                             \
-    X(CLOCK, "clock-not-set", "")                               \
-    X(ENTROPY, "no-entropy", "")                                \
-    X(TIMEOUT, "timeout", "")                                   \
-    X(CLOSED, "closed", "connection ended too early")           \
-    X(PROTOCOL, "protocol", "against the protocol")             \
-    X(LIMIT, "limit", "a limit was reached")                    \
-    X(CANCELLED, "cancelled", "")                               \
-    X(ABORTED, "aborted", "")                                   \
-    X(SERVICE, "service", "a service is missing")               \
-    X(OUTPUT, "output", "output does not fit its schema")       \
-    X(TWICE, "twice", "has run before: runs only once")         \
-    X(LOOP, "loop", "")                                         \
-    X(STALE, "stale", "has changed: read it again")             \
-    X(UNREAD, "unread", "read it first")
+/* X(name, text): text is for the model or the developer. Its last word is the
+ * code, which is for machines and stable. */
+#define TCALL_ERRORS(X)                                       \
+    X(AGAIN, "again")                                         \
+    X(MEMORY, "block out of memory")                          \
+    X(USAGE, "wrong usage")                                   \
+    X(TRUNCATED, "text truncated")                            \
+    X(BARE_WORD, "bare-word")                                 \
+    X(BAD_VALUE, "bad-value")                                 \
+    X(MISSING_COMMA, "missing-comma")                         \
+    X(MISSING_COLON, "missing-colon")                         \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
+    X(BAD_ESCAPE, "bad-escape")                               \
+    X(BAD_KEY, "must be a string: bad-key")                   \
+    X(BRACKETS, "bracket-mismatch")                           \
+    X(TRAILING, "trailing-data")                              \
+    X(MULTIPLE, "multiple-values")                            \
+    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
+    X(NUL, "nul")                                             \
+    X(UTF8, "utf-8")                                          \
+    X(DUPLICATE, "duplicate-key")                             \
+    X(DEPTH, "depth")                                         \
+    X(RANGE, "range")                                         \
+    X(BUDGET, "too many steps: budget")                       \
+    X(SCHEMA, "unusable schema")                              \
+    X(INVALID, "against the schema: invalid")                 \
+    X(TOOL, "wrongly defined tool")                           \
+    X(UNKNOWN, "unknown-tool")                                \
+    X(DENIED, "denied")                                       \
+    X(APPROVAL, "waits for approval")                         \
+    X(FAILED, "the tool failed")                              \
+    X(CUT, "send it again: cut")                              \
+    X(PROVIDER, "error of the provider")                      \
+    X(REQUEST, "refused request")                             \
+    X(NOT_FOUND, "model or address not-found")                \
+    X(CONTEXT, "too long for the context")                    \
+    X(REFUSED, "content refused")                             \
+    X(OVERLOAD, "wait: provider overload")                    \
+    X(AUTH, "key refused: auth")                              \
+    X(RATE, "wait: over the request rate")                    \
+    X(RESOLVE, "host does not resolve")                       \
+    X(CONNECT, "host does not connect")                       \
+    X(TLS, "failed tls")                                      \
+    X(CERTIFICATE, "untrusted certificate")                   \
+    X(WRONG_HOST, "wrong-host")                               \
+    X(EXPIRED, "expired")                                     \
+    X(NOT_YET, "not-yet-valid")                               \
+    X(CLOCK, "clock-not-set")                                 \
+    X(ENTROPY, "no-entropy")                                  \
+    X(TIMEOUT, "timeout")                                     \
+    X(CLOSED, "connection too early closed")                  \
+    X(PROTOCOL, "against the protocol")                       \
+    X(LIMIT, "reached a limit")                               \
+    X(CANCELLED, "cancelled")                                 \
+    X(ABORTED, "aborted")                                     \
+    X(SERVICE, "missing service")                             \
+    X(OUTPUT, "schema does not fit the output")               \
+    X(TWICE, "ran before, must not run twice")                \
+    X(LOOP, "loop")                                           \
+    X(STALE, "changed, read it again: stale")                 \
+    X(UNREAD, "read it first: unread")
 
 enum {
-#define TCALL_X_(name, code, text) TCALL_I_##name,
+#define TCALL_X_(name, text) TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_I_COUNT
 };
 
 enum {
-#define TCALL_X_(name, code, text) TCALL_E_##name = -1 - TCALL_I_##name,
+#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_OK = 0
@@ -163,7 +163,8 @@ typedef struct tcall_str {
 tcall_str tcall_str_of(const char *text);
 bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* The code ("truncated") and the text of an error; anything >= 0 is "ok". */
+/* The code ("truncated") and the text of an error ("text truncated"); anything
+ * >= 0 is "ok". */
 const char *tcall_error_code(int error);
 const char *tcall_error_text(int error);
 
@@ -2377,28 +2378,25 @@ static const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
-static const char tcall_errors_[] =
-#define TCALL_X_(name, code, text) code "\0" text "\0"
-    TCALL_ERRORS(TCALL_X_)
-#undef TCALL_X_
-    ;
-
-static const char *tcall_error_part_(int error, int part)
+const char *tcall_error_text(int error)
 {
-    if (error >= 0 || error < -TCALL_I_COUNT)
-        return error < 0 ? "?" : "ok";
-    return tcall_nth_(tcall_errors_, 2 * (-1 - error) + part);
+#define TCALL_X_(name, text) text "\0"
+    static const char texts[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
+    if (error > TCALL_OK)
+        error = TCALL_OK;
+    if (error < -TCALL_I_COUNT)
+        error = -1 - TCALL_I_COUNT;
+    return tcall_nth_(texts, -error);
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_error_part_(error, 0);
-}
-
-const char *tcall_error_text(int error)
-{
-    const char *text = tcall_error_part_(error, 1);
-    return *text ? text : tcall_error_part_(error, 0);
+    const char *p = tcall_error_text(error), *code = p;
+    for (; *p; p++)
+        if (*p == ' ')
+            code = p + 1;
+    return code;
 }
 
 static inline bool tcall_is_digit_(char c)
@@ -4580,7 +4578,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
 {
     const char *end = n ? p + n : p;
     while (p < end) {
-        static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+        static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
         char out[6] = {'\\', 'u', '0', '0', '0', '0'};
         for (;;) {
@@ -4594,11 +4592,11 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, run, (size_t)(p - run));
         if (p == end)
             break;
-        at = *p ? strchr(from, *p) : NULL;
+        at = *p ? strchr(pairs, *p) : NULL;
         if (*p & 0x80) {
             memcpy(out + 2, "fffd", 4);
         } else if (at) {
-            out[1] = to[at - from];
+            out[1] = at[1];
         } else {
             out[4] = (char)('0' + (*p >> 4));
             out[5] = "0123456789abcdef"[*p & 15];
@@ -4774,12 +4772,12 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one, in two bits. */
+ * one around it; flags remembers that of each open one. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
+    uint8_t flags[TOOLCALL_MAX_DEPTH];
     const tcall_tok *t = value.tok;
-    int depth = 0, at;
+    int depth = 0;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4787,9 +4785,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                at = depth % 4 * 2;
-                bits = &flags[depth++ / 4];
-                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
+                flags[depth++] = (uint8_t)f;
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4804,8 +4800,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         }
         while (depth && f & TCALL_LAST_) {
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            depth--;
-            f = flags[depth / 4] >> depth % 4 * 2 << 3;
+            f = flags[--depth];
         }
         if (!depth)
             return w->error;
@@ -6936,14 +6931,13 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
 
 /* What is wrong with a row but for its schemas: bits, and their words. */
 static const char tcall_row_faults_[] =
-    "the name must be 1 to 64 of A-Z a-z 0-9 _ - and begin with a letter or "
-    "_\0"
+    "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
-    "has no run function\0"
-    "has fields: set bind to tcall_bind\0"
-    "has output: set check_output to tcall_check_output\0"
-    "has hooks: set run_hooks to tcall_run_hooks\0"
-    "has no schema: set parameters, or allow_no_schema";
+    "run is missing\0"
+    "fields need bind: tcall_bind\0"
+    "output needs check_output: tcall_check_output\0"
+    "hooks need run_hooks: tcall_run_hooks\0"
+    "parameters or allow_no_schema is missing";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -7132,9 +7126,10 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
         *at = listener->next;
 }
 
-static void tcall_tell_call_(tcall *tc, const tcall_call *call,
-                             tcall_event_kind kind, tcall_str text)
+static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
+                             tcall_str text)
 {
+    tcall *tc = call->cx.tc;
     tcall_event event;
     if (!tc->desc.on_event && !tc->listeners)
         return;
@@ -9231,7 +9226,7 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
-    tcall_tell_call_(tc, call, TCALL_EVENT_REPAIR, call->arguments);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
@@ -9264,6 +9259,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     int r;
     call->mark = tc->block.high;
     call->step = TCALL_STEP_FIND;
+    call->cx.tc = tc;
+    call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
@@ -9281,7 +9278,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
         call->step = TCALL_STEP_DONE;
     call->error = r;
     call->hydrate_ms = tcall_now_(tc) - before;
-    tcall_tell_call_(tc, call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
 
@@ -9299,15 +9296,14 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
         tcall_write_key(w, "errors");
         tcall_write_str(w, call->why);
     } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
+        const char *near = call->arguments.ptr + call->error_at;
         near_len -= call->error_at;
         if (near_len > 24)
-            near_len =
-                tcall_utf8_cut_(call->arguments.ptr + call->error_at, 24);
+            near_len = tcall_utf8_cut_(near, 24);
         tcall_write_key(w, "at");
         tcall_write_int(w, (long)call->error_at);
         tcall_write_key(w, "near");
-        tcall_write_str(
-            w, tcall_slice_(call->arguments.ptr + call->error_at, near_len));
+        tcall_write_str(w, tcall_slice_(near, near_len));
     }
     return w->error;
 }
@@ -9451,12 +9447,12 @@ void *tcall_user(const tcall_ctx *cx)
 
 void tcall_chunk(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_OUTPUT, text);
+    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
 }
 
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_PROGRESS, text);
+    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
 void tcall_cancel(tcall_call *call, int error)
@@ -9466,22 +9462,21 @@ void tcall_cancel(tcall_call *call, int error)
 
 const char *tcall_error_type(int error)
 {
-    static const char names[][11] = {"validation", "permission", "security",
-                                     "user",       "cancelled",  "timeout",
-                                     "system"};
+    static const char names[] =
+        "validation\0permission\0security\0user\0cancelled\0timeout\0system";
     static const signed char types[][2] = {
         {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
         {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
         {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
         {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
         {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
+    /* What reading and checking arguments says, or anything else. */
+    int n = error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? 0 : 6;
     size_t i;
     for (i = 0; i < TCALL_COUNT(types); i++)
         if (types[i][0] == error)
-            return names[types[i][1]];
-    /* What reading and checking arguments says. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? names[0]
-                                                                  : names[6];
+            n = types[i][1];
+    return tcall_nth_(names, n);
 }
 
 /* A copy in the block. */
@@ -9901,7 +9896,7 @@ TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
     case TCALL_AROUND_EXECUTE:
         return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
     case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool->output ? tool->check_output(cx) : TCALL_OK;
+        return tool && tool->output ? tool->check_output(cx) : TCALL_OK;
     default: return TCALL_OK;
     }
 }
@@ -9917,7 +9912,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->ran = TCALL_E_USAGE;
     cx->started = tcall_now_(tc);
-    tcall_tell_call_(tc, call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
 }
 
 static void tcall_failed_(tcall_ctx *cx, int error)
@@ -10128,8 +10123,8 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
 
@@ -10146,19 +10141,24 @@ static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
     return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
 }
 
-/* The bits in cx->held of the hooks of an acquiring stage: of h itself, or
- * those that one which releases has to do with. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, int stage,
-                               const tcall_hook *own)
+static bool tcall_acquires_(const tcall_hook *h)
 {
+    return h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+           h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
+}
+
+/* The bits in cx->held of a hook that acquires, or of those that one which
+ * releases has to do with: the stages of both lie like mirror images. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
+{
+    const int mirror = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
     const tcall_hook *h;
     uint32_t bits = 0, bit = 1;
     size_t i;
     for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
-        if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-            h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
-            if (h == own || (own->stage != stage && h->stage == stage &&
-                             h->user == own->user))
+        if (tcall_acquires_(h)) {
+            if (h == own ||
+                (h->stage + own->stage == mirror && h->user == own->user))
                 bits |= bit;
             bit <<= 1;
         }
@@ -10174,11 +10174,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
     if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
         h->stage != TCALL_DID_RELEASE_QUOTA)
         return true;
-    bits = tcall_holders_(cx,
-                          h->stage == TCALL_DID_RELEASE_QUOTA
-                              ? TCALL_WILL_ACQUIRE_QUOTA
-                              : TCALL_WILL_ACQUIRE_SEMAPHORE,
-                          h);
+    bits = tcall_holders_(cx, h);
     if (bits && !(cx->held & bits))
         return false;
     bits &= cx->held;
@@ -10226,10 +10222,8 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
     if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
         h->stage != TCALL_AROUND_EXECUTE)
         cx->by = h->name;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-         h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
-        uint32_t bits = tcall_holders_(cx, h->stage, h);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(h)) {
+        uint32_t bits = tcall_holders_(cx, h);
         cx->held |= bits;
         if (!bits)
             r = TCALL_E_LIMIT; /* more than 32 of them */
@@ -10267,6 +10261,25 @@ static bool tcall_repeatable_(const tcall_tool *tool)
            (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
+/* The same for a stage whose hooks do not wait. */
+static int tcall_hooks_all_(tcall_ctx *cx, int stage)
+{
+    uint32_t at = 0;
+    return tcall_hooks_(cx, stage, &at);
+}
+
+/* Approval once more, for what WILL_EXECUTE made of the arguments. */
+static int tcall_agreed_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int r = call->error;
+    if (r == TCALL_OK && !call->approved && tcall_must_ask_(call))
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_consent_(cx);
+    return r;
+}
+
 /* One attempt, from where it stands. */
 static int tcall_attempt_(tcall_ctx *cx)
 {
@@ -10283,40 +10296,29 @@ static int tcall_attempt_(tcall_ctx *cx)
         cx->by = NULL;
         cx->inner = 0;
         if (cx->attempt > 1) {
-            tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_RETRY,
+            tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
                              tcall_slice_(NULL, 0));
-            r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
-            cx->inner = 0;
+            r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
         }
         cx->phase = TCALL_RUN_WILL_;
     }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        cx->phase == TCALL_RUN_WILL_) {
-        r = tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->phase < TCALL_RUN_BEGIN_) {
+        r = cx->phase == TCALL_RUN_WILL_
+                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner)
+                : tcall_agreed_(cx);
         if (r == TCALL_OK) {
-            cx->phase = TCALL_RUN_CONSENT_;
+            cx->phase++;
             cx->inner = 0;
         }
-    }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        cx->phase == TCALL_RUN_CONSENT_) {
-        r = cx->call->error;
-        if (r == TCALL_OK && !cx->call->approved && tcall_must_ask_(cx->call))
-            r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = tcall_consent_(cx);
-        if (r == TCALL_OK)
-            cx->phase = TCALL_RUN_BEGIN_;
     }
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->phase = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_) {
-        cx->inner = 0;
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->inner);
-    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
     return cx->ran = r;
 }
 
@@ -10347,8 +10349,7 @@ static int tcall_around_(tcall_ctx *cx)
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = cx->ran;
     if (r < 0 && cx->attempt > 1) {
-        cx->inner = 0;
-        tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->inner);
+        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
         if (cx->state != TCALL_GOING_)
             r = TCALL_OK;
     }
@@ -10512,24 +10513,22 @@ static void tcall_sip_rounds_(uint64_t *v, int n)
 
 uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
     uint64_t v[4], word = 0;
-    size_t i;
-    v[0] = key[0] ^ 0x736F6D6570736575u;
-    v[1] = key[1] ^ 0x646F72616E646F6Du;
-    v[2] = key[0] ^ 0x6C7967656E657261u;
-    v[3] = key[1] ^ 0x7465646279746573u;
-    for (i = 0; i <= bytes.len; i++) {
-        bool end = i == bytes.len;
-        uint64_t c = end ? 0 : (unsigned char)bytes.ptr[i];
-        word |= c << (i & 7) * 8;
-        if (end)
-            word |= (uint64_t)bytes.len << 56;
-        if ((i & 7) != 7 && !end)
+    size_t i, last = bytes.len | 7; /* there stands the length */
+    for (i = 0; i < 4; i++)
+        v[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t c = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            c = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)c << 56;
+        if ((i & 7) != 7)
             continue;
         v[3] ^= word;
         tcall_sip_rounds_(v, 2);
         v[0] ^= word;
-        word = 0;
     }
     v[2] ^= 0xFF;
     tcall_sip_rounds_(v, 4);
@@ -10537,16 +10536,25 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 }
 
 /* One hash more in a chain. */
-static uint64_t tcall_chain_(const tcall *tc, uint64_t h, tcall_str bytes)
+static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ h;
+    key[0] = tc->desc.hash_key[0] ^ *h;
     key[1] = tc->desc.hash_key[1];
-    return tcall_hash(key, bytes);
+    *h = tcall_hash(key, bytes);
+}
+
+/* The hash of the one text that the chain with this number has. */
+static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                 tcall_str text)
+{
+    uint64_t h = chain;
+    tcall_chain_(tc, &h, text);
+    return h;
 }
 
 /* A scalar by its type and what it means. */
-static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
 {
     tcall_str s = tcall_json_str(v);
     tcall_num_ n;
@@ -10555,23 +10563,24 @@ static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
     size_t fill = 0;
     int i, all;
     digits[0] = (char)tcall_json_type(v);
-    h = tcall_chain_(tc, h, tcall_slice_(digits, 1));
-    if (digits[0] != TCALL_NUMBER)
-        return tcall_chain_(tc, h, s);
-    n = tcall_num_read_(s);
-    all = tcall_num_digits_(&n);
-    n.top = n.sign ? n.top : 0;
-    digits[fill++] = n.sign < 0;
-    for (i = 0; i < 4; i++)
-        digits[fill++] = (char)((uint32_t)n.top >> i * 8);
-    for (p = n.first, i = 0; i < all; i++) {
-        digits[fill++] = (char)tcall_num_digit_(&n, &p);
-        if (fill == sizeof digits) {
-            h = tcall_chain_(tc, h, tcall_slice_(digits, fill));
-            fill = 0;
+    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] == TCALL_NUMBER) {
+        n = tcall_num_read_(s);
+        all = tcall_num_digits_(&n);
+        n.top = n.sign ? n.top : 0;
+        digits[fill++] = n.sign < 0;
+        for (i = 0; i < 4; i++)
+            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+        for (p = n.first, i = 0; i < all; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            if (fill == sizeof digits) {
+                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                fill = 0;
+            }
         }
+        s = tcall_slice_(digits, fill);
     }
-    return tcall_chain_(tc, h, tcall_slice_(digits, fill));
+    tcall_chain_(tc, h, s);
 }
 
 /* A container on the way down. */
@@ -10596,21 +10605,23 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     if (!value.tok)
         return TCALL_OK;
     for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        uint64_t h;
         while (depth && v.tok >= level[depth - 1].end)
             depth--;
-        if (v.tok->type & TCALL_KEY_) {
-            path = tcall_chain_(tc, level[depth - 1].path,
-                                tcall_tok_str_(v.text, v.tok));
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+            tcall_hash_level_ *up = &level[depth - 1];
+            tcall_str step = tcall_tok_str_(v.text, v.tok);
+            if (!(v.tok->type & TCALL_KEY_))
+                step = tcall_slice_((const char *)&up->index, 4);
+            path = up->path;
+            tcall_chain_(tc, &path, step);
+            up->index++;
+        }
+        if (v.tok->type & TCALL_KEY_)
             continue;
-        }
-        if (depth && !(v.tok->type & TCALL_MEMBER_)) {
-            uint32_t index = level[depth - 1].index++;
-            char bytes[4];
-            memcpy(bytes, &index, sizeof bytes);
-            path = tcall_chain_(tc, level[depth - 1].path,
-                                tcall_slice_(bytes, sizeof bytes));
-        }
-        sum += tcall_hash_scalar_(tc, path, v);
+        h = path;
+        tcall_hash_scalar_(tc, &h, v);
+        sum += h;
         if (tcall_json_type(v) < TCALL_ARRAY)
             continue;
         if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
@@ -10633,13 +10644,14 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_COUNT(texts); i++)
-        h = tcall_chain_(tc, h, tcall_str_of(texts[i]));
+        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
     flags[2] = (char)t->no_schema_mode;
     flags[3] = (char)t->confirm;
     flags[4] = (char)t->idempotent;
-    *out += tcall_chain_(tc, h, tcall_slice_(flags, sizeof flags));
+    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
+    *out += h;
     return r;
 }
 
@@ -10700,8 +10712,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_chain_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
     return true;
 }
 
@@ -10830,13 +10842,12 @@ int tcall_audit_run(tcall_ctx *cx, void *user)
     tcall_write_int(&w, cx->attempt);
     tcall_write_key(&w, "ms");
     tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&w, "approved");
-    tcall_write_bool(&w, call->approved);
-    tcall_write_pair_(&w, "outcome", tcall_str_of(tcall_error_code(cx->error)));
+    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
+                       call->approved ? "true" : "false",
+                       tcall_error_code(cx->error));
     if (cx->reason.len)
         tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_close(&w, '}');
-    tcall_write_text(&w, "\n");
+    tcall_write_text(&w, "}\n");
     return tcall_writer_flush(&w);
 }
 
@@ -10885,7 +10896,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
     tcall_ticket *t;
-    uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
@@ -10930,7 +10941,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
 int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
                  tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_chain_(tc, 4, id));
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_LATER)
@@ -10941,7 +10952,7 @@ int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
 int tcall_ledger_once(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
-    uint64_t id = tcall_chain_(cx->tc, 4, cx->call->id);
+    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
     tcall_ticket *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
@@ -10964,7 +10975,7 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 int tcall_ledger_end(tcall_ctx *cx, void *user)
 {
     tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_chain_(cx->tc, 4, cx->call->id));
+                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -10982,11 +10993,18 @@ void tcall_clear_state(tcall_loops *loops)
     memset(loops, 0, sizeof *loops);
 }
 
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    tcall_suggest(cx, "do something else, or ask the user");
+    return TCALL_E_LOOP;
+}
+
 int tcall_loops_run(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_chain_(cx->tc, 5, call->name), h;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
     uint64_t *s = l->seen;
     int i, r;
     if (call->error < 0) {
@@ -10995,11 +11013,7 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         if (l->refusals < 3)
             return TCALL_OK;
         l->refusals = 0;
-        tcall_abort(cx,
-                    "refused again and again: do something else, or ask the "
-                    "user",
-                    NULL, 0);
-        return TCALL_E_LOOP;
+        return tcall_loop_(cx, "refused again and again");
     }
     if (l->refused == tool)
         l->refusals = 0;
@@ -11009,16 +11023,9 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
             return tcall_respond(
-                cx, tcall_str_of("This call was made before in this turn: "
-                                 "use the result it had."));
-    if ((s[0] == h && s[1] == h) ||
-        (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
-        tcall_abort(cx,
-                    "the same calls come again and again: do something else, "
-                    "or ask the user",
-                    NULL, 0);
-        return TCALL_E_LOOP;
-    }
+                cx, tcall_str_of("Made before in this turn: use that result."));
+    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+        return tcall_loop_(cx, "the same calls come again and again");
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
     if (l->turn < TCALL_COUNT(l->seen))
