@@ -90,7 +90,7 @@ extern "C" {
     X(MISSING_COLON, "missing-colon")                         \
     X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
     X(BAD_ESCAPE, "bad-escape")                               \
-    X(BAD_KEY, "must be a string: bad-key")                   \
+    X(BAD_KEY, "a key must be a string: bad-key")             \
     X(BRACKETS, "bracket-mismatch")                           \
     X(TRAILING, "trailing-data")                              \
     X(MULTIPLE, "multiple-values")                            \
@@ -102,13 +102,13 @@ extern "C" {
     X(RANGE, "range")                                         \
     X(BUDGET, "too many steps: budget")                       \
     X(SCHEMA, "unusable schema")                              \
-    X(INVALID, "against the schema: invalid")                 \
+    X(INVALID, "does not fit the schema: invalid")            \
     X(TOOL, "wrongly defined tool")                           \
     X(UNKNOWN, "unknown-tool")                                \
     X(DENIED, "denied")                                       \
     X(APPROVAL, "waits for approval")                         \
     X(FAILED, "the tool failed")                              \
-    X(CUT, "send it again: cut")                              \
+    X(CUT, "send it again, it was cut")                       \
     X(PROVIDER, "error of the provider")                      \
     X(REQUEST, "refused request")                             \
     X(NOT_FOUND, "model or address not-found")                \
@@ -119,7 +119,7 @@ extern "C" {
     X(RATE, "wait: over the request rate")                    \
     X(RESOLVE, "host does not resolve")                       \
     X(CONNECT, "host does not connect")                       \
-    X(TLS, "failed tls")                                      \
+    X(TLS, "no secure connection: tls")                       \
     X(CERTIFICATE, "untrusted certificate")                   \
     X(WRONG_HOST, "wrong-host")                               \
     X(EXPIRED, "expired")                                     \
@@ -127,16 +127,16 @@ extern "C" {
     X(CLOCK, "clock-not-set")                                 \
     X(ENTROPY, "no-entropy")                                  \
     X(TIMEOUT, "timeout")                                     \
-    X(CLOSED, "connection too early closed")                  \
+    X(CLOSED, "connection ended too early: closed")           \
     X(PROTOCOL, "against the protocol")                       \
     X(LIMIT, "reached a limit")                               \
     X(CANCELLED, "cancelled")                                 \
     X(ABORTED, "aborted")                                     \
     X(SERVICE, "missing service")                             \
-    X(OUTPUT, "schema does not fit the output")               \
+    X(OUTPUT, "does not fit its schema: output")              \
     X(TWICE, "ran before, must not run twice")                \
     X(LOOP, "loop")                                           \
-    X(STALE, "changed, read it again: stale")                 \
+    X(STALE, "has changed, read it again: stale")             \
     X(UNREAD, "read it first: unread")
 
 enum {
