@@ -5555,7 +5555,8 @@ static void tcall_sc_close_(tcall_sc_ *c)
     parent = c->node[i].arg & TCALL_SPAN_;
     c->node[i].arg += c->n - i - parent;
     c->open = parent;
-    tcall_sc_require_(c, i);
+    if (!TCALL_LEAN_)
+        tcall_sc_require_(c, i);
     /* up to draft 7 what stands beside a $ref does not count */
     k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
     if (k && c->draft >= TCALL_DRAFT_7)
@@ -5572,7 +5573,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 static uint32_t tcall_sc_plain_(const char *p)
 {
     uint32_t len = 0;
-    if (*p == '"')
+    if (!TCALL_LEAN_ && *p == '"')
         for (len = 1; len < 16 && p[len] != '"' && p[len] != '\\';)
             len++;
     return len && p[len] == '"' ? (len - 1) << TCALL_LENGTH_ : 0;
@@ -6055,7 +6056,8 @@ static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
     tcall_str name = tcall_ev_of_(e, tok);
     const char *p = tcall_node_at_(e->s, node);
     uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
-    return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
+    return len && !TCALL_LEAN_
+               ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
                : tcall_text_same_(p, name);
 }
 
@@ -6120,7 +6122,7 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 {
     uint32_t i = tok, end;
     bool same;
-    if (*p == '"')
+    if (!TCALL_LEAN_ && *p == '"')
         return type == TCALL_STRING &&
                tcall_text_same_(p, tcall_ev_of_(e, tok));
     same = tcall_ev_alike_(e, tok, type, p);
@@ -6227,8 +6229,8 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
             tcall_json_cursor_(e->text, &e->tok[f->tok]));
     } else {
         n = (uint32_t)s.len;
-        if (n >= limit + most &&
-            n / 4 <= limit) /* characters have up to 4 bytes */
+        if (TCALL_LEAN_ || (n >= limit + most &&
+                            n / 4 <= limit)) /* characters have up to 4 bytes */
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
     }
@@ -6263,7 +6265,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         break;
     case TCALL_K_REQUIRED_:
         count = e->program[f->pc].arg >> TCALL_TYPES_;
-        if (count && count == f->have)
+        if (!TCALL_LEAN_ && count && count == f->have)
             f->pc += count - 1; /* and so are the others */
         else
             ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
@@ -6429,7 +6431,8 @@ static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                    ? TCALL_NEVER_
                    : f->tok;
     if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
-        (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
+        (!TCALL_LEAN_ && op == TCALL_K_ADDITIONAL_ &&
+         f->tok + 1 + f->seen == end))
         return TCALL_NEVER_;
     do {
         if (cur != TCALL_NEVER_)
@@ -6570,8 +6573,10 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
             f->flags &= (uint8_t)~TCALL_F_ABSENT_;
             r = 1;
             if (f->cur) {
-                f->seen += 1 + (uint32_t)e->tok[f->cur].span;
-                f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
+                if (!TCALL_LEAN_) {
+                    f->seen += 1 + (uint32_t)e->tok[f->cur].span;
+                    f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
+                }
                 if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
                     !(flags & TCALL_F_STRICT_) &&
                     !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_, f->cur - 1)) {
@@ -6589,7 +6594,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
             f->flags |= TCALL_F_BAD_;
         f->pc += program[f->pc].arg & TCALL_SPAN_;
         r = TCALL_PUSHED_;
-    } while (f->pc < f->end && (f->flags & 3) != 3 &&
+    } while (!TCALL_LEAN_ && f->pc < f->end && (f->flags & 3) != 3 &&
              tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
     return tcall_ev_resume_(e, f);
 }
