@@ -4879,62 +4879,71 @@ static char *tcall_block_gap_(const tcall_block *b)
 #endif
 
 /* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
- * with). s: a schema; *: anything. The order is relied upon:
+ * with, the drafts that have it). s: a schema; *: anything. Drafts: ALL; NEW,
+ * 2020-12 only; OLD, all others; LATE, from 2019-09. The order is relied upon:
  * what applies schemas to the same value, to members and to elements; schemas
  * that are only kept; then what applies none. */
-#define TCALL_KEYWORDS_(X)                               \
-    X(ANYOF, "anyOf", 0x5F988D, '[')                     \
-    X(ONEOF, "oneOf", 0x957F34, '[')                     \
-    X(IF, "if", 0x39386E, 's')                           \
-    X(ALLOF, "allOf", 0xBF6211, '[')                     \
-    X(NOT, "not", 0x29B19C, 's')                         \
-    X(DEPEND, "dependencies", 0x653D9D, '{')             \
-    X(REF, "$ref", 0x94C365, '"')                        \
-    X(PROPERTIES, "properties", 0x11DE6C, '{')           \
-    X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
-    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
-    X(NAMES, "propertyNames", 0x22B1E1, 's')             \
-    X(PREFIX, "prefixItems", 0x328C49, '[')              \
-    X(REST, "items", 0x3A7933, 's')                      \
-    X(EXTRA, "additionalItems", 0x7A4724, 's')           \
-    X(CONTAINS, "contains", 0x6CCAF1, 's')               \
-    X(THEN, "then", 0xE522E9, 's')                       \
-    X(ELSE, "else", 0xBDBF5B, 's')                       \
-    X(DEFS, "$defs", 0x94EE77, '{')                      \
-    X(PATTERN, "pattern", 0x873D01, '"')                 \
-    X(KEY, "", 0, '"')                                   \
-    X(CONST, "const", 0x664FD1, '*')                     \
-    X(ENUM, "enum", 0x816CB0, '[')                       \
-    X(REQUIRED, "required", 0x848C86, '[')               \
-    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')             \
-    X(MINIMUM, "minimum", 0x938122, '0')                 \
-    X(MAXIMUM, "maximum", 0x5BF2F6, '0')                 \
-    X(ABOVE, "exclusiveMinimum", 0x720625, '0')          \
-    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0')          \
-    X(MINLENGTH, "minLength", 0xB0443B, '0')             \
-    X(MAXLENGTH, "maxLength", 0xD23308, '0')             \
-    X(MINITEMS, "minItems", 0x13F0FB, '0')               \
-    X(MAXITEMS, "maxItems", 0xFCFB37, '0')               \
-    X(MINPROPS, "minProperties", 0x5F8287, '0')          \
-    X(MAXPROPS, "maxProperties", 0x93E8C8, '0')          \
-    X(MINCONTAINS, "minContains", 0xBC1B2E, '0')         \
-    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0')         \
-    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't')              \
-    X(TYPE, "type", 0x5127F1, '*')                       \
-    X(DRAFT, "$schema", 0x1083C5, '"')                   \
-    X(ID, "$id", 0x124D65, '*')                          \
-    X(REFUSED, "$dynamicRef", 0xB21B47, '*')
+#define TCALL_KEYWORDS_(X)                                    \
+    X(ANYOF, "anyOf", 0x5F988D, '[', ALL)                     \
+    X(ONEOF, "oneOf", 0x957F34, '[', ALL)                     \
+    X(IF, "if", 0x39386E, 's', ALL)                           \
+    X(ALLOF, "allOf", 0xBF6211, '[', ALL)                     \
+    X(NOT, "not", 0x29B19C, 's', ALL)                         \
+    X(DEPEND, "dependencies", 0x653D9D, '{', ALL)             \
+    X(REF, "$ref", 0x94C365, '"', ALL)                        \
+    X(PROPERTIES, "properties", 0x11DE6C, '{', ALL)           \
+    X(PATTERNS, "patternProperties", 0xEB4BB2, '{', ALL)      \
+    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's', ALL) \
+    X(NAMES, "propertyNames", 0x22B1E1, 's', ALL)             \
+    X(PREFIX, "prefixItems", 0x328C49, '[', NEW)              \
+    X(REST, "items", 0x3A7933, 's', ALL)                      \
+    X(EXTRA, "additionalItems", 0x7A4724, 's', OLD)           \
+    X(CONTAINS, "contains", 0x6CCAF1, 's', ALL)               \
+    X(THEN, "then", 0xE522E9, 's', ALL)                       \
+    X(ELSE, "else", 0xBDBF5B, 's', ALL)                       \
+    X(DEFS, "$defs", 0x94EE77, '{', ALL)                      \
+    X(PATTERN, "pattern", 0x873D01, '"', ALL)                 \
+    X(KEY, "", 0, '"', ALL)                                   \
+    X(CONST, "const", 0x664FD1, '*', ALL)                     \
+    X(ENUM, "enum", 0x816CB0, '[', ALL)                       \
+    X(REQUIRED, "required", 0x848C86, '[', ALL)               \
+    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0', ALL)             \
+    X(MINIMUM, "minimum", 0x938122, '0', ALL)                 \
+    X(MAXIMUM, "maximum", 0x5BF2F6, '0', ALL)                 \
+    X(ABOVE, "exclusiveMinimum", 0x720625, '0', ALL)          \
+    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0', ALL)          \
+    X(MINLENGTH, "minLength", 0xB0443B, '0', ALL)             \
+    X(MAXLENGTH, "maxLength", 0xD23308, '0', ALL)             \
+    X(MINITEMS, "minItems", 0x13F0FB, '0', ALL)               \
+    X(MAXITEMS, "maxItems", 0xFCFB37, '0', ALL)               \
+    X(MINPROPS, "minProperties", 0x5F8287, '0', ALL)          \
+    X(MAXPROPS, "maxProperties", 0x93E8C8, '0', ALL)          \
+    X(MINCONTAINS, "minContains", 0xBC1B2E, '0', LATE)        \
+    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0', LATE)        \
+    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't', ALL)              \
+    X(TYPE, "type", 0x5127F1, '*', ALL)                       \
+    X(DRAFT, "$schema", 0x1083C5, '"', ALL)                   \
+    X(ID, "$id", 0x124D65, '*', ALL)                          \
+    X(REFUSED, "$dynamicRef", 0xB21B47, '*', ALL)
 
 enum {
-#define TCALL_X_(op, name, hash, shape) TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape, drafts) TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_K_ATOM_, /* the steps of a pattern */
     TCALL_K_ASSERT_,
     TCALL_K_FORK_,
     TCALL_K_JUMP_,
-    TCALL_K_NULL_ /* the types, in their order, integer last */
+    TCALL_K_NULL_, /* the types, in their order, integer last */
+    TCALL_K_NONE_ = 0x3F,
+    TCALL_IN_ALL_ = 0, /* added to an op: one of tcall_drafts_ */
+    TCALL_IN_NEW_ = 0x40,
+    TCALL_IN_OLD_ = 0x80,
+    TCALL_IN_LATE_ = 0xC0
 };
+
+/* Sets of drafts, one bit for each tcall_draft. */
+static const uint8_t tcall_drafts_[] = {0x1F, 0x01, 0x1E, 0x03};
 
 /* The rare ones. */
 #define TCALL_BIT_(op) ((uint64_t)1 << TCALL_K_##op##_)
@@ -4945,24 +4954,26 @@ enum {
      TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
 
 static const char tcall_shapes_[] = {
-#define TCALL_X_(op, name, hash, shape) shape,
+#define TCALL_X_(op, name, hash, shape, drafts) shape,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* The words of a schema: hash and op. */
+/* The words of a schema: hash, drafts and op. */
 static const uint32_t tcall_words_[] = {
-#define TCALL_X_(op, name, hash, shape) (uint32_t) hash << 8 | TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape, drafts) \
+    (uint32_t) hash << 8 | TCALL_IN_##drafts##_ | TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 #define TCALL_X_(op, hash) (uint32_t) hash << 8 | (op)
-        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20), /* definitions */
-    TCALL_X_(TCALL_K_DEPEND_, 0xB4B403),   /* dependentSchemas */
-    TCALL_X_(TCALL_K_DEPEND_, 0x86D897),   /* dependentRequired */
-    TCALL_X_(TCALL_K_ID_, 0x37386A),       /* id */
-    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3),  /* $recursiveRef */
-    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9),  /* unevaluatedProperties */
-    TCALL_X_(TCALL_K_REFUSED_, 0x39C254),  /* unevaluatedItems */
+        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20),                /* definitions */
+    TCALL_X_(TCALL_K_DEPEND_ | TCALL_IN_LATE_, 0xB4B403), /* dependentSchemas */
+    TCALL_X_(TCALL_K_DEPEND_ | TCALL_IN_LATE_,
+             0x86D897),                   /* dependentRequired */
+    TCALL_X_(TCALL_K_ID_, 0x37386A),      /* id */
+    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3), /* $recursiveRef */
+    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9), /* unevaluatedProperties */
+    TCALL_X_(TCALL_K_REFUSED_, 0x39C254), /* unevaluatedItems */
     TCALL_X_(TCALL_K_NULL_, 0x77074B),
     TCALL_X_(TCALL_K_NULL_ + 1, 0x65F46E), /* boolean */
     TCALL_X_(TCALL_K_NULL_ + 2, 0x1BD670), /* number */
@@ -4985,7 +4996,7 @@ static const uint32_t tcall_words_[] = {
 #define TCALL_INTEGER_   0x40u
 #define TCALL_NEVER_     0xFFFFFFFFu
 
-/* The op that a word means, -1: none. */
+/* The op that a word means and its drafts. */
 static int tcall_word_(tcall_str word)
 {
     uint32_t hash = tcall_hash_(word) >> 8;
@@ -4993,7 +5004,7 @@ static int tcall_word_(tcall_str word)
     while (i--)
         if (tcall_words_[i] >> 8 == hash)
             return (int)(tcall_words_[i] & 0xFF);
-    return -1;
+    return TCALL_K_NONE_;
 }
 
 static int tcall_node_op_(const tcall_node_ *node)
@@ -5620,8 +5631,8 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
     if (*p == '[')
         p = tcall_text_next_(p + 1);
     do {
-        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : -1;
-        if (type < TCALL_K_NULL_) {
+        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : 0;
+        if (type < TCALL_K_NULL_ || type >= TCALL_K_NONE_) {
             tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
             return;
         }
@@ -5690,18 +5701,14 @@ static int tcall_sc_draft_of_(const char *p, int draft)
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
     tcall_str name = tcall_text_inner_(key);
-    int op = tcall_word_(name);
-    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
-    /* a word of another draft: who wrote it means it */
-    bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
+    int word = tcall_word_(name), op = word & TCALL_K_NONE_;
     const char *shape;
-    if (c->draft >= TCALL_DRAFT_7)
-        other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
-                 (op == TCALL_K_DEPEND_ && name.len > 12);
+    /* a word of another draft: who wrote it means it */
     if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (rare && !TCALL_RARE_) || other)
+        (!TCALL_RARE_ && TCALL_RARE_OPS_ >> op & 1) ||
+        !(tcall_drafts_[word >> 6] >> c->draft & 1))
         return tcall_sc_refuse_(c, key, "not supported");
-    if (op < 0 || op > TCALL_K_REFUSED_)
+    if (op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
     if (TCALL_RARE_ && op == TCALL_K_REST_ && *p == '[' && c->draft)
         op = TCALL_K_PREFIX_;
