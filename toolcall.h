@@ -5742,7 +5742,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     } else if (*shape == '0') {
         tcall_sc_number_(c, op, p);
     } else if (op != TCALL_K_UNIQUE_ || *p == 't') {
-        tcall_sc_emit_(c, op, p, op == TCALL_K_REF_ ? TCALL_MARKED_ : 0);
+        tcall_sc_emit_(c, op, p, TCALL_MARKED_); /* counts for a $ref */
     }
     return tcall_text_skip_(p);
 }
@@ -5893,7 +5893,7 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     int r = tcall_scan_whole_(text);
     const char *root, *dialect;
     tcall_sc_ c;
@@ -6184,7 +6184,7 @@ TCALL_APART_ static bool tcall_ev_unique_(tcall_ev_ *e,
         tcall_writer_init(&w, text,
                           (size_t)((char *)e->check->memory + e->size - text));
         tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
-        tcall_write_bytes(&w, " ", 1);
+        tcall_write_char_(&w, ' '); /* where a number ends */
         e->steps -= (int32_t)(w.len / 16);
         if (!tcall_ev_scratch_(e, w.len))
             return false;
@@ -6302,8 +6302,7 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
     tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
     int mark = TCALL_MARK_LITERAL_;
-    if (!tcall_str_eq(s, tcall_str_of("True")) &&
-        !tcall_str_eq(s, tcall_str_of("False"))) {
+    if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
         tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
         if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
             tcall_is_space_(*s.ptr))
@@ -6749,8 +6748,9 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
     const tcall_node_ *program = s->program;
     size_t room = w->len + 2 * TCALL_SHOWN_;
     uint32_t i = node, end;
-    while (i-- && tcall_node_after_(program, i) <= node)
-        ;
+    do
+        i--;
+    while (tcall_node_after_(program, i) <= node);
     end = tcall_node_after_(program, i);
     tcall_write_open(w, '[');
     for (i++; i < end && w->len < room; i = tcall_node_after_(program, i))
@@ -6774,8 +6774,7 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
         at = *at == '"' ? tcall_text_value_(at) : at;
         message = "not allowed";
         if (*at == '{') { /* what stands there is a schema: its type */
-            at = tcall_text_get_(at, "type");
-            keyword = tcall_slice_("type", 4);
+            at = p = tcall_text_get_(at, "type");
             message = "wrong type";
         } else if (op != TCALL_K_ADDITIONAL_) {
             keyword = tcall_slice_(at, 5); /* false */
