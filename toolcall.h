@@ -5122,15 +5122,24 @@ static bool tcall_text_same_(const char *p, tcall_str s)
     return q == end;
 }
 
-/* The member of what stands at p (NULL: nothing): its key, NULL: none. */
+/* The member of what stands at p: its key; of an array the element whose index
+ * the name is; NULL: none. */
 static const char *tcall_text_member_(const char *p, tcall_str name)
 {
-    if (!p || *p != '{')
+    bool object = *p == '{';
+    uint32_t index = 0;
+    size_t i;
+    if (!object && *p != '[')
         return NULL;
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(tcall_text_value_(p))))
-        if (tcall_text_same_(p, name))
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        if (object ? tcall_text_same_(p, name) : !index--)
             return p;
+        if (object)
+            p = tcall_text_value_(p);
+    }
     return NULL;
 }
 
@@ -5793,23 +5802,6 @@ static int tcall_sc_step_(const char **at, char *name, int cap)
     return n;
 }
 
-/* What a step leads to: the key of a member or an element; NULL: nothing. */
-static const char *tcall_sc_follow_(const char *p, tcall_str name)
-{
-    uint32_t index = 0;
-    size_t i;
-    const char *member = tcall_text_member_(p, name);
-    if (member)
-        return member;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    if (*p != '[')
-        return NULL;
-    for (p = tcall_text_next_(p + 1); index-- && !tcall_text_closes_(p);)
-        p = tcall_text_next_(tcall_text_skip_(p));
-    return tcall_text_closes_(p) ? NULL : p;
-}
-
 /* Finds what a $ref means: first in the text, then the node of that place. */
 TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
@@ -5826,7 +5818,7 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
         char name[64];
         int n = (p++, tcall_sc_step_(&p, name, sizeof name));
         to = n < 0 ? NULL
-                   : tcall_sc_follow_(value, tcall_slice_(name, (size_t)n));
+                   : tcall_text_member_(value, tcall_slice_(name, (size_t)n));
         if (to)
             value = *value == '{' ? tcall_text_value_(to) : to;
     }
