@@ -6125,21 +6125,21 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
         return type == TCALL_STRING &&
                tcall_text_same_(p, tcall_ev_of_(e, tok));
     same = tcall_ev_alike_(e, tok, type, p);
-    if (type < TCALL_ARRAY)
-        return same;
     for (end = tcall_ev_after_(e, tok); i < end; i++) {
-        unsigned kind = tcall_ev_kind_(e, i), object = kind == TCALL_OBJECT;
+        unsigned kind = tcall_ev_kind_(e, i), object = kind - TCALL_ARRAY;
         uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
-        const char *all = p + e->tok[i].mark, *y, *next;
+        const char *all, *y, *next;
+        bool closes;
         if (kind < TCALL_ARRAY)
             continue;
+        all = p + e->tok[i].mark;
         e->tok[i].mark = TCALL_MARK_NONE_;
         for (next = all + 1; same; x = tcall_ev_after_(e, x) + object) {
             y = next = tcall_text_next_(next);
-            if (x >= stop || tcall_text_closes_(y)) {
-                same = x >= stop && tcall_text_closes_(y);
+            closes = tcall_text_closes_(y);
+            same = closes == (x >= stop);
+            if (closes || !same)
                 break;
-            }
             if (object) {
                 next = tcall_text_value_(y);
                 y = tcall_text_member_(all, tcall_ev_of_(e, x - 1));
