@@ -5071,7 +5071,7 @@ static const char *tcall_text_skip_(const char *p)
         } else if (tcall_text_closes_(p)) {
             depth--;
         } else if (!depth) {
-            if (*p == 't' || *p == 'f' || *p == 'n')
+            if (*p > '9')
                 return p + (*p == 'f' ? 5 : 4);
             while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
                    !tcall_is_space_(p[1]))
@@ -5198,12 +5198,6 @@ static int32_t tcall_re_char_(const char **at)
     return tcall_utf8_next_(at);
 }
 
-/* The same, without moving on. */
-static int32_t tcall_re_peek_(const char *p)
-{
-    return tcall_re_char_(&p);
-}
-
 /* Behind the backslash: the character it means, or for a class whether ch is
  * in it, or TCALL_C_BAD_. */
 static int32_t tcall_re_escape_(const char **at, int32_t ch)
@@ -5237,10 +5231,9 @@ static int32_t tcall_re_member_(const char **at, int32_t ch)
 /* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
 static int tcall_re_class_(const char **at, int32_t ch)
 {
-    bool negated = tcall_re_peek_(*at) == '^', in = false;
-    if (negated)
-        tcall_re_char_(at);
-    while (tcall_re_peek_(*at) != ']') {
+    bool negated = **at == '^', in = false;
+    *at += negated;
+    while (**at != ']') {
         int32_t low = tcall_re_member_(at, ch), high = low;
         if (low >= 0 && **at == '-' && (*at)[1] != ']') {
             ++*at;
@@ -5336,7 +5329,8 @@ static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
                 if (op < TCALL_K_FORK_ || !value)
                     continue;
                 to = cells + value;
-                again |= !*to && to < c;
+                if (!*to && to < c)
+                    again = true;
                 *to = 1;
             }
             c += width;
@@ -6301,7 +6295,7 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
             return 0;
         type = tcall_type_at_(s.ptr);
         mark = TCALL_MARK_JSON_;
-        if (type == TCALL_NULL || type == TCALL_STRING ||
+        if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
