@@ -6604,10 +6604,10 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
             op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
             return TCALL_PUSHED_; /* to the next member or element */
     }
-    if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
-        tcall_ev_done_(e, f, op);
+    if (!TCALL_LEAN_ && op > TCALL_K_IF_ && op != TCALL_K_CONTAINS_)
+        f->pc = tcall_node_after_(e->program, f->pc); /* nothing to settle */
     else
-        f->pc = tcall_node_after_(e->program, f->pc);
+        tcall_ev_done_(e, f, op);
     return tcall_ev_resume_(e, f);
 }
 
