@@ -5064,8 +5064,9 @@ static const char *tcall_text_skip_(const char *p)
     int depth = 0;
     do {
         if (*p == '"') {
-            for (p++; *p != '"'; p++)
-                p += *p == '\\';
+            while (*++p != '"')
+                if (*p == '\\')
+                    p++;
         } else if (*p == '{' || *p == '[') {
             depth++;
         } else if (tcall_text_closes_(p)) {
@@ -5987,7 +5988,7 @@ static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
 /* The number at hand, read once for all keywords that look at it. */
 static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
 {
-    if (e->num_tok != tok)
+    if (TCALL_LEAN_ || e->num_tok != tok)
         e->num = tcall_num_read_(tcall_ev_of_(e, tok));
     e->num_tok = tok;
     return &e->num;
