@@ -5780,6 +5780,8 @@ static int tcall_sc_step_(const char **at, char *name, int cap)
     int n = 0;
     for (; *p != '/' && *p != '"'; n++) {
         char ch = *p++;
+        if (n == cap)
+            return -1;
         if (ch == '%') {
             int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
             if (low < 0)
@@ -5789,7 +5791,7 @@ static int tcall_sc_step_(const char **at, char *name, int cap)
         }
         if (ch == '~')
             ch = *p++ == '1' ? '/' : '~';
-        if (n == cap || ch == '\\' || p[-1] == '"')
+        if (ch == '\\' || p[-1] == '"')
             return -1;
         name[n] = ch;
     }
