@@ -4884,62 +4884,71 @@ static char *tcall_block_gap_(const tcall_block *b)
 #endif
 
 /* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
- * with). s: a schema; *: anything. The order is relied upon:
+ * with, the drafts that have it). s: a schema; *: anything. Drafts: ALL; NEW,
+ * 2020-12 only; OLD, all others; LATE, from 2019-09. The order is relied upon:
  * what applies schemas to the same value, to members and to elements; schemas
  * that are only kept; then what applies none. */
-#define TCALL_KEYWORDS_(X)                               \
-    X(ANYOF, "anyOf", 0x5F988D, '[')                     \
-    X(ONEOF, "oneOf", 0x957F34, '[')                     \
-    X(IF, "if", 0x39386E, 's')                           \
-    X(ALLOF, "allOf", 0xBF6211, '[')                     \
-    X(NOT, "not", 0x29B19C, 's')                         \
-    X(DEPEND, "dependencies", 0x653D9D, '{')             \
-    X(REF, "$ref", 0x94C365, '"')                        \
-    X(PROPERTIES, "properties", 0x11DE6C, '{')           \
-    X(PATTERNS, "patternProperties", 0xEB4BB2, '{')      \
-    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's') \
-    X(NAMES, "propertyNames", 0x22B1E1, 's')             \
-    X(PREFIX, "prefixItems", 0x328C49, '[')              \
-    X(REST, "items", 0x3A7933, 's')                      \
-    X(EXTRA, "additionalItems", 0x7A4724, 's')           \
-    X(CONTAINS, "contains", 0x6CCAF1, 's')               \
-    X(THEN, "then", 0xE522E9, 's')                       \
-    X(ELSE, "else", 0xBDBF5B, 's')                       \
-    X(DEFS, "$defs", 0x94EE77, '{')                      \
-    X(PATTERN, "pattern", 0x873D01, '"')                 \
-    X(KEY, "", 0, '"')                                   \
-    X(CONST, "const", 0x664FD1, '*')                     \
-    X(ENUM, "enum", 0x816CB0, '[')                       \
-    X(REQUIRED, "required", 0x848C86, '[')               \
-    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0')             \
-    X(MINIMUM, "minimum", 0x938122, '0')                 \
-    X(MAXIMUM, "maximum", 0x5BF2F6, '0')                 \
-    X(ABOVE, "exclusiveMinimum", 0x720625, '0')          \
-    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0')          \
-    X(MINLENGTH, "minLength", 0xB0443B, '0')             \
-    X(MAXLENGTH, "maxLength", 0xD23308, '0')             \
-    X(MINITEMS, "minItems", 0x13F0FB, '0')               \
-    X(MAXITEMS, "maxItems", 0xFCFB37, '0')               \
-    X(MINPROPS, "minProperties", 0x5F8287, '0')          \
-    X(MAXPROPS, "maxProperties", 0x93E8C8, '0')          \
-    X(MINCONTAINS, "minContains", 0xBC1B2E, '0')         \
-    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0')         \
-    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't')              \
-    X(TYPE, "type", 0x5127F1, '*')                       \
-    X(DRAFT, "$schema", 0x1083C5, '"')                   \
-    X(ID, "$id", 0x124D65, '*')                          \
-    X(REFUSED, "$dynamicRef", 0xB21B47, '*')
+#define TCALL_KEYWORDS_(X)                                    \
+    X(ANYOF, "anyOf", 0x5F988D, '[', ALL)                     \
+    X(ONEOF, "oneOf", 0x957F34, '[', ALL)                     \
+    X(IF, "if", 0x39386E, 's', ALL)                           \
+    X(ALLOF, "allOf", 0xBF6211, '[', ALL)                     \
+    X(NOT, "not", 0x29B19C, 's', ALL)                         \
+    X(DEPEND, "dependencies", 0x653D9D, '{', ALL)             \
+    X(REF, "$ref", 0x94C365, '"', ALL)                        \
+    X(PROPERTIES, "properties", 0x11DE6C, '{', ALL)           \
+    X(PATTERNS, "patternProperties", 0xEB4BB2, '{', ALL)      \
+    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's', ALL) \
+    X(NAMES, "propertyNames", 0x22B1E1, 's', ALL)             \
+    X(PREFIX, "prefixItems", 0x328C49, '[', NEW)              \
+    X(REST, "items", 0x3A7933, 's', ALL)                      \
+    X(EXTRA, "additionalItems", 0x7A4724, 's', OLD)           \
+    X(CONTAINS, "contains", 0x6CCAF1, 's', ALL)               \
+    X(THEN, "then", 0xE522E9, 's', ALL)                       \
+    X(ELSE, "else", 0xBDBF5B, 's', ALL)                       \
+    X(DEFS, "$defs", 0x94EE77, '{', ALL)                      \
+    X(PATTERN, "pattern", 0x873D01, '"', ALL)                 \
+    X(KEY, "", 0, '"', ALL)                                   \
+    X(CONST, "const", 0x664FD1, '*', ALL)                     \
+    X(ENUM, "enum", 0x816CB0, '[', ALL)                       \
+    X(REQUIRED, "required", 0x848C86, '[', ALL)               \
+    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0', ALL)             \
+    X(MINIMUM, "minimum", 0x938122, '0', ALL)                 \
+    X(MAXIMUM, "maximum", 0x5BF2F6, '0', ALL)                 \
+    X(ABOVE, "exclusiveMinimum", 0x720625, '0', ALL)          \
+    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0', ALL)          \
+    X(MINLENGTH, "minLength", 0xB0443B, '0', ALL)             \
+    X(MAXLENGTH, "maxLength", 0xD23308, '0', ALL)             \
+    X(MINITEMS, "minItems", 0x13F0FB, '0', ALL)               \
+    X(MAXITEMS, "maxItems", 0xFCFB37, '0', ALL)               \
+    X(MINPROPS, "minProperties", 0x5F8287, '0', ALL)          \
+    X(MAXPROPS, "maxProperties", 0x93E8C8, '0', ALL)          \
+    X(MINCONTAINS, "minContains", 0xBC1B2E, '0', LATE)        \
+    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0', LATE)        \
+    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't', ALL)              \
+    X(TYPE, "type", 0x5127F1, '*', ALL)                       \
+    X(DRAFT, "$schema", 0x1083C5, '"', ALL)                   \
+    X(ID, "$id", 0x124D65, '*', ALL)                          \
+    X(REFUSED, "$dynamicRef", 0xB21B47, '*', ALL)
 
 enum {
-#define TCALL_X_(op, name, hash, shape) TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape, drafts) TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_K_ATOM_, /* the steps of a pattern */
     TCALL_K_ASSERT_,
     TCALL_K_FORK_,
     TCALL_K_JUMP_,
-    TCALL_K_NULL_ /* the types, in their order, integer last */
+    TCALL_K_NULL_, /* the types, in their order, integer last */
+    TCALL_K_NONE_ = 0x3F,
+    TCALL_IN_ALL_ = 0, /* added to an op: one of tcall_drafts_ */
+    TCALL_IN_NEW_ = 0x40,
+    TCALL_IN_OLD_ = 0x80,
+    TCALL_IN_LATE_ = 0xC0
 };
+
+/* Sets of drafts, one bit for each tcall_draft. */
+static const uint8_t tcall_drafts_[] = {0x1F, 0x01, 0x1E, 0x03};
 
 /* The rare ones. */
 #define TCALL_BIT_(op) ((uint64_t)1 << TCALL_K_##op##_)
@@ -4950,24 +4959,26 @@ enum {
      TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
 
 static const char tcall_shapes_[] = {
-#define TCALL_X_(op, name, hash, shape) shape,
+#define TCALL_X_(op, name, hash, shape, drafts) shape,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* The words of a schema: hash and op. */
+/* The words of a schema: hash, drafts and op. */
 static const uint32_t tcall_words_[] = {
-#define TCALL_X_(op, name, hash, shape) (uint32_t) hash << 8 | TCALL_K_##op##_,
+#define TCALL_X_(op, name, hash, shape, drafts) \
+    (uint32_t) hash << 8 | TCALL_IN_##drafts##_ | TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 #define TCALL_X_(op, hash) (uint32_t) hash << 8 | (op)
-        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20), /* definitions */
-    TCALL_X_(TCALL_K_DEPEND_, 0xB4B403),   /* dependentSchemas */
-    TCALL_X_(TCALL_K_DEPEND_, 0x86D897),   /* dependentRequired */
-    TCALL_X_(TCALL_K_ID_, 0x37386A),       /* id */
-    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3),  /* $recursiveRef */
-    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9),  /* unevaluatedProperties */
-    TCALL_X_(TCALL_K_REFUSED_, 0x39C254),  /* unevaluatedItems */
+        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20),                /* definitions */
+    TCALL_X_(TCALL_K_DEPEND_ | TCALL_IN_LATE_, 0xB4B403), /* dependentSchemas */
+    TCALL_X_(TCALL_K_DEPEND_ | TCALL_IN_LATE_,
+             0x86D897),                   /* dependentRequired */
+    TCALL_X_(TCALL_K_ID_, 0x37386A),      /* id */
+    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3), /* $recursiveRef */
+    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9), /* unevaluatedProperties */
+    TCALL_X_(TCALL_K_REFUSED_, 0x39C254), /* unevaluatedItems */
     TCALL_X_(TCALL_K_NULL_, 0x77074B),
     TCALL_X_(TCALL_K_NULL_ + 1, 0x65F46E), /* boolean */
     TCALL_X_(TCALL_K_NULL_ + 2, 0x1BD670), /* number */
@@ -4990,7 +5001,7 @@ static const uint32_t tcall_words_[] = {
 #define TCALL_INTEGER_   0x40u
 #define TCALL_NEVER_     0xFFFFFFFFu
 
-/* The op that a word means, -1: none. */
+/* The op that a word means and its drafts. */
 static int tcall_word_(tcall_str word)
 {
     uint32_t hash = tcall_hash_(word) >> 8;
@@ -4998,7 +5009,7 @@ static int tcall_word_(tcall_str word)
     while (i--)
         if (tcall_words_[i] >> 8 == hash)
             return (int)(tcall_words_[i] & 0xFF);
-    return -1;
+    return TCALL_K_NONE_;
 }
 
 static int tcall_node_op_(const tcall_node_ *node)
@@ -5058,14 +5069,15 @@ static const char *tcall_text_skip_(const char *p)
     int depth = 0;
     do {
         if (*p == '"') {
-            for (p++; *p != '"'; p++)
-                p += *p == '\\';
+            while (*++p != '"')
+                if (*p == '\\')
+                    p++;
         } else if (*p == '{' || *p == '[') {
             depth++;
         } else if (tcall_text_closes_(p)) {
             depth--;
         } else if (!depth) {
-            if (*p == 't' || *p == 'f' || *p == 'n')
+            if (*p > '9')
                 return p + (*p == 'f' ? 5 : 4);
             while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
                    !tcall_is_space_(p[1]))
@@ -5116,15 +5128,24 @@ static bool tcall_text_same_(const char *p, tcall_str s)
     return q == end;
 }
 
-/* The member of what stands at p (NULL: nothing): its key, NULL: none. */
+/* The member of what stands at p: its key; of an array the element whose index
+ * the name is; NULL: none. */
 static const char *tcall_text_member_(const char *p, tcall_str name)
 {
-    if (!p || *p != '{')
+    bool object = *p == '{';
+    uint32_t index = 0;
+    size_t i;
+    if (!object && *p != '[')
         return NULL;
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(tcall_text_value_(p))))
-        if (tcall_text_same_(p, name))
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        if (object ? tcall_text_same_(p, name) : !index--)
             return p;
+        if (object)
+            p = tcall_text_value_(p);
+    }
     return NULL;
 }
 
@@ -5183,12 +5204,6 @@ static int32_t tcall_re_char_(const char **at)
     return tcall_utf8_next_(at);
 }
 
-/* The same, without moving on. */
-static int32_t tcall_re_peek_(const char *p)
-{
-    return tcall_re_char_(&p);
-}
-
 /* Behind the backslash: the character it means, or for a class whether ch is
  * in it, or TCALL_C_BAD_. */
 static int32_t tcall_re_escape_(const char **at, int32_t ch)
@@ -5222,10 +5237,9 @@ static int32_t tcall_re_member_(const char **at, int32_t ch)
 /* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
 static int tcall_re_class_(const char **at, int32_t ch)
 {
-    bool negated = tcall_re_peek_(*at) == '^', in = false;
-    if (negated)
-        tcall_re_char_(at);
-    while (tcall_re_peek_(*at) != ']') {
+    bool negated = **at == '^', in = false;
+    *at += negated;
+    while (**at != ']') {
         int32_t low = tcall_re_member_(at, ch), high = low;
         if (low >= 0 && **at == '-' && (*at)[1] != ']') {
             ++*at;
@@ -5321,7 +5335,8 @@ static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
                 if (op < TCALL_K_FORK_ || !value)
                     continue;
                 to = cells + value;
-                again |= !*to && to < c;
+                if (!*to && to < c)
+                    again = true;
                 *to = 1;
             }
             c += width;
@@ -5560,7 +5575,8 @@ static void tcall_sc_close_(tcall_sc_ *c)
     parent = c->node[i].arg & TCALL_SPAN_;
     c->node[i].arg += c->n - i - parent;
     c->open = parent;
-    tcall_sc_require_(c, i);
+    if (!TCALL_LEAN_)
+        tcall_sc_require_(c, i);
     /* up to draft 7 what stands beside a $ref does not count */
     k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
     if (k && c->draft >= TCALL_DRAFT_7)
@@ -5577,7 +5593,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 static uint32_t tcall_sc_plain_(const char *p)
 {
     uint32_t len = 0;
-    if (*p == '"')
+    if (!TCALL_LEAN_ && *p == '"')
         for (len = 1; len < 16 && p[len] != '"' && p[len] != '\\';)
             len++;
     return len && p[len] == '"' ? (len - 1) << TCALL_LENGTH_ : 0;
@@ -5624,8 +5640,8 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
     if (*p == '[')
         p = tcall_text_next_(p + 1);
     do {
-        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : -1;
-        if (type < TCALL_K_NULL_) {
+        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : 0;
+        if (type < TCALL_K_NULL_ || type >= TCALL_K_NONE_) {
             tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
             return;
         }
@@ -5694,18 +5710,14 @@ static int tcall_sc_draft_of_(const char *p, int draft)
 static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
 {
     tcall_str name = tcall_text_inner_(key);
-    int op = tcall_word_(name);
-    bool rare = op >= 0 && op < 64 && TCALL_RARE_OPS_ >> op & 1;
-    /* a word of another draft: who wrote it means it */
-    bool other = op == (c->draft ? TCALL_K_PREFIX_ : TCALL_K_EXTRA_);
+    int word = tcall_word_(name), op = word & TCALL_K_NONE_;
     const char *shape;
-    if (c->draft >= TCALL_DRAFT_7)
-        other |= op == TCALL_K_MINCONTAINS_ || op == TCALL_K_MAXCONTAINS_ ||
-                 (op == TCALL_K_DEPEND_ && name.len > 12);
+    /* a word of another draft: who wrote it means it */
     if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (rare && !TCALL_RARE_) || other)
+        (!TCALL_RARE_ && TCALL_RARE_OPS_ >> op & 1) ||
+        !(tcall_drafts_[word >> 6] >> c->draft & 1))
         return tcall_sc_refuse_(c, key, "not supported");
-    if (op < 0 || op > TCALL_K_REFUSED_)
+    if (op > TCALL_K_REFUSED_)
         return tcall_text_skip_(p);
     if (TCALL_RARE_ && op == TCALL_K_REST_ && *p == '[' && c->draft)
         op = TCALL_K_PREFIX_;
@@ -5739,7 +5751,7 @@ static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
     } else if (*shape == '0') {
         tcall_sc_number_(c, op, p);
     } else if (op != TCALL_K_UNIQUE_ || *p == 't') {
-        tcall_sc_emit_(c, op, p, op == TCALL_K_REF_ ? TCALL_MARKED_ : 0);
+        tcall_sc_emit_(c, op, p, TCALL_MARKED_); /* counts for a $ref */
     }
     return tcall_text_skip_(p);
 }
@@ -5773,6 +5785,8 @@ static int tcall_sc_step_(const char **at, char *name, int cap)
     int n = 0;
     for (; *p != '/' && *p != '"'; n++) {
         char ch = *p++;
+        if (n == cap)
+            return -1;
         if (ch == '%') {
             int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
             if (low < 0)
@@ -5782,29 +5796,12 @@ static int tcall_sc_step_(const char **at, char *name, int cap)
         }
         if (ch == '~')
             ch = *p++ == '1' ? '/' : '~';
-        if (n == cap || ch == '\\' || p[-1] == '"')
+        if (ch == '\\' || p[-1] == '"')
             return -1;
         name[n] = ch;
     }
     *at = p;
     return n;
-}
-
-/* What a step leads to: the key of a member or an element; NULL: nothing. */
-static const char *tcall_sc_follow_(const char *p, tcall_str name)
-{
-    uint32_t index = 0;
-    size_t i;
-    const char *member = tcall_text_member_(p, name);
-    if (member)
-        return member;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    if (*p != '[')
-        return NULL;
-    for (p = tcall_text_next_(p + 1); index-- && !tcall_text_closes_(p);)
-        p = tcall_text_next_(tcall_text_skip_(p));
-    return tcall_text_closes_(p) ? NULL : p;
 }
 
 /* Finds what a $ref means: first in the text, then the node of that place. */
@@ -5823,7 +5820,7 @@ TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
         char name[64];
         int n = (p++, tcall_sc_step_(&p, name, sizeof name));
         to = n < 0 ? NULL
-                   : tcall_sc_follow_(value, tcall_slice_(name, (size_t)n));
+                   : tcall_text_member_(value, tcall_slice_(name, (size_t)n));
         if (to)
             value = *value == '{' ? tcall_text_value_(to) : to;
     }
@@ -5890,7 +5887,7 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    size_t pad = mem ? (0 - (size_t)(uintptr_t)mem) & 3 : 0;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     int r = tcall_scan_whole_(text);
     const char *root, *dialect;
     tcall_sc_ c;
@@ -5998,7 +5995,7 @@ static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
 /* The number at hand, read once for all keywords that look at it. */
 static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
 {
-    if (e->num_tok != tok)
+    if (TCALL_LEAN_ || e->num_tok != tok)
         e->num = tcall_num_read_(tcall_ev_of_(e, tok));
     e->num_tok = tok;
     return &e->num;
@@ -6060,7 +6057,8 @@ static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
     tcall_str name = tcall_ev_of_(e, tok);
     const char *p = tcall_node_at_(e->s, node);
     uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
-    return len ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
+    return len && !TCALL_LEAN_
+               ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
                : tcall_text_same_(p, name);
 }
 
@@ -6125,25 +6123,25 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 {
     uint32_t i = tok, end;
     bool same;
-    if (*p == '"')
+    if (!TCALL_LEAN_ && *p == '"')
         return type == TCALL_STRING &&
                tcall_text_same_(p, tcall_ev_of_(e, tok));
     same = tcall_ev_alike_(e, tok, type, p);
-    if (type < TCALL_ARRAY)
-        return same;
     for (end = tcall_ev_after_(e, tok); i < end; i++) {
-        unsigned kind = tcall_ev_kind_(e, i), object = kind == TCALL_OBJECT;
+        unsigned kind = tcall_ev_kind_(e, i), object = kind - TCALL_ARRAY;
         uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
-        const char *all = p + e->tok[i].mark, *y, *next;
+        const char *all, *y, *next;
+        bool closes;
         if (kind < TCALL_ARRAY)
             continue;
+        all = p + e->tok[i].mark;
         e->tok[i].mark = TCALL_MARK_NONE_;
         for (next = all + 1; same; x = tcall_ev_after_(e, x) + object) {
             y = next = tcall_text_next_(next);
-            if (x >= stop || tcall_text_closes_(y)) {
-                same = x >= stop && tcall_text_closes_(y);
+            closes = tcall_text_closes_(y);
+            same = closes == (x >= stop);
+            if (closes || !same)
                 break;
-            }
             if (object) {
                 next = tcall_text_value_(y);
                 y = tcall_text_member_(all, tcall_ev_of_(e, x - 1));
@@ -6180,7 +6178,7 @@ TCALL_APART_ static bool tcall_ev_unique_(tcall_ev_ *e,
         tcall_writer_init(&w, text,
                           (size_t)((char *)e->check->memory + e->size - text));
         tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
-        tcall_write_bytes(&w, " ", 1);
+        tcall_write_char_(&w, ' '); /* where a number ends */
         e->steps -= (int32_t)(w.len / 16);
         if (!tcall_ev_scratch_(e, w.len))
             return false;
@@ -6232,8 +6230,8 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
             tcall_json_cursor_(e->text, &e->tok[f->tok]));
     } else {
         n = (uint32_t)s.len;
-        if (n >= limit + most &&
-            n / 4 <= limit) /* characters have up to 4 bytes */
+        if (TCALL_LEAN_ || (n >= limit + most &&
+                            n / 4 <= limit)) /* characters have up to 4 bytes */
             for (n = 0; s.len--;)
                 n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
     }
@@ -6268,7 +6266,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         break;
     case TCALL_K_REQUIRED_:
         count = e->program[f->pc].arg >> TCALL_TYPES_;
-        if (count && count == f->have)
+        if (!TCALL_LEAN_ && count && count == f->have)
             f->pc += count - 1; /* and so are the others */
         else
             ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
@@ -6298,15 +6296,14 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
     tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
     int mark = TCALL_MARK_LITERAL_;
-    if (!tcall_str_eq(s, tcall_str_of("True")) &&
-        !tcall_str_eq(s, tcall_str_of("False"))) {
+    if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
         tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
         if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
             tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
         mark = TCALL_MARK_JSON_;
-        if (type == TCALL_NULL || type == TCALL_STRING ||
+        if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
@@ -6434,7 +6431,8 @@ static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                    ? TCALL_NEVER_
                    : f->tok;
     if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
-        (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->seen == end))
+        (!TCALL_LEAN_ && op == TCALL_K_ADDITIONAL_ &&
+         f->tok + 1 + f->seen == end))
         return TCALL_NEVER_;
     do {
         if (cur != TCALL_NEVER_)
@@ -6575,8 +6573,10 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
             f->flags &= (uint8_t)~TCALL_F_ABSENT_;
             r = 1;
             if (f->cur) {
-                f->seen += 1 + (uint32_t)e->tok[f->cur].span;
-                f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
+                if (!TCALL_LEAN_) {
+                    f->seen += 1 + (uint32_t)e->tok[f->cur].span;
+                    f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
+                }
                 if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
                     !(flags & TCALL_F_STRICT_) &&
                     !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_, f->cur - 1)) {
@@ -6594,7 +6594,7 @@ static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
             f->flags |= TCALL_F_BAD_;
         f->pc += program[f->pc].arg & TCALL_SPAN_;
         r = TCALL_PUSHED_;
-    } while (f->pc < f->end && (f->flags & 3) != 3 &&
+    } while (!TCALL_LEAN_ && f->pc < f->end && (f->flags & 3) != 3 &&
              tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
     return tcall_ev_resume_(e, f);
 }
@@ -6612,10 +6612,10 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
             op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
             return TCALL_PUSHED_; /* to the next member or element */
     }
-    if (op <= TCALL_K_IF_ || op == TCALL_K_CONTAINS_)
-        tcall_ev_done_(e, f, op);
+    if (!TCALL_LEAN_ && op > TCALL_K_IF_ && op != TCALL_K_CONTAINS_)
+        f->pc = tcall_node_after_(e->program, f->pc); /* nothing to settle */
     else
-        f->pc = tcall_node_after_(e->program, f->pc);
+        tcall_ev_done_(e, f, op);
     return tcall_ev_resume_(e, f);
 }
 
@@ -6742,8 +6742,9 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
     const tcall_node_ *program = s->program;
     size_t room = w->len + 2 * TCALL_SHOWN_;
     uint32_t i = node, end;
-    while (i-- && tcall_node_after_(program, i) <= node)
-        ;
+    do
+        i--;
+    while (tcall_node_after_(program, i) <= node);
     end = tcall_node_after_(program, i);
     tcall_write_open(w, '[');
     for (i++; i < end && w->len < room; i = tcall_node_after_(program, i))
@@ -6767,8 +6768,7 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
         at = *at == '"' ? tcall_text_value_(at) : at;
         message = "not allowed";
         if (*at == '{') { /* what stands there is a schema: its type */
-            at = tcall_text_get_(at, "type");
-            keyword = tcall_slice_("type", 4);
+            at = p = tcall_text_get_(at, "type");
             message = "wrong type";
         } else if (op != TCALL_K_ADDITIONAL_) {
             keyword = tcall_slice_(at, 5); /* false */
