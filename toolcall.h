@@ -5026,7 +5026,10 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
     return 0;
 }
 
-/* -- Walking over text that the scanner has accepted ---------------------- */
+/* -- Walking over JSON text ------------------------------------------------
+ *
+ * The scanner has accepted it; of text that it has not seen these find
+ * anything, but nothing behind its NUL. */
 
 static const char *tcall_text_space_(const char *p)
 {
@@ -5044,7 +5047,7 @@ static const char *tcall_text_next_(const char *p)
 
 static bool tcall_text_closes_(const char *p)
 {
-    return *p == ']' || *p == '}';
+    return (*p | 0x20) == '}' || !*p;
 }
 
 /* Behind the value that starts at p. */
@@ -5053,28 +5056,27 @@ static const char *tcall_text_skip_(const char *p)
     int depth = 0;
     do {
         if (*p == '"') {
-            for (p++; *p != '"'; p++)
-                p += *p == '\\';
+            for (p++; *p && *p != '"'; p++)
+                p += *p == '\\' && p[1];
         } else if (*p == '{' || *p == '[') {
             depth++;
         } else if (tcall_text_closes_(p)) {
             depth--;
         } else if (!depth) {
-            if (*p == 't' || *p == 'f' || *p == 'n')
-                return p + (*p == 'f' ? 5 : 4);
             while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
                    !tcall_is_space_(p[1]))
                 p++;
         }
-        p++;
-    } while (depth);
+        p += *p != 0;
+    } while (depth && *p);
     return p;
 }
 
 /* From a member's key to its value. */
 static const char *tcall_text_value_(const char *key)
 {
-    return tcall_text_space_(tcall_text_space_(tcall_text_skip_(key)) + 1);
+    key = tcall_text_space_(tcall_text_skip_(key));
+    return tcall_text_space_(key + (*key == ':'));
 }
 
 static tcall_str tcall_text_verbatim_(const char *p)
@@ -5126,7 +5128,7 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 /* The value of a member, NULL: there is none, or p is no object. */
 static const char *tcall_text_get_(const char *p, const char *name)
 {
-    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
+    p = tcall_text_member_(p, tcall_str_of(name));
     return p ? tcall_text_value_(p) : NULL;
 }
 
@@ -12111,53 +12113,6 @@ int tcall_answer_error(const tcall_answer *a, int status)
     return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
 }
 
-/* Past the white space from p on. */
-static const char *tcall_view_space_(const char *p)
-{
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
-}
-
-/* Past the value at p, of JSON text that was checked before. */
-static const char *tcall_view_skip_(const char *p)
-{
-    int depth = 0;
-    for (;; p++) {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                if (*p == '\\' && p[1])
-                    p++;
-        } else if (*p == '{' || *p == '[') {
-            depth++;
-        } else if (*p == '}' || *p == ']') {
-            depth--;
-        }
-        if (!*p)
-            return p;
-        if (depth == 0 && strchr("\"}]", *p))
-            return p + 1;
-        if (depth == 0 && strchr(",}] \t\r\n", p[1]))
-            return p + 1; /* also when the text ends */
-    }
-}
-
-/* From one member of an object to its value. */
-static const char *tcall_view_value_(const char *key)
-{
-    key = tcall_view_space_(tcall_view_skip_(key));
-    return tcall_view_space_(key + (*key == ':'));
-}
-
-/* The next member or element behind a bracket, comma or value; NULL: none. */
-static const char *tcall_view_next_(const char *p)
-{
-    p = tcall_view_space_(p);
-    if (*p == ',')
-        p = tcall_view_space_(p + 1);
-    return *p == 0 || *p == '}' || *p == ']' ? NULL : p;
-}
-
 /* True when the string at p, quotes included, is this word. */
 static bool tcall_view_is_(const char *p, const char *word)
 {
@@ -12171,12 +12126,14 @@ static bool tcall_view_is_(const char *p, const char *word)
 /* The value of a member of the object at p, NULL when it is absent. */
 static const char *tcall_view_get_(const char *p, const char *key)
 {
-    const char *m = *p == '{' ? tcall_view_next_(p + 1) : NULL;
-    for (; m; m = tcall_view_next_(tcall_view_skip_(m))) {
-        bool found = tcall_view_is_(m, key);
-        m = tcall_view_value_(m);
+    if (*p != '{')
+        return NULL;
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        bool found = tcall_view_is_(p, key);
+        p = tcall_text_value_(p);
         if (found)
-            return m;
+            return p;
     }
     return NULL;
 }
@@ -12186,7 +12143,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
         tool->provider_schema ? tool->provider_schema : tool->parameters;
-    text = text ? tcall_view_space_(text) : "";
+    text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
 
@@ -12270,8 +12227,8 @@ static bool tcall_view_type_(const char *schema, const char *word)
     const char *type = tcall_view_get_(schema, "type"), *m;
     if (!type || *type == '"')
         return type && tcall_view_is_(type, word);
-    for (m = tcall_view_next_(type + (*type == '[')); m;
-         m = tcall_view_next_(tcall_view_skip_(m)))
+    for (m = tcall_text_next_(type + (*type == '[')); !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m)))
         if (tcall_view_is_(m, word))
             return true;
     return false;
@@ -12294,7 +12251,7 @@ static bool tcall_view_vague_(const char *schema)
 
 static const char *tcall_view_copy_(tcall_view_ *v, const char *p)
 {
-    const char *end = tcall_view_skip_(p);
+    const char *end = tcall_text_skip_(p);
     tcall_write_verbatim(v->w, tcall_slice_(p, (size_t)(end - p)));
     return end;
 }
@@ -12327,9 +12284,10 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
 static bool tcall_view_requires_(const char *schema, const char *key)
 {
     const char *list = tcall_view_get_(schema, "required");
-    size_t n = (size_t)(tcall_view_skip_(key) - key);
-    const char *m = list && *list == '[' ? tcall_view_next_(list + 1) : NULL;
-    for (; m; m = tcall_view_next_(tcall_view_skip_(m)))
+    size_t n = (size_t)(tcall_text_skip_(key) - key);
+    const char *m = tcall_text_first_(list);
+    for (; m && !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m)))
         if (strncmp(m, key, n) == 0)
             return true;
     return false;
@@ -12352,10 +12310,10 @@ static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
         return;
     tcall_write_key(v->w, "required");
     tcall_write_open(v->w, '[');
-    for (m = tcall_view_next_(m + 1); m;
-         m = tcall_view_next_(tcall_view_skip_(m))) {
+    for (m = tcall_text_next_(m + 1); !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m))) {
         tcall_view_copy_(v, m);
-        m = tcall_view_value_(m);
+        m = tcall_text_value_(m);
     }
     tcall_write_close(v->w, ']');
 }
@@ -12409,11 +12367,11 @@ static const char *tcall_view_keyword_(tcall_view_ *v, const char *p,
         v->unfit = true;
     if (!word || !(word->keep & v->profile) ||
         (word->what == TCALL_VIEW_FORMAT_ && !tcall_view_format_(value)))
-        return tcall_view_skip_(value);
+        return tcall_text_skip_(value);
     if (word->as && word->what == TCALL_VIEW_LIST_ &&
         tcall_view_get_(v->open[v->depth - 1].from, word->as)) {
         v->unfit = true; /* it would stand there twice */
-        return tcall_view_skip_(value);
+        return tcall_text_skip_(value);
     }
     tcall_write_key(v->w, word->as ? word->as : word->key);
     switch (word->what) {
@@ -12438,15 +12396,14 @@ static void tcall_view_write_(tcall_view_ *v, const char *p)
     while (v->depth) {
         uint8_t top = (uint8_t)(v->depth - 1), what = v->open[top].what;
         bool nullable;
-        const char *m = tcall_view_next_(p), *value;
-        if (!m) {
-            p = tcall_view_space_(p);
-            if (!*p)
-                return;
-            p = tcall_view_close_(v, p);
+        const char *m = tcall_text_next_(p), *value;
+        if (!*m)
+            return;
+        if (tcall_text_closes_(m)) {
+            p = tcall_view_close_(v, m);
             continue;
         }
-        value = what == TCALL_VIEW_LIST_ ? m : tcall_view_value_(m);
+        value = what == TCALL_VIEW_LIST_ ? m : tcall_text_value_(m);
         if (what == TCALL_VIEW_SCHEMA_) {
             p = tcall_view_keyword_(v, m, value);
             continue;
@@ -12494,14 +12451,14 @@ static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
                                 const tcall_tool *tool, tcall_strict *left)
 {
     const char *p = tcall_tool_schema_(tool);
-    const char *end = tcall_view_skip_(p);
+    const char *end = tcall_text_skip_(p);
     if (left->profile && ask->view && ask->view(w, tool, left))
         return left->profile != TCALL_STRICT_OLLAMA;
     if (!tcall_view_get_(p, "type")) {
         tcall_write_text(w, "{\"type\":\"object\"");
         if (!tcall_view_get_(p, "properties"))
             tcall_write_text(w, ",\"properties\":{}");
-        p = tcall_view_space_(p + 1);
+        p = tcall_text_space_(p + 1);
         if (*p != '}')
             tcall_write_text(w, ",");
     }
@@ -13447,8 +13404,8 @@ static bool tcall_piece_same_(const char *p, const char *q, const char *key)
     q = tcall_view_get_(q, key);
     if (!p || !q)
         return false;
-    n = (size_t)(tcall_view_skip_(p) - p);
-    return n == (size_t)(tcall_view_skip_(q) - q) && memcmp(p, q, n) == 0;
+    n = (size_t)(tcall_text_skip_(p) - p);
+    return n == (size_t)(tcall_text_skip_(q) - q) && memcmp(p, q, n) == 0;
 }
 
 /* The object behind the pieces that begin at p: those of one type and number,
@@ -13457,7 +13414,7 @@ static const char *tcall_piece_end_(const char *p, const char *end)
 {
     const char *q = p;
     do
-        q = tcall_piece_next_(tcall_view_skip_(q), end);
+        q = tcall_piece_next_(tcall_text_skip_(q), end);
     while (q && tcall_piece_same_(p, q, "type") &&
            tcall_piece_same_(p, q, "index") && !tcall_view_get_(q, "data"));
     return q;
@@ -13470,7 +13427,7 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
                                const char *key, bool join)
 {
     const char *v, *last = NULL;
-    for (; p && p != behind; p = tcall_piece_next_(tcall_view_skip_(p), end)) {
+    for (; p && p != behind; p = tcall_piece_next_(tcall_text_skip_(p), end)) {
         v = tcall_view_get_(p, key);
         if (!v || *v != '"')
             continue;
@@ -13478,7 +13435,7 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
             tcall_write_key(w, key);
         if (join)
             tcall_write_bytes(w, last ? v + 1 : v,
-                              (size_t)(tcall_view_skip_(v) - v) - 1 -
+                              (size_t)(tcall_text_skip_(v) - v) - 1 -
                                   (last != NULL));
         last = v;
     }
@@ -13486,7 +13443,7 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
         tcall_write_bytes(w, "\"", 1);
     else if (last) {
         tcall_write_key(w, key);
-        tcall_write_bytes(w, last, (size_t)(tcall_view_skip_(last) - last));
+        tcall_write_bytes(w, last, (size_t)(tcall_text_skip_(last) - last));
     }
 }
 
@@ -13497,15 +13454,16 @@ int tcall_join_details(tcall_writer *w, tcall_str s)
     tcall_write_open(w, '[');
     while (p) {
         const char *behind = tcall_piece_end_(p, end), *m, *v, *key;
-        if (behind == tcall_piece_next_(tcall_view_skip_(p), end)) {
-            v = tcall_view_skip_(p);
+        if (behind == tcall_piece_next_(tcall_text_skip_(p), end)) {
+            v = tcall_text_skip_(p);
             tcall_write_verbatim(w, tcall_slice_(p, (size_t)(v - p)));
             p = behind;
             continue;
         }
         tcall_write_open(w, '{');
-        for (m = tcall_view_next_(p + 1); m; m = tcall_view_next_(v)) {
-            v = tcall_view_skip_(tcall_view_value_(m));
+        for (m = tcall_text_next_(p + 1); !tcall_text_closes_(m);
+             m = tcall_text_next_(v)) {
+            v = tcall_text_skip_(tcall_text_value_(m));
             for (key = keys; *key && !tcall_view_is_(m, key);)
                 key += strlen(key) + 1;
             if (!*key)
@@ -13841,7 +13799,7 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
 /* Appends a key of JSON text, quotes included, to the pointer. */
 static void tcall_lint_key_(tcall_lint_ *l, const char *key)
 {
-    const char *end = tcall_view_skip_(key) - 1;
+    const char *end = tcall_text_skip_(key) - 1;
     while (++key < end)
         if (*key == '~' || *key == '/')
             tcall_write_text(&l->at, *key == '~' ? "~0" : "~1");
@@ -13871,16 +13829,16 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
     int depth = 0, count = 0;
     const char *p = tcall_view_get_(schema, "properties"), *items;
     tcall_lint_at_(l, "/parameters");
-    open[0].next = p && *p == '{' ? tcall_view_next_(p + 1) : NULL;
+    open[0].next = p && *p == '{' ? tcall_text_next_(p + 1) : "";
     open[0].at = l->at.len;
     while (depth >= 0) {
         const char *key = open[depth].next;
-        if (!key) {
+        if (tcall_text_closes_(key)) {
             depth--;
             continue;
         }
-        p = tcall_view_value_(key);
-        open[depth].next = tcall_view_next_(tcall_view_skip_(p));
+        p = tcall_text_value_(key);
+        open[depth].next = tcall_text_next_(tcall_text_skip_(p));
         count += depth == 0;
         tcall_lint_back_(l, open[depth].at);
         tcall_write_text(&l->at, "/properties/");
@@ -13897,7 +13855,7 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
         p = tcall_view_get_(p, "properties");
         if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
             *nested = true;
-            open[++depth].next = tcall_view_next_(p + 1);
+            open[++depth].next = tcall_text_next_(p + 1);
             open[depth].at = l->at.len;
         }
     }
@@ -13989,7 +13947,7 @@ int tcall_lint(const tcall_tool *tools, size_t tool_count,
         tcall_lint_name_(&l, tools);
         if (tcall_lint_schema_(&l, text) && text) {
             parameters =
-                tcall_lint_parameters_(&l, tcall_view_space_(text), &nested);
+                tcall_lint_parameters_(&l, tcall_text_space_(text), &nested);
             tcall_lint_at_(&l, "/parameters");
             tcall_lint_strict_(&l, "openai", &openai);
             tcall_lint_strict_(&l, "anthropic", &anthropic);
