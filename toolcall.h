@@ -4674,20 +4674,23 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
     return tcall_write_bytes(w, json.ptr, json.len);
 }
 
-/* JSON that is given as a form, with ' for the quotes; each % is the content of
- * a string, first a and then b. */
+/* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
+static const char *tcall_write_plain_(tcall_writer *w, const char *form)
+{
+    for (; *form && *form != '%'; form++)
+        tcall_write_char_(w, *form == '\'' ? '"' : *form);
+    return form;
+}
+
+/* Such a form; each % is the content of a string, first a and then b. */
 static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
                                const char *b)
 {
     tcall_write_comma_(w);
-    for (; *form; form++) {
-        char c = *form == '\'' ? '"' : *form;
-        if (c != '%') {
-            tcall_write_char_(w, c);
-        } else {
-            tcall_write_content_(w, tcall_str_of(a));
-            a = b;
-        }
+    while (*(form = tcall_write_plain_(w, form))) {
+        tcall_write_content_(w, tcall_str_of(a));
+        a = b;
+        form++;
     }
 }
 
@@ -12511,32 +12514,24 @@ static void tcall_write_value_(tcall_writer *w, char letter,
         tcall_write_unquote(w);
 }
 
-/* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
- * are id, name and text of the item, as strings; @r its text as it is; @a its
- * text as arguments, @A that as a string; @e the text of a result where there
- * is no flag for an error; @g its sign; @I and @s id and sign as members of
- * Gemini's, if there are any; @( and @) begin and end a string. An object
- * behind another one gets its comma. Ends at @., the result is what follows. */
+/* Writes JSON that is given as a form, with ' for the quotes. %i, %n and %t
+ * are id, name and text of the item, as strings; %r its text as it is; %a its
+ * text as arguments, %A that as a string; %e the text of a result where there
+ * is no flag for an error; %g its sign; %I and %s id and sign as members of
+ * Gemini's, if there are any; %( and %) begin and end a string. An object
+ * behind another one gets its comma. Ends at %., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
-    if ((*form == '{' || *form == '@') && w->last == '}' && !w->quoted)
+    if ((*form == '{' || *form == '%') && w->last == '}' && !w->quoted)
         tcall_write_text(w, ",");
-    for (;;) {
-        const char *at = form;
-        while (*at && *at != '@' && *at != '\'')
-            at++;
-        tcall_write_bytes(w, form, (size_t)(at - form));
-        if (!*at)
-            return at;
-        form = at + 1 + (*at == '@');
-        if (*at == '\'')
-            tcall_write_text(w, "\"");
-        else if (at[1] == '.')
-            return form;
-        else
-            tcall_write_value_(w, at[1], item);
+    while (*(form = tcall_write_plain_(w, form))) {
+        form += 2;
+        if (form[-1] == '.')
+            break;
+        tcall_write_value_(w, form[-1], item);
     }
+    return form;
 }
 
 /* A form with one text only, or with none. */
@@ -12595,7 +12590,7 @@ int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 }
 
 /* All tools as a member of the request: a form around all of them, and one for
- * each, with @t for its name, @. for its description and for its schema. False:
+ * each, with %t for its name, %. for its description and for its schema. False:
  * there are none. */
 static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask, const char *form,
@@ -12748,11 +12743,11 @@ enum {
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':@(\0"
-                                "@),'tool_calls':[\0";
+                                ",'content':%(\0"
+                                "%),'tool_calls':[\0";
     static const char ends[] = "\0"
                                ",'content':''}\0"
-                               "@)}\0"
+                               "%)}\0"
                                "]}";
     if (to == TCALL_SAID_NONE_) {
         tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
@@ -12770,8 +12765,8 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
     tcall_talk_ talk;
     tcall_item item;
     int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{'model':@t,'messages':[", ask->model);
-    tcall_write_option_(w, "{'role':'system','content':@t}", ask->system);
+    tcall_write_words_(w, "{'model':%t,'messages':[", ask->model);
+    tcall_write_option_(w, "{'role':'system','content':%t}", ask->system);
     tcall_talk_init_(&talk, p, ask->chat);
     while (tcall_talk_next_(&talk, w, &item))
         switch (item.kind) {
@@ -12781,7 +12776,7 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
             tcall_write_form_(w,
                               item.kind == TCALL_ITEM_RESULT
                                   ? result
-                                  : "{'role':'user','content':@t}",
+                                  : "{'role':'user','content':%t}",
                               &item);
             break;
         case TCALL_ITEM_TEXT:
@@ -12800,7 +12795,7 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
                 tcall_write_text(w, ",\"reasoning_details\":");
                 p->join(w, item.text);
             } else {
-                tcall_write_form_(w, ",'reasoning_content':@t", &item);
+                tcall_write_form_(w, ",'reasoning_content':%t", &item);
             }
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
@@ -12862,7 +12857,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     bool one =
         ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
     if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
-        tcall_write_words_(w, one ? named : ",'tool_choice':@t",
+        tcall_write_words_(w, one ? named : ",'tool_choice':%t",
                            one ? ask->choice_name : word);
     if (is & TCALL_TRAIT_SAY_PARALLEL ||
         (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
@@ -12955,20 +12950,20 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 {
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
     tcall_write_talk_(p, w, ask,
-                      "{'id':@i,'type':'function',"
-                      "'function':{'name':@n,'arguments':@A}}",
-                      "{'role':'tool','tool_call_id':@i,'content':@e}");
-    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','function':{'name':@t,"
-                           "'description':@.,'parameters':@.}}",
+                      "{'id':%i,'type':'function',"
+                      "'function':{'name':%n,'arguments':%A}}",
+                      "{'role':'tool','tool_call_id':%i,'content':%e}");
+    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                           "{'type':'function','function':{'name':%t,"
+                           "'description':%.,'parameters':%.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
                             ",'tool_choice':{'type':'function','function':"
-                            "{'name':@t}}");
+                            "{'name':%t}}");
     tcall_write_limit_(w,
                        p->traits & TCALL_TRAIT_MAX_TOKENS
-                           ? ",'max_tokens':@."
-                           : ",'max_completion_tokens':@.",
+                           ? ",'max_tokens':%."
+                           : ",'max_completion_tokens':%.",
                        ask->max_tokens);
     if (ask->stream && !(p->traits & TCALL_TRAIT_NO_USAGE))
         tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
@@ -13042,33 +13037,33 @@ static const char tcall_anthropic_words_[] =
 static const char tcall_anthropic_turns_[] =
     "{'role':'user','content':[\0"
     "{'role':'assistant','content':[\0"
-    "u{'type':'text','text':@t}\0"
-    "m{'type':'text','text':@t}\0"
-    "m{'type':'tool_use','id':@i,'name':@n,'input':@a}\0"
-    "u{'type':'tool_result','tool_use_id':@i,'content':@t}\0"
-    "m{'type':'thinking','thinking':@t,'signature':@g}\0"
-    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}\0"
-    "m{'type':'redacted_thinking','data':@t}";
+    "u{'type':'text','text':%t}\0"
+    "m{'type':'text','text':%t}\0"
+    "m{'type':'tool_use','id':%i,'name':%n,'input':%a}\0"
+    "u{'type':'tool_result','tool_use_id':%i,'content':%t}\0"
+    "m{'type':'thinking','thinking':%t,'signature':%g}\0"
+    "u{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}\0"
+    "m{'type':'redacted_thinking','data':%t}";
 
 static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                                   const tcall_ask *ask)
 {
-    static const char choices[] = ",'tool_choice':{'type':'auto'@.}\0"
+    static const char choices[] = ",'tool_choice':{'type':'auto'%.}\0"
                                   ",'tool_choice':{'type':'none'}\0"
-                                  ",'tool_choice':{'type':'any'@.}\0"
-                                  ",'tool_choice':{'type':'tool','name':@t@.}";
+                                  ",'tool_choice':{'type':'any'%.}\0"
+                                  ",'tool_choice':{'type':'tool','name':%t%.}";
     /* What one request may hold of strict tools, optional parameters and
      * unions, over all of them together. */
     tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
     const char *rest;
-    tcall_write_words_(w, "{'model':@t", ask->model);
-    tcall_write_limit_(w, ",'max_tokens':@.",
+    tcall_write_words_(w, "{'model':%t", ask->model);
+    tcall_write_limit_(w, ",'max_tokens':%.",
                        ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    tcall_write_option_(w, ",'system':@t", ask->system);
+    tcall_write_option_(w, ",'system':%t", ask->system);
     tcall_write_text(w, ",\"messages\":[");
     tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'name':@t,'description':@.,'input_schema':@.}",
+    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                           "{'name':%t,'description':%.,'input_schema':%.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
         rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
@@ -13120,13 +13115,13 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
     tcall_write_talk_(
-        p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
-        "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
-    tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                       "{'type':'function','function':{'name':@t,"
-                       "'description':@.,'parameters':@.}}",
+        p, w, ask, "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+        "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%e}");
+    tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                       "{'type':'function','function':{'name':%t,"
+                       "'description':%.,'parameters':%.}}",
                        &left);
-    tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
+    tcall_write_limit_(w, ",'options':{'num_predict':%.}", ask->max_tokens);
     return tcall_write_stream_(w, ask); /* it streams unless it is told */
 }
 
@@ -13210,30 +13205,30 @@ static const char tcall_responses_words_[] =
 
 static const char tcall_responses_turns_[] =
     "\0\0"
-    "-{'role':'user','content':@t}\0"
-    "-{'role':'assistant','content':@t}\0"
-    "-{'type':'function_call','call_id':@i,'name':@n,'arguments':@A}\0"
-    "-{'type':'function_call_output','call_id':@i,'output':@t}\0"
-    "-@r\0"
-    "-{'type':'function_call_output','call_id':@i,'output':@e}\0"
-    "-@r";
+    "-{'role':'user','content':%t}\0"
+    "-{'role':'assistant','content':%t}\0"
+    "-{'type':'function_call','call_id':%i,'name':%n,'arguments':%A}\0"
+    "-{'type':'function_call_output','call_id':%i,'output':%t}\0"
+    "-%r\0"
+    "-{'type':'function_call_output','call_id':%i,'output':%e}\0"
+    "-%r";
 
 static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
                                   const tcall_ask *ask)
 {
     /* Without a word about it tools would be taken for strict ones. */
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{'model':@t", ask->model);
-    tcall_write_option_(w, ",'instructions':@t", ask->system);
+    tcall_write_words_(w, "{'model':%t", ask->model);
+    tcall_write_option_(w, ",'instructions':%t", ask->system);
     tcall_write_text(w, ",\"input\":[");
     tcall_write_turns_(p, w, ask, tcall_responses_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','name':@t,"
-                           "'description':@.,'parameters':@.}",
+    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                           "{'type':'function','name':%t,"
+                           "'description':%.,'parameters':%.}",
                            &left))
         tcall_write_choice_(p, w, ask,
-                            ",'tool_choice':{'type':'function','name':@t}");
-    tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
+                            ",'tool_choice':{'type':'function','name':%t}");
+    tcall_write_limit_(w, ",'max_output_tokens':%.", ask->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
     if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
@@ -13312,12 +13307,12 @@ static const char tcall_gemini_words_[] =
 static const char tcall_gemini_turns_[] =
     "{'role':'user','parts':[\0"
     "{'role':'model','parts':[\0"
-    "u{'text':@t@s}\0"
-    "m{'text':@t@s}\0"
-    "m{'functionCall':{'name':@n,'args':@a@I}@s}\0"
-    "u{'functionResponse':{'name':@n,'response':{'output':@t}@I}}\0"
+    "u{'text':%t%s}\0"
+    "m{'text':%t%s}\0"
+    "m{'functionCall':{'name':%n,'args':%a%I}%s}\0"
+    "u{'functionResponse':{'name':%n,'response':{'output':%t}%I}}\0"
     "m\0" /* signs belong to parts */
-    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}\0"
+    "u{'functionResponse':{'name':%n,'response':{'error':%t}%I}}\0"
     "m";
 
 static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
@@ -13326,15 +13321,15 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
     static const char choices[] = "\0"
                                   "'NONE'\0"
                                   "'ANY'\0"
-                                  "'ANY','allowedFunctionNames':[@t]";
+                                  "'ANY','allowedFunctionNames':[%t]";
     tcall_strict left = {0, 0, 0, 0, false};
     tcall_write_text(w, "{\"contents\":[");
     tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
-    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':@t}]}",
+    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':%t}]}",
                         ask->system);
     if (tcall_write_tools_(
-            p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
-            "{'name':@t,'description':@.,'parametersJsonSchema':@.}", &left) &&
+            p, w, ask, ",'tools':[{'functionDeclarations':[%.]}]",
+            "{'name':%t,'description':%.,'parametersJsonSchema':%.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
@@ -13342,7 +13337,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                            ask->choice_name);
         tcall_write_text(w, "}}");
     }
-    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':@.}",
+    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':%.}",
                        ask->max_tokens);
     return tcall_write_text(w, "}");
 }
