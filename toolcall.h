@@ -5274,7 +5274,7 @@ static uint32_t tcall_re_number_(const char **at)
  * minimum; whether it is open. */
 #define TCALL_CELLS_(arg) ((arg)&0xFFF)
 #define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
-#define TCALL_OPEN_END_   (1u << 24)
+#define TCALL_OPEN_END_   ((uint32_t)1 << 24)
 #define TCALL_ONCE_       (1u | 1u << 12)
 
 /* Steps over a quantifier, if one is there: arg of the atom in front of it,
