@@ -11471,15 +11471,21 @@ static void tcall_reader_meant_(tcall_reader *r, int field)
     }
 }
 
-/* A number is complete: -1, if it has a sign or fraction or is none. */
-static int tcall_reader_number_(tcall_reader *r, int field)
+/* A number of up to nine digits; -1, if it has a sign or fraction or is none.
+ */
+TCALL_APART_ static long tcall_digits_(const char *p)
 {
-    const char *p = r->word;
+    const char *from = p;
     long n = 0;
     for (; tcall_is_digit_(*p) && n < 100000000; p++)
         n = n * 10 + (*p - '0');
-    if (*p || p == r->word)
-        n = -1;
+    return *p || p == from ? -1 : n;
+}
+
+/* A number is complete. */
+static int tcall_reader_number_(tcall_reader *r, int field)
+{
+    const long n = tcall_digits_(r->word);
     if (field == TCALL_AT_INDEX)
         r->index = (uint8_t)(n < 255 ? n + 1 : 0);
     else if (field == TCALL_AT_NUMBER)
@@ -12080,10 +12086,8 @@ static bool tcall_says_(const char *text, const char *word)
 /* A status that stands in the answer, as its code; 0: none does. */
 static int tcall_answer_status_(const char *code)
 {
-    int n = 0;
-    for (; tcall_is_digit_(*code) && n < 1000; code++)
-        n = 10 * n + (*code - '0');
-    return *code || n < 400 || n > 599 ? 0 : n;
+    const long n = tcall_digits_(code);
+    return n < 400 || n > 599 ? 0 : (int)n;
 }
 
 int tcall_answer_error(const tcall_answer *a, int status)
