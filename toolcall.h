@@ -11291,7 +11291,7 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 
 /* The call that the pending element continues: the one of its id or number,
  * or the last one if it has neither; itself, if it is a new one. */
-static size_t tcall_reader_find_(const tcall_reader *r)
+TCALL_APART_ static size_t tcall_reader_find_(const tcall_reader *r)
 {
     size_t at = r->start, best = r->pending, last = best;
     if (r->has_text)
@@ -11432,7 +11432,7 @@ TCALL_APART_ static void tcall_reader_tell_(tcall_reader *r)
     memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
 }
 
-static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
+TCALL_APART_ static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
 {
     tcall_stop *stop = &r->answer.stop;
     if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
@@ -11687,7 +11687,8 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     if (tcall_scan_done(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
-        r->complete = r->complete || (r->whole && !r->announced);
+        if (r->whole && !r->announced)
+            r->complete = true;
         r->inside = false;
         r->state = TCALL_R_BETWEEN_;
     } else if (error) {
@@ -11728,7 +11729,7 @@ static void tcall_reader_page_(tcall_reader *r, char c)
  * documents stand white space, the brackets and commas of an array of
  * documents, and the [DONE] of OpenAI, which is no JSON.
  */
-static void tcall_reader_byte_(tcall_reader *r, char c)
+TCALL_APART_ static void tcall_reader_byte_(tcall_reader *r, char c)
 {
     bool after_cr = r->cr;
     r->cr = r->sse && c == '\r';
@@ -12726,12 +12727,10 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = t->from;
             continue;
         }
-        if (!some)
-            return false;
         t->phase = 0;
         t->at = t->from = next;
-        if (item->kind == TCALL_ITEM_USER)
-            return true;
+        if (!some || item->kind == TCALL_ITEM_USER)
+            return some;
     }
 }
 
