@@ -12691,7 +12691,8 @@ static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
 /* Does the item belong to the phase that is on? */
 static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
 {
-    t->called = t->called || item->kind == TCALL_ITEM_CALL;
+    if (item->kind == TCALL_ITEM_CALL)
+        t->called = true;
     switch (item->kind) {
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
