@@ -77,77 +77,77 @@ extern "C" {
  * gives.
  */
 
-/* X(name, code, text): code is for machines and stable, text is for the model
- * or the developer; where it is empty the code says it all. */
-#define TCALL_ERRORS(X)                                         \
-    X(AGAIN, "again", "")                                       \
-    X(MEMORY, "memory", "block too small")                      \
-    X(USAGE, "usage", "wrong use")                              \
-    X(TRUNCATED, "truncated", "the text ends too early")        \
-    X(BARE_WORD, "bare-word", "")                               \
-    X(BAD_VALUE, "bad-value", "")                               \
-    X(MISSING_COMMA, "missing-comma", "")                       \
-    X(MISSING_COLON, "missing-colon", "")                       \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma", "")  \
-    X(BAD_ESCAPE, "bad-escape", "")                             \
-    X(BAD_KEY, "bad-key", "a key must be a string")             \
-    X(BRACKETS, "bracket-mismatch", "")                         \
-    X(TRAILING, "trailing-data", "")                            \
-    X(MULTIPLE, "multiple-values", "")                          \
-    X(NOT_OBJECT, "root-not-object", "must be one JSON object") \
-    X(NUL, "nul", "")                                           \
-    X(UTF8, "utf-8", "")                                        \
-    X(DUPLICATE, "duplicate-key", "")                           \
-    X(DEPTH, "depth", "")                                       \
-    X(RANGE, "range", "")                                       \
-    X(BUDGET, "budget", "too many steps to check")              \
-    X(SCHEMA, "schema", "unusable schema")                      \
-    X(INVALID, "invalid", "arguments do not fit the schema")    \
-    X(TOOL, "tool", "wrong tool definition")                    \
-    X(UNKNOWN, "unknown-tool", "")                              \
-    X(DENIED, "denied", "")                                     \
-    X(APPROVAL, "approval", "waits for approval")               \
-    X(FAILED, "failed", "the tool failed")                      \
-    X(CUT, "cut", "cut off: send it again")                     \
-    X(PROVIDER, "provider", "the provider reports an error")    \
-    X(REQUEST, "request", "the request was refused")            \
-    X(NOT_FOUND, "not-found", "no such model or address")       \
-    X(CONTEXT, "context", "conversation too long")              \
-    X(REFUSED, "refused", "the content was refused")            \
-    X(OVERLOAD, "overload", "provider overloaded: wait")        \
-    X(AUTH, "auth", "the key was refused")                      \
-    X(RATE, "rate", "too many requests: wait")                  \
-    X(RESOLVE, "resolve", "unknown host")                       \
-    X(CONNECT, "connect", "host not reached")                   \
-    X(TLS, "tls", "TLS failed")                                 \
-    X(CERTIFICATE, "certificate", "certificate not trusted")    \
-    X(WRONG_HOST, "wrong-host", "")                             \
-    X(EXPIRED, "expired", "")                                   \
-    X(NOT_YET, "not-yet-valid", "")                             \
-    X(CLOCK, "clock-not-set", "")                               \
-    X(ENTROPY, "no-entropy", "")                                \
-    X(TIMEOUT, "timeout", "")                                   \
-    X(CLOSED, "closed", "connection ended too early")           \
-    X(PROTOCOL, "protocol", "against the protocol")             \
-    X(LIMIT, "limit", "a limit was reached")                    \
-    X(CANCELLED, "cancelled", "")                               \
-    X(ABORTED, "aborted", "")                                   \
-    X(SERVICE, "service", "a service is missing")               \
-    X(OUTPUT, "output", "output does not fit its schema")       \
-    X(TWICE, "twice", "has run before: runs only once")         \
-    X(LOOP, "loop", "")                                         \
-    X(STALE, "stale", "has changed: read it again")             \
-    X(UNREAD, "unread", "read it first")
+/* X(name, text): text is for the model or the developer. Its last word is the
+ * code, which is for machines and stable. */
+#define TCALL_ERRORS(X)                                       \
+    X(AGAIN, "again")                                         \
+    X(MEMORY, "block out of memory")                          \
+    X(USAGE, "wrong usage")                                   \
+    X(TRUNCATED, "text truncated")                            \
+    X(BARE_WORD, "bare-word")                                 \
+    X(BAD_VALUE, "bad-value")                                 \
+    X(MISSING_COMMA, "missing-comma")                         \
+    X(MISSING_COLON, "missing-colon")                         \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
+    X(BAD_ESCAPE, "bad-escape")                               \
+    X(BAD_KEY, "a key must be a string: bad-key")             \
+    X(BRACKETS, "bracket-mismatch")                           \
+    X(TRAILING, "trailing-data")                              \
+    X(MULTIPLE, "multiple-values")                            \
+    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
+    X(NUL, "nul")                                             \
+    X(UTF8, "utf-8")                                          \
+    X(DUPLICATE, "duplicate-key")                             \
+    X(DEPTH, "depth")                                         \
+    X(RANGE, "range")                                         \
+    X(BUDGET, "too many steps: budget")                       \
+    X(SCHEMA, "unusable schema")                              \
+    X(INVALID, "does not fit the schema: invalid")            \
+    X(TOOL, "wrongly defined tool")                           \
+    X(UNKNOWN, "unknown-tool")                                \
+    X(DENIED, "denied")                                       \
+    X(APPROVAL, "waits for approval")                         \
+    X(FAILED, "the tool failed")                              \
+    X(CUT, "send it again, it was cut")                       \
+    X(PROVIDER, "error of the provider")                      \
+    X(REQUEST, "refused request")                             \
+    X(NOT_FOUND, "model or address not-found")                \
+    X(CONTEXT, "too long for the context")                    \
+    X(REFUSED, "content refused")                             \
+    X(OVERLOAD, "wait: provider overload")                    \
+    X(AUTH, "key refused: auth")                              \
+    X(RATE, "wait: over the request rate")                    \
+    X(RESOLVE, "host does not resolve")                       \
+    X(CONNECT, "host does not connect")                       \
+    X(TLS, "no secure connection: tls")                       \
+    X(CERTIFICATE, "untrusted certificate")                   \
+    X(WRONG_HOST, "wrong-host")                               \
+    X(EXPIRED, "expired")                                     \
+    X(NOT_YET, "not-yet-valid")                               \
+    X(CLOCK, "clock-not-set")                                 \
+    X(ENTROPY, "no-entropy")                                  \
+    X(TIMEOUT, "timeout")                                     \
+    X(CLOSED, "connection ended too early: closed")           \
+    X(PROTOCOL, "against the protocol")                       \
+    X(LIMIT, "reached a limit")                               \
+    X(CANCELLED, "cancelled")                                 \
+    X(ABORTED, "aborted")                                     \
+    X(SERVICE, "missing service")                             \
+    X(OUTPUT, "does not fit its schema: output")              \
+    X(TWICE, "ran before, must not run twice")                \
+    X(LOOP, "loop")                                           \
+    X(STALE, "has changed, read it again: stale")             \
+    X(UNREAD, "read it first: unread")
 
 enum {
-#define TCALL_X_(name, code, text) TCALL_I_##name,
+#define TCALL_X_(name, text) TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_I_COUNT
 };
 
 enum {
-#define TCALL_X_(name, code, text) TCALL_E_##name = -1 - TCALL_I_##name,
+#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_OK = 0
@@ -163,7 +163,8 @@ typedef struct tcall_str {
 tcall_str tcall_str_of(const char *text);
 bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* The code ("truncated") and the text of an error; anything >= 0 is "ok". */
+/* The code ("truncated") and the text of an error ("text truncated"); anything
+ * >= 0 is "ok". */
 const char *tcall_error_code(int error);
 const char *tcall_error_text(int error);
 
@@ -1223,12 +1224,17 @@ struct tcall_ranking_;
 /* Made by tcall_pick_index. */
 typedef struct tcall_index tcall_index;
 struct tcall_query_;
-struct tcall_record_;
+struct tcall_entry_;
+struct tcall_row_;
 struct tcall_index { /* private */
-    const uint32_t *words;
-    size_t tools;
-    void (*read)(struct tcall_query_ *q, const tcall_index *index, size_t tool,
-                 struct tcall_record_ *r);
+    size_t tools, synonym_count;
+    uint32_t row_count;
+    const uint32_t *synonyms;
+    const struct tcall_row_ *rows;
+    const struct tcall_entry_ *words;
+    const uint32_t *postings;
+    void (*widen)(struct tcall_query_ *q, const tcall_index *index);
+    void (*read)(struct tcall_ranking_ *k);
 };
 
 /* Zero is the default of each. */
@@ -1315,9 +1321,14 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
 int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
                       const tcall_pick_opts *opts, const tcall_picked *picks,
                       int count);
-/* Builds an index of all tools in the block, for good: 8 bytes for each
- * different word of a tool. Picks are the same with it, only faster. Call it
- * before the agent is set up. */
+/* Builds an index of all tools in the block, for good. Picks are the same with
+ * it, only faster; it is read where the block has the 20 bytes for each tool.
+ * It takes 4 bytes for each different word of a tool, 20 for each different
+ * word of all, 12 for each tool and each half KB of text, and 3.4 KB for the
+ * synonyms: of hundreds of tools about half as much as their texts, of few or
+ * short ones up to twice as much. Call it before the agent is set up.
+ * TCALL_E_MEMORY: block.need is what suffices; TCALL_E_USAGE: more than 65535
+ * tools. */
 int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
@@ -2367,28 +2378,25 @@ static const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
-static const char tcall_errors_[] =
-#define TCALL_X_(name, code, text) code "\0" text "\0"
-    TCALL_ERRORS(TCALL_X_)
-#undef TCALL_X_
-    ;
-
-static const char *tcall_error_part_(int error, int part)
+const char *tcall_error_text(int error)
 {
-    if (error >= 0 || error < -TCALL_I_COUNT)
-        return error < 0 ? "?" : "ok";
-    return tcall_nth_(tcall_errors_, 2 * (-1 - error) + part);
+#define TCALL_X_(name, text) text "\0"
+    static const char texts[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
+    if (error > TCALL_OK)
+        error = TCALL_OK;
+    if (error < -TCALL_I_COUNT)
+        error = -1 - TCALL_I_COUNT;
+    return tcall_nth_(texts, -error);
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_error_part_(error, 0);
-}
-
-const char *tcall_error_text(int error)
-{
-    const char *text = tcall_error_part_(error, 1);
-    return *text ? text : tcall_error_part_(error, 0);
+    const char *p = tcall_error_text(error), *code = p;
+    for (; *p; p++)
+        if (*p == ' ')
+            code = p + 1;
+    return code;
 }
 
 static inline bool tcall_is_digit_(char c)
@@ -4570,7 +4578,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
 {
     const char *end = n ? p + n : p;
     while (p < end) {
-        static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+        static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
         char out[6] = {'\\', 'u', '0', '0', '0', '0'};
         for (;;) {
@@ -4584,11 +4592,11 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, run, (size_t)(p - run));
         if (p == end)
             break;
-        at = *p ? strchr(from, *p) : NULL;
+        at = *p ? strchr(pairs, *p) : NULL;
         if (*p & 0x80) {
             memcpy(out + 2, "fffd", 4);
         } else if (at) {
-            out[1] = to[at - from];
+            out[1] = at[1];
         } else {
             out[4] = (char)('0' + (*p >> 4));
             out[5] = "0123456789abcdef"[*p & 15];
@@ -4767,12 +4775,12 @@ static void tcall_write_scalar_(tcall_writer *w, const char *text,
 }
 
 /* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one, in two bits. */
+ * one around it; flags remembers that of each open one. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[(TOOLCALL_MAX_DEPTH + 3) / 4] = {0}, *bits;
+    uint8_t flags[TOOLCALL_MAX_DEPTH];
     const tcall_tok *t = value.tok;
-    int depth = 0, at;
+    int depth = 0;
     if (!t)
         return tcall_write_null(w);
     for (;; t++) {
@@ -4780,9 +4788,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         if (type >= TCALL_ARRAY) {
             tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
             if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                at = depth % 4 * 2;
-                bits = &flags[depth++ / 4];
-                *bits = (uint8_t)((*bits & ~(3 << at)) | (f >> 3 & 3) << at);
+                flags[depth++] = (uint8_t)f;
                 continue;
             }
             tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
@@ -4797,8 +4803,7 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
         }
         while (depth && f & TCALL_LAST_) {
             tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            depth--;
-            f = flags[depth / 4] >> depth % 4 * 2 << 3;
+            f = flags[--depth];
         }
         if (!depth)
             return w->error;
@@ -6931,14 +6936,13 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
 
 /* What is wrong with a row but for its schemas: bits, and their words. */
 static const char tcall_row_faults_[] =
-    "the name must be 1 to 64 of A-Z a-z 0-9 _ - and begin with a letter or "
-    "_\0"
+    "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
-    "has no run function\0"
-    "has fields: set bind to tcall_bind\0"
-    "has output: set check_output to tcall_check_output\0"
-    "has hooks: set run_hooks to tcall_run_hooks\0"
-    "has no schema: set parameters, or allow_no_schema";
+    "run is missing\0"
+    "fields need bind: tcall_bind\0"
+    "output needs check_output: tcall_check_output\0"
+    "hooks need run_hooks: tcall_run_hooks\0"
+    "parameters or allow_no_schema is missing";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -7127,9 +7131,10 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
         *at = listener->next;
 }
 
-static void tcall_tell_call_(tcall *tc, const tcall_call *call,
-                             tcall_event_kind kind, tcall_str text)
+static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
+                             tcall_str text)
 {
+    tcall *tc = call->cx.tc;
     tcall_event event;
     if (!tc->desc.on_event && !tc->listeners)
         return;
@@ -7179,58 +7184,58 @@ static const uint8_t tcall_pick_weights_[TCALL_IN_COUNT_][3] = {
 /* The sums that a record tells apart. */
 static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* Words that say nothing about what is wanted, by their length: the upper half
- * of their hashes, since the words would take twice the flash. A word that is
- * none of them is taken for one once in two thousand times; no English one of
- * tens of thousands is. Words that tell a device what to do (on, off, up, down,
- * next, all) are none. */
+/* Words that say nothing about what is wanted, by their length: their number,
+ * and the upper half of their hashes, since the words would take twice the
+ * flash. A word that is none of them is taken for one once in two thousand
+ * times; no English one of tens of thousands is. Words that tell a device what
+ * to do (on, off, up, down, next, all) are none. */
 enum { TCALL_PICK_STOPS_ = 12 }; /* letters of the longest */
 static const uint16_t tcall_pick_stop_[] = {
     /* a d e g i m s t */
-    0xE40C, 0xE10C, 0xE00C, 0xE20C, 0xEC0C, 0xE80C, 0xF60C, 0xF10C, 0,
+    8, 0xE40C, 0xE10C, 0xE00C, 0xE20C, 0xEC0C, 0xE80C, 0xF60C, 0xF10C,
     /* am an as at be by do he hi if im in is it ll me my no of ok or re so to
        us ve we */
-    0x4024, 0x4124, 0x5E25, 0x5725, 0x382B, 0x542B, 0x621C, 0x5C3A, 0x683A,
+    27, 0x4024, 0x4124, 0x5E25, 0x5725, 0x382B, 0x542B, 0x621C, 0x5C3A, 0x683A,
     0x3938, 0x4038, 0x4138, 0x4E38, 0x4738, 0x4531, 0x682E, 0x4C2D, 0x6236,
-    0x6934, 0x6634, 0x5D34, 0x5854, 0x4252, 0x4245, 0x4643, 0x4849, 0x5C47, 0,
+    0x6934, 0x6634, 0x5D34, 0x5854, 0x4252, 0x4245, 0x4643, 0x4849, 0x5C47,
     /* and any are but can did don etc for had has her hey him his how its ive
        let may nor not now our per she the too use via was way who why yes you
        */
-    0x0F29, 0x2C29, 0x406F, 0x60D5, 0xF074, 0xD762, 0xED68, 0x8D9C, 0xACF3,
+    36, 0x0F29, 0x2C29, 0x406F, 0x60D5, 0xF074, 0xD762, 0xED68, 0x8D9C, 0xACF3,
     0xE2BE, 0xEDBF, 0xF4B4, 0xFFB4, 0x0BD2, 0xFDD2, 0x01C3, 0x80F8, 0x96FD,
     0x506B, 0xD6A2, 0x23B1, 0x29B1, 0x28B1, 0xA91A, 0x6B4B, 0xE92D, 0xB40E,
-    0x9E10, 0x5791, 0x6912, 0x16E2, 0x1CE2, 0x2AF4, 0x18F4, 0x4E9F, 0x50B8, 0,
+    0x9E10, 0x5791, 0x6912, 0x16E2, 0x1CE2, 0x2AF4, 0x18F4, 0x4E9F, 0x50B8,
     /* able also been best both does done each from give good have help here
        into just know lets like look make mine more most must need next okay
        once only same some soon such sure tell than that them then they this
        used very want ways well were what when whom will with your */
-    0xDD2C, 0xCEC7, 0xA65B, 0x9C7F, 0xEA81, 0x20DC, 0x26F3, 0x147A, 0x95CD,
+    54, 0xDD2C, 0xCEC7, 0xA65B, 0x9C7F, 0xEA81, 0x20DC, 0x26F3, 0x147A, 0x95CD,
     0x994C, 0xFA60, 0xF5CE, 0x3871, 0x213B, 0x2F91, 0x8F25, 0x464B, 0x2176,
     0x0BE7, 0xE6EF, 0xE18C, 0x7E89, 0xE855, 0xFB53, 0xC508, 0x72EA, 0x5CB6,
     0xBA9E, 0x9188, 0x9D9E, 0xCD0C, 0xF361, 0xE85A, 0x2622, 0x1EFB, 0xC617,
     0xE518, 0xCB18, 0xE422, 0xE522, 0xD822, 0xDA2B, 0x6A78, 0xED35, 0x8B2C,
-    0x9005, 0xF4B5, 0xC7EB, 0x856E, 0x7F77, 0x805F, 0x1010, 0x0C4A, 0x00F0, 0,
+    0x9005, 0xF4B5, 0xC7EB, 0x856E, 0x7F77, 0x805F, 0x1010, 0x0C4A, 0x00F0,
     /* about after again based being could doing every first given great hello
        might needs other shall thank their there these thing third those using
        wants where which whose would */
-    0xB323, 0x1B6E, 0xB33F, 0x1E3E, 0x6A43, 0x2DB6, 0x9CD7, 0x094E, 0x4881,
+    29, 0xB323, 0x1B6E, 0xB33F, 0x1E3E, 0x6A43, 0x2DB6, 0x9CD7, 0x094E, 0x4881,
     0xC4EB, 0xFB13, 0x4F9F, 0x2D9C, 0x8539, 0xC87D, 0xC67E, 0x1659, 0xCBFD,
     0xB8EB, 0xD4EE, 0x78C7, 0x69F9, 0xF8AA, 0x69CE, 0x725F, 0x056C, 0x08D2,
-    0xD599, 0x7AC4, 0,
+    0xD599, 0x7AC4,
     /* anyone before during having kindly lastly please second should thanks
        things */
-    0xEFB0, 0x3845, 0x7BB4, 0xDAEC, 0xC84F, 0xCEB3, 0x4DD5, 0xABF8, 0xC5C2,
-    0xBEED, 0x9E7A, 0,
+    11, 0xEFB0, 0x3845, 0x7BB4, 0xDAEC, 0xC84F, 0xCEB3, 0x4DD5, 0xABF8, 0xC5C2,
+    0xBEED, 0x9E7A,
     /* another because between finally looking related someone through */
-    0x2317, 0xE330, 0xA4EE, 0x9C0C, 0x5506, 0xEE3C, 0xB450, 0xFD8F, 0,
+    8, 0x2317, 0xE330, 0xA4EE, 0x9C0C, 0x5506, 0xEE3C, 0xB450, 0xFD8F,
     /* anything moreover */
-    0xB273, 0x4AC3, 0,
+    2, 0xB273, 0x4AC3,
     /* following regarding something */
-    0x9720, 0xD4A9, 0x7E47, 0, 0,
+    3, 0x9720, 0xD4A9, 0x7E47, 0,
     /* furthermore */
-    0x7DC4, 0,
+    1, 0x7DC4,
     /* additionally */
-    0x234C, 0};
+    1, 0x234C};
 
 #ifndef TOOLCALL_NO_SYNONYMS
 /* Arrays, since linkers drop those that nobody names, unlike bare texts. */
@@ -7707,8 +7712,9 @@ static void tcall_split_key_(tcall_split_ *t)
 static unsigned tcall_pick_letters_(const char *word, size_t n)
 {
     const unsigned char *w = (const unsigned char *)word;
-    unsigned letters;
-    w += *w >= 0x80;
+    unsigned letters, skip = *w >= 0x80;
+    w += skip;
+    n -= skip;
     letters = w[0] & 31u;
     if (n > 1)
         letters |= (w[1] & 31u) << 5;
@@ -7894,11 +7900,11 @@ static bool tcall_pick_stops_(const tcall_split_ *t)
     unsigned n;
     if (t->n > TCALL_PICK_STOPS_)
         return false;
-    for (n = 1; n < t->n; n += !*p++)
-        ;
-    while (*p && *p != hash)
+    for (n = 1; n < t->n; n++)
+        p += 1 + *p;
+    for (n = *p++; n > 0 && *p != hash; n--)
         p++;
-    return *p != 0;
+    return n > 0;
 }
 
 /* What one tool says of the words of the input: three bits each, a level; its
@@ -8037,9 +8043,8 @@ static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
     }
 }
 
-/* Counts a word that a tool has so many times; true when it is a key. */
-static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
-                             unsigned times)
+/* Counts a word of a tool; true when it is a key. */
+static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -8051,17 +8056,10 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where,
         if (q->own[term] + q->like[term] == 0)
             q->hit[q->hits++] = (uint8_t)term;
         if (*sum < 100)
-            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak] * times);
+            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak]);
         hit = true;
     }
     return hit;
-}
-
-static bool tcall_query_word_(tcall_query_ *q, uint32_t stem, uint32_t prefix,
-                              unsigned where, unsigned times)
-{
-    return tcall_query_hit_(q, stem, where, times) ||
-           (prefix && tcall_query_hit_(q, prefix, where, times));
 }
 
 enum { TCALL_PICK_TEXTS_ = 5 };
@@ -8101,94 +8099,14 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
         unsigned where = tcall_pick_text_(t, tool, text);
         t->begin = q->letters;
         while (tcall_split_next_(t))
-            if (tcall_query_word_(q, t->stem, t->prefix, where, 1))
+            if (tcall_query_hit_(q, t->stem, where) ||
+                (t->prefix && tcall_query_hit_(q, t->prefix, where)))
                 asked += where == TCALL_IN_NAME_;
         length += tcall_pick_weights_[where][2] * t->longer;
         if (where == TCALL_IN_NAME_)
             name = t->words;
     }
     tcall_record_close_(r, length, name, asked);
-}
-
-/* The same from an index. Of each tool it has its length, the words of its name
- * and two numbers for each other word: 20 bits of the hash of the stem, the
- * letters, where it stands; 20 bits of the prefix, how many times it stands
- * there. */
-static void tcall_query_index_(tcall_query_ *q, const tcall_index *index,
-                               size_t tool, tcall_record_ *r)
-{
-    const uint32_t *p = index->words + index->words[tool];
-    const uint32_t *end = index->words + index->words[tool + 1];
-    unsigned head = *p, asked = 0;
-    for (p++; p < end; p += 2) {
-        unsigned letters = *p >> 2 & 0x3FF, where = *p & 3;
-        if (tcall_pick_bit_(q->letters, letters) &&
-            tcall_query_word_(q, p[0], p[1] & TCALL_SLOT_HASH_, where,
-                              p[1] & ~TCALL_SLOT_HASH_))
-            asked += where == TCALL_IN_NAME_;
-    }
-    tcall_record_close_(r, head >> 8, head & 0xFF, asked);
-}
-
-/* Adds a word from first on to the words of a tool; returns their end. A word
- * that stands among the last ones already is only counted, but for names; more
- * than twelve times weigh the same. */
-static size_t tcall_index_add_(uint32_t *words, size_t room, size_t first,
-                               size_t end, const tcall_split_ *t,
-                               unsigned where)
-{
-    uint32_t word = (t->stem & TCALL_SLOT_HASH_) | t->letters << 2 | where;
-    size_t at = end;
-    if (end + 2 > room)
-        return end + 2; /* to say how many are needed */
-    while (where != TCALL_IN_NAME_ && at > first && end - at < 128) {
-        at -= 2;
-        if (words[at] == word) {
-            words[at + 1] += (words[at + 1] & ~TCALL_SLOT_HASH_) < 12;
-            return end;
-        }
-    }
-    words[end] = word;
-    words[end + 1] = (t->prefix & TCALL_SLOT_HASH_) | 1;
-    return end + 2;
-}
-
-int tcall_pick_index(tcall *tc, tcall_index *index)
-{
-    tcall_block *b = &tc->block;
-    size_t count = tc->desc.tool_count, i;
-    uint32_t *words;
-    size_t used = count + 1, low = b->low, room;
-    memset(index, 0, sizeof *index);
-    tcall_block_grow_(b, (0 - (uintptr_t)tcall_block_gap_(b)) & 3);
-    words = (uint32_t *)(void *)tcall_block_gap_(b);
-    room = tcall_block_free_(b) / 4;
-    for (i = 0; i < count; i++) {
-        size_t head = used++;
-        unsigned length = 0, name = 0, text;
-        tcall_split_ t;
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            unsigned where = tcall_pick_text_(&t, &tc->desc.tools[i], text);
-            while (tcall_split_next_(&t))
-                used = tcall_index_add_(words, room, head + 1, used, &t, where);
-            length += tcall_pick_weights_[where][2] * t.longer;
-            if (where == TCALL_IN_NAME_)
-                name = t.words;
-        }
-        if (head < room) {
-            words[i] = (uint32_t)head;
-            words[i + 1] = (uint32_t)used;
-            words[head] = length << 8 | (name & 0xFF);
-        }
-    }
-    if (!tcall_block_grow_(b, (used * 4 + 7) & ~(size_t)7)) {
-        b->low = low;
-        return TCALL_E_MEMORY;
-    }
-    index->words = words;
-    index->tools = count;
-    index->read = tcall_query_index_;
-    return TCALL_OK;
 }
 
 /* ---- ranking */
@@ -8255,12 +8173,8 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
                                   tcall_record_ *r, bool count)
 {
     tcall_query_ *q = k->q;
-    const tcall_index *index = k->opts->index;
     memset(r, 0, sizeof *r);
-    if (index)
-        index->read(q, index, tool, r);
-    else
-        tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
+    tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
     while (q->hits > 0) {
         unsigned t = q->hit[--q->hits], level = 7;
         unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
@@ -8341,13 +8255,16 @@ static void tcall_ranking_prepare_(tcall_ranking_ *k)
     uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0, most = 0;
     unsigned t, c;
     size_t i;
-    for (i = 0; tcall_ranking_next_(k, &i); i++) {
-        if (k->records)
-            at = &k->records[i];
-        tcall_ranking_record_(k, i, at, true);
-        q->lengths += tcall_record_length_(at) * 16;
-        k->tools++;
-    }
+    if (k->records && k->opts->index)
+        k->opts->index->read(k);
+    else
+        for (i = 0; tcall_ranking_next_(k, &i); i++) {
+            if (k->records)
+                at = &k->records[i];
+            tcall_ranking_record_(k, i, at, true);
+            q->lengths += tcall_record_length_(at) * 16;
+            k->tools++;
+        }
     for (t = 0; t < q->terms; t++) {
         unsigned rare = tcall_query_rare_(q, t, k->tools);
         q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
@@ -8401,7 +8318,8 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     k->input = input;
     k->max = opts->max ? opts->max : 3;
     all = size + tc->desc.tool_count * sizeof(tcall_record_);
-    if ((opts->index && opts->index->tools != tc->desc.tool_count) ||
+    if ((opts->index && (opts->index->tools != tc->desc.tool_count ||
+                         !opts->index->row_count)) ||
         (opts->scorer_count && !opts->mix))
         return TCALL_E_USAGE;
     if (!tcall_block_room_(b, size))
@@ -8415,8 +8333,10 @@ static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
     if (opts->timeout_ms && tc->desc.now_ms)
         k->started = tc->desc.now_ms(tc->desc.user);
     tcall_query_read_(k->q, input);
+    if (!synonyms && opts->index)
+        opts->index->widen(k->q, opts->index);
 #ifndef TOOLCALL_NO_SYNONYMS
-    if (!synonyms)
+    else if (!synonyms)
         synonyms = tcall_synonyms;
 #endif
     for (; synonyms && *synonyms; synonyms++)
@@ -8541,7 +8461,8 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                       : tcall_ranking_fill_(&k, picks, 0, k.max, false);
     count = k.late ? tcall_ranking_fill_(&k, picks, 0, k.max, false)
                    : tcall_ranking_cut_(&k, picks, count);
-    count = tcall_ranking_fill_(&k, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_fill_(&k, picks, count, max, true);
     if (opts->stable)
         tcall_picks_sort_(picks, count);
     tcall_tell_picks_(tc, picks, count);
@@ -8597,6 +8518,345 @@ int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
         }
     }
     return count;
+}
+
+/* ---- an index, linked only where one is built
+ *
+ * Each different word of the tools with the tools that have it. So a query
+ * reads what is said of its keys, and nothing of other words; the words of all
+ * synonyms are hashed already. */
+
+/* A word. It is in two chains, of words whose stems, and whose prefixes, fall
+ * into the same row. Its postings follow those of the word before it. */
+enum { TCALL_BY_STEM_, TCALL_BY_PREFIX_ };
+typedef struct tcall_entry_ {
+    uint32_t hash[2]; /* 20 bits, and the letters; 20 bits and 1, or 0: none */
+    uint32_t next[2]; /* 1 more than the number of a word, 0: none */
+    uint32_t end;     /* of its postings */
+} tcall_entry_;
+
+/* Where chains begin, and what is known of a tool. */
+typedef struct tcall_row_ {
+    uint32_t first[2];
+    uint16_t length; /* in quarters of a word */
+    uint16_t name;   /* words of it */
+} tcall_row_;
+
+/* A posting, of a tool that has a word: its number, what that counts by as the
+ * word itself and as a synonym, no more than matters, and how often its name
+ * has the word. */
+#define TCALL_POST_TOOL_(p) (0xFFFF & (p))
+#define TCALL_POST_OWN_(p)  ((p) >> 16 & 31)
+#define TCALL_POST_LIKE_(p) ((p) >> 21 & 3)
+#define TCALL_POST_NAME_(p) ((p) >> 23)
+#define TCALL_OWN_MAX_      16u
+#define TCALL_LIKE_MAX_     3u
+
+/* As tcall_query_synonyms_. */
+static void tcall_index_widen_(tcall_query_ *q, const tcall_index *index)
+{
+    const uint32_t *word = index->synonyms, *w;
+    const uint32_t *end = word + index->synonym_count;
+    for (; word < end; word++) {
+        int term;
+        if (!tcall_pick_bit_(q->letters, *word >> 2 & 0x3FF))
+            continue;
+        term = tcall_query_term_(q, *word);
+        if (term < 0)
+            continue;
+        for (w = word; !(*w & 1); w--)
+            ;
+        do {
+            q->words.letters = *w >> 2 & 0x3FF;
+            if (tcall_query_term_(q, *w) != term)
+                tcall_query_add_(q, *w, (uint32_t)term | TCALL_SLOT_WEAK_);
+        } while (++w < end && !(*w & 1));
+    }
+}
+
+/* While the index is read, record.length has this bit for a tool that may be
+ * picked; the others are what it has of the word at hand. */
+#define TCALL_RECORD_FREE_ 0x80u
+
+/* What is done with the postings of a key. First synonyms and the like are
+ * added to the levels, up to three, which those tell apart; then the word
+ * itself is, when it is summed up, since more than one can have its hash. */
+enum { TCALL_INDEX_LIKE_, TCALL_INDEX_SUM_, TCALL_INDEX_OWN_ };
+
+/* The level of each sum: tcall_pick_levels_ the other way round. */
+static const uint8_t tcall_index_levels_[TCALL_OWN_MAX_ * 2 + TCALL_LIKE_MAX_] =
+    {0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7,
+     7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+
+static void tcall_index_word_(tcall_ranking_ *k, const tcall_entry_ *w,
+                              unsigned t, int what, bool names)
+{
+    const tcall_index *index = k->opts->index;
+    const uint32_t *p = index->postings + (w > index->words ? w[-1].end : 0);
+    const uint32_t *end = index->postings + w->end;
+    uint16_t *any = &k->q->any[t], *exact = &k->q->exact[t];
+    for (; p < end; p++) {
+        tcall_record_ *r = &k->records[TCALL_POST_TOOL_(*p)];
+        uint16_t *levels = &r->levels[t / 5], counts = r->length >> 7;
+        unsigned at = t % 5 * 3, level = *levels >> at & 7, sum;
+        unsigned own = r->length & ~TCALL_RECORD_FREE_;
+        if (names)
+            r->name = (uint8_t)(r->name + TCALL_POST_NAME_(*p));
+        if (what == TCALL_INDEX_SUM_) {
+            if (own < TCALL_OWN_MAX_)
+                r->length = (uint8_t)(r->length + TCALL_POST_OWN_(*p));
+            continue;
+        }
+        if (what == TCALL_INDEX_LIKE_) {
+            sum = level + TCALL_POST_LIKE_(*p);
+            sum = sum < TCALL_LIKE_MAX_ ? sum : TCALL_LIKE_MAX_;
+        } else if (own > 0) {
+            sum = level + own;
+            r->length = (uint8_t)(r->length - own);
+            *exact = (uint16_t)(*exact + counts);
+        } else
+            continue;
+        if (level == 0)
+            *any = (uint16_t)(*any + counts);
+        level ^= tcall_index_levels_[sum];
+        *levels = (uint16_t)(*levels ^ level << at);
+    }
+}
+
+/* All words that have the key in a slot: as their stem, or, where that is no
+ * key itself, as their prefix. */
+static void tcall_index_key_(tcall_ranking_ *k, unsigned at, int what)
+{
+    const tcall_index *index = k->opts->index;
+    tcall_query_ *q = k->q;
+    uint32_t slot = q->slot[at], n;
+    const tcall_row_ *row = &index->rows[(slot >> 12) % index->row_count];
+    unsigned first = slot >> 12, by, home;
+    bool names;
+    tcall_query_find_(q, slot, &first); /* words of a name count but once */
+    names = (first - at) % TCALL_PICK_SLOTS_ == 1 && what != TCALL_INDEX_OWN_;
+    for (by = TCALL_BY_STEM_; by <= TCALL_BY_PREFIX_; by++)
+        for (n = row->first[by]; n > 0; n = index->words[n - 1].next[by]) {
+            const tcall_entry_ *w = &index->words[n - 1];
+            uint32_t stem = w->hash[TCALL_BY_STEM_];
+            home = stem >> 12;
+            if (((w->hash[by] ^ slot) & TCALL_SLOT_HASH_) == 0 &&
+                tcall_pick_bit_(q->letters, stem & 0x3FF) &&
+                (by == TCALL_BY_STEM_ || !tcall_query_find_(q, stem, &home)))
+                tcall_index_word_(k, w, slot & TCALL_SLOT_TERM_, what, names);
+        }
+}
+
+/* Makes the records of all tools, and counts those that have a term. */
+static void tcall_index_read_(tcall_ranking_ *k)
+{
+    tcall_query_ *q = k->q;
+    const tcall_row_ *row = k->opts->index->rows;
+    tcall_record_ *r = k->records, *end = r + k->tc->desc.tool_count;
+    unsigned at;
+    size_t i;
+    memset(r, 0, (size_t)(end - r) * sizeof *r);
+    for (i = 0; tcall_ranking_next_(k, &i); i++, k->tools++)
+        r[i].length = TCALL_RECORD_FREE_;
+    if (k->late)
+        return;
+    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
+        if (q->slot[at] & TCALL_SLOT_WEAK_)
+            tcall_index_key_(k, at, TCALL_INDEX_LIKE_);
+    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
+        if (q->slot[at] && !(q->slot[at] & TCALL_SLOT_WEAK_)) {
+            tcall_index_key_(k, at, TCALL_INDEX_SUM_);
+            tcall_index_key_(k, at, TCALL_INDEX_OWN_);
+        }
+    for (; r < end; r++, row++)
+        if (r->length) {
+            tcall_record_close_(r, row->length, row->name, r->name);
+            q->lengths += tcall_record_length_(r) * 16;
+        }
+}
+
+/* An index that is being built: a first pass counts the postings of each word,
+ * a second one writes them. */
+typedef struct tcall_indexing_ {
+    tcall_block *block;
+    size_t missing; /* bytes, if any */
+    tcall_row_ *rows;
+    uint32_t row_count;
+    tcall_entry_ *words;
+    uint32_t count;     /* of words */
+    uint32_t *postings; /* NULL: first pass */
+    uint32_t posted;    /* what it counts */
+    uint32_t tool;
+} tcall_indexing_;
+
+/* Memory behind what was taken before; NULL where some is missing. */
+static void *tcall_index_take_(tcall_indexing_ *m, size_t n)
+{
+    void *at = tcall_block_gap_(m->block);
+    if (m->missing || !tcall_block_grow_(m->block, n)) {
+        m->missing += n;
+        return NULL;
+    }
+    return memset(at, 0, n);
+}
+
+/* The word, which is added if it is new; NULL where memory is missing. */
+static tcall_entry_ *tcall_index_find_(tcall_indexing_ *m,
+                                       const tcall_split_ *t)
+{
+    uint32_t stem = (t->stem & TCALL_SLOT_HASH_) | t->letters;
+    uint32_t prefix = t->prefix ? (t->prefix & TCALL_SLOT_HASH_) | 1 : 0;
+    uint32_t *link =
+        m->rows ? m->rows[(stem >> 12) % m->row_count].first : NULL;
+    tcall_entry_ *w;
+    for (; link && *link; link = w->next) {
+        w = &m->words[*link - 1];
+        if (w->hash[TCALL_BY_STEM_] == stem &&
+            w->hash[TCALL_BY_PREFIX_] == prefix)
+            return w;
+    }
+    w = (tcall_entry_ *)tcall_index_take_(m, sizeof *w);
+    if (!w || !link)
+        return NULL;
+    *link = ++m->count;
+    w->hash[TCALL_BY_STEM_] = stem;
+    w->hash[TCALL_BY_PREFIX_] = prefix;
+    return w;
+}
+
+/* Adds a word of the tool at hand. In place of the second chain, which is made
+ * at last, stands 1 more than the tool that had the word before. */
+static void tcall_index_add_(tcall_indexing_ *m, const tcall_split_ *t,
+                             unsigned where)
+{
+    const uint8_t *weight = tcall_pick_weights_[where];
+    tcall_entry_ *w = tcall_index_find_(m, t);
+    uint32_t p = m->tool, own, like;
+    bool again = w && w->next[TCALL_BY_PREFIX_] == p + 1;
+    m->posted += !again;
+    if (!w)
+        return;
+    w->next[TCALL_BY_PREFIX_] = p + 1;
+    w->end += !again;
+    if (!m->postings)
+        return;
+    if (again)
+        p = m->postings[w->end - 1];
+    own = TCALL_POST_OWN_(p) + weight[0];
+    like = TCALL_POST_LIKE_(p) + weight[1];
+    m->postings[w->end - 1] =
+        TCALL_POST_TOOL_(p) |
+        (own < TCALL_OWN_MAX_ ? own : TCALL_OWN_MAX_) << 16 |
+        (like < TCALL_LIKE_MAX_ ? like : TCALL_LIKE_MAX_) << 21 |
+        (TCALL_POST_NAME_(p) + (where == TCALL_IN_NAME_)) << 23;
+}
+
+static void tcall_index_pass_(tcall_indexing_ *m, const tcall_desc *d)
+{
+    for (m->tool = 0; m->tool < d->tool_count; m->tool++) {
+        unsigned length = 0, name = 0, text;
+        tcall_split_ t;
+        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+            unsigned where = tcall_pick_text_(&t, &d->tools[m->tool], text);
+            while (tcall_split_next_(&t))
+                tcall_index_add_(m, &t, where);
+            length += tcall_pick_weights_[where][2] * t.longer;
+            if (where == TCALL_IN_NAME_)
+                name = t.words;
+        }
+        if (m->rows) {
+            m->rows[m->tool].length =
+                (uint16_t)(length < 0xFFFF ? length : 0xFFFF);
+            m->rows[m->tool].name = (uint16_t)name;
+        }
+    }
+}
+
+/* As many numbers as the lines have words: 20 bits of the hash, the letters,
+ * and 1 where a line begins. */
+static size_t tcall_index_synonyms_(tcall_indexing_ *m)
+{
+    size_t n = 0;
+#ifndef TOOLCALL_NO_SYNONYMS
+    const char *const *text = tcall_synonyms;
+    for (; *text; text++) {
+        tcall_split_ t;
+        tcall_split_input_(&t, tcall_str_of(*text)); /* tells lines apart */
+        for (; tcall_split_next_(&t); n++) {
+            uint32_t *word = (uint32_t *)tcall_index_take_(m, sizeof *word);
+            if (word)
+                *word = (t.stem & TCALL_SLOT_HASH_) | t.letters << 2 |
+                        (t.stop || t.words == 1);
+        }
+    }
+#else
+    (void)m;
+#endif
+    return n;
+}
+
+/* A row for each tool and each half KB of text, so that chains are short. */
+static uint32_t tcall_index_rows_(const tcall_desc *d)
+{
+    size_t bytes = 0, i;
+    unsigned text;
+    for (i = 0; i < d->tool_count; i++)
+        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
+            tcall_split_ t;
+            tcall_pick_text_(&t, &d->tools[i], text);
+            bytes += (size_t)(t.end - t.p);
+        }
+    return (uint32_t)(d->tool_count + bytes / 512 + 1);
+}
+
+int tcall_pick_index(tcall *tc, tcall_index *index)
+{
+    tcall_block *b = &tc->block;
+    size_t count = tc->desc.tool_count, low = b->low;
+    tcall_indexing_ m;
+    uint32_t i, posted = 0;
+    memset(index, 0, sizeof *index);
+    memset(&m, 0, sizeof m);
+    if (count > 0xFFFF)
+        return TCALL_E_USAGE;
+    m.block = b;
+    m.row_count = tcall_index_rows_(&tc->desc);
+    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
+    index->synonyms = (uint32_t *)(void *)tcall_block_gap_(b);
+    index->synonym_count = tcall_index_synonyms_(&m);
+    m.rows = (tcall_row_ *)tcall_index_take_(&m, m.row_count * sizeof *m.rows);
+    m.words = (tcall_entry_ *)(void *)tcall_block_gap_(b);
+    tcall_index_pass_(&m, &tc->desc);
+    for (i = 0; i < m.count; i++) {
+        uint32_t n = m.words[i].end;
+        m.words[i].end = posted;
+        m.words[i].next[TCALL_BY_PREFIX_] = 0;
+        posted += n;
+    }
+    m.postings = (uint32_t *)tcall_index_take_(&m, m.posted * sizeof(uint32_t));
+    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
+    if (m.missing) {
+        tcall_block_room_(b, m.missing);
+        b->low = low;
+        return TCALL_E_MEMORY;
+    }
+    tcall_index_pass_(&m, &tc->desc);
+    for (i = 0; i < m.count; i++) {
+        tcall_entry_ *w = &m.words[i];
+        uint32_t prefix = w->hash[TCALL_BY_PREFIX_];
+        tcall_row_ *row = &m.rows[(prefix >> 12) % m.row_count];
+        w->next[TCALL_BY_PREFIX_] = prefix ? row->first[TCALL_BY_PREFIX_] : 0;
+        if (prefix)
+            row->first[TCALL_BY_PREFIX_] = i + 1;
+    }
+    index->tools = count;
+    index->row_count = m.row_count;
+    index->rows = m.rows;
+    index->words = m.words;
+    index->postings = m.postings;
+    index->widen = tcall_index_widen_;
+    index->read = tcall_index_read_;
+    return TCALL_OK;
 }
 
 /* ---- reports, linked only where they are called */
@@ -8971,7 +9231,7 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
-    tcall_tell_call_(tc, call, TCALL_EVENT_REPAIR, call->arguments);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
@@ -9004,6 +9264,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     int r;
     call->mark = tc->block.high;
     call->step = TCALL_STEP_FIND;
+    call->cx.tc = tc;
+    call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
@@ -9021,7 +9283,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
         call->step = TCALL_STEP_DONE;
     call->error = r;
     call->hydrate_ms = tcall_now_(tc) - before;
-    tcall_tell_call_(tc, call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
 
@@ -9039,15 +9301,14 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
         tcall_write_key(w, "errors");
         tcall_write_str(w, call->why);
     } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
+        const char *near = call->arguments.ptr + call->error_at;
         near_len -= call->error_at;
         if (near_len > 24)
-            near_len =
-                tcall_utf8_cut_(call->arguments.ptr + call->error_at, 24);
+            near_len = tcall_utf8_cut_(near, 24);
         tcall_write_key(w, "at");
         tcall_write_int(w, (long)call->error_at);
         tcall_write_key(w, "near");
-        tcall_write_str(
-            w, tcall_slice_(call->arguments.ptr + call->error_at, near_len));
+        tcall_write_str(w, tcall_slice_(near, near_len));
     }
     return w->error;
 }
@@ -9191,12 +9452,12 @@ void *tcall_user(const tcall_ctx *cx)
 
 void tcall_chunk(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_OUTPUT, text);
+    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
 }
 
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_PROGRESS, text);
+    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
 void tcall_cancel(tcall_call *call, int error)
@@ -9206,22 +9467,21 @@ void tcall_cancel(tcall_call *call, int error)
 
 const char *tcall_error_type(int error)
 {
-    static const char names[][11] = {"validation", "permission", "security",
-                                     "user",       "cancelled",  "timeout",
-                                     "system"};
+    static const char names[] =
+        "validation\0permission\0security\0user\0cancelled\0timeout\0system";
     static const signed char types[][2] = {
         {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
         {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
         {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
         {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
         {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
+    /* What reading and checking arguments says, or anything else. */
+    int n = error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? 0 : 6;
     size_t i;
     for (i = 0; i < TCALL_COUNT(types); i++)
         if (types[i][0] == error)
-            return names[types[i][1]];
-    /* What reading and checking arguments says. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? names[0]
-                                                                  : names[6];
+            n = types[i][1];
+    return tcall_nth_(names, n);
 }
 
 /* A copy in the block. */
@@ -9641,7 +9901,7 @@ TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
     case TCALL_AROUND_EXECUTE:
         return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
     case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool->output ? tool->check_output(cx) : TCALL_OK;
+        return tool && tool->output ? tool->check_output(cx) : TCALL_OK;
     default: return TCALL_OK;
     }
 }
@@ -9657,7 +9917,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->ran = TCALL_E_USAGE;
     cx->started = tcall_now_(tc);
-    tcall_tell_call_(tc, call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
 }
 
 static void tcall_failed_(tcall_ctx *cx, int error)
@@ -9868,8 +10128,8 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
 
@@ -9886,19 +10146,24 @@ static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
     return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
 }
 
-/* The bits in cx->held of the hooks of an acquiring stage: of h itself, or
- * those that one which releases has to do with. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, int stage,
-                               const tcall_hook *own)
+static bool tcall_acquires_(const tcall_hook *h)
 {
+    return h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+           h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
+}
+
+/* The bits in cx->held of a hook that acquires, or of those that one which
+ * releases has to do with: the stages of both lie like mirror images. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
+{
+    const int mirror = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
     const tcall_hook *h;
     uint32_t bits = 0, bit = 1;
     size_t i;
     for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
-        if (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-            h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE) {
-            if (h == own || (own->stage != stage && h->stage == stage &&
-                             h->user == own->user))
+        if (tcall_acquires_(h)) {
+            if (h == own ||
+                (h->stage + own->stage == mirror && h->user == own->user))
                 bits |= bit;
             bit <<= 1;
         }
@@ -9914,11 +10179,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
     if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
         h->stage != TCALL_DID_RELEASE_QUOTA)
         return true;
-    bits = tcall_holders_(cx,
-                          h->stage == TCALL_DID_RELEASE_QUOTA
-                              ? TCALL_WILL_ACQUIRE_QUOTA
-                              : TCALL_WILL_ACQUIRE_SEMAPHORE,
-                          h);
+    bits = tcall_holders_(cx, h);
     if (bits && !(cx->held & bits))
         return false;
     bits &= cx->held;
@@ -9966,10 +10227,8 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
     if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
         h->stage != TCALL_AROUND_EXECUTE)
         cx->by = h->name;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        (h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-         h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE)) {
-        uint32_t bits = tcall_holders_(cx, h->stage, h);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(h)) {
+        uint32_t bits = tcall_holders_(cx, h);
         cx->held |= bits;
         if (!bits)
             r = TCALL_E_LIMIT; /* more than 32 of them */
@@ -10007,6 +10266,25 @@ static bool tcall_repeatable_(const tcall_tool *tool)
            (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
+/* The same for a stage whose hooks do not wait. */
+static int tcall_hooks_all_(tcall_ctx *cx, int stage)
+{
+    uint32_t at = 0;
+    return tcall_hooks_(cx, stage, &at);
+}
+
+/* Approval once more, for what WILL_EXECUTE made of the arguments. */
+static int tcall_agreed_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int r = call->error;
+    if (r == TCALL_OK && !call->approved && tcall_must_ask_(call))
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_consent_(cx);
+    return r;
+}
+
 /* One attempt, from where it stands. */
 static int tcall_attempt_(tcall_ctx *cx)
 {
@@ -10023,40 +10301,29 @@ static int tcall_attempt_(tcall_ctx *cx)
         cx->by = NULL;
         cx->inner = 0;
         if (cx->attempt > 1) {
-            tcall_tell_call_(cx->tc, cx->call, TCALL_EVENT_RETRY,
+            tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
                              tcall_slice_(NULL, 0));
-            r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->inner);
-            cx->inner = 0;
+            r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
         }
         cx->phase = TCALL_RUN_WILL_;
     }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        cx->phase == TCALL_RUN_WILL_) {
-        r = tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->phase < TCALL_RUN_BEGIN_) {
+        r = cx->phase == TCALL_RUN_WILL_
+                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner)
+                : tcall_agreed_(cx);
         if (r == TCALL_OK) {
-            cx->phase = TCALL_RUN_CONSENT_;
+            cx->phase++;
             cx->inner = 0;
         }
-    }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-        cx->phase == TCALL_RUN_CONSENT_) {
-        r = cx->call->error;
-        if (r == TCALL_OK && !cx->call->approved && tcall_must_ask_(cx->call))
-            r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = tcall_consent_(cx);
-        if (r == TCALL_OK)
-            cx->phase = TCALL_RUN_BEGIN_;
     }
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->phase = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_) {
-        cx->inner = 0;
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->inner);
-    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
     return cx->ran = r;
 }
 
@@ -10087,8 +10354,7 @@ static int tcall_around_(tcall_ctx *cx)
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = cx->ran;
     if (r < 0 && cx->attempt > 1) {
-        cx->inner = 0;
-        tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->inner);
+        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
         if (cx->state != TCALL_GOING_)
             r = TCALL_OK;
     }
@@ -10252,24 +10518,22 @@ static void tcall_sip_rounds_(uint64_t *v, int n)
 
 uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
     uint64_t v[4], word = 0;
-    size_t i;
-    v[0] = key[0] ^ 0x736F6D6570736575u;
-    v[1] = key[1] ^ 0x646F72616E646F6Du;
-    v[2] = key[0] ^ 0x6C7967656E657261u;
-    v[3] = key[1] ^ 0x7465646279746573u;
-    for (i = 0; i <= bytes.len; i++) {
-        bool end = i == bytes.len;
-        uint64_t c = end ? 0 : (unsigned char)bytes.ptr[i];
-        word |= c << (i & 7) * 8;
-        if (end)
-            word |= (uint64_t)bytes.len << 56;
-        if ((i & 7) != 7 && !end)
+    size_t i, last = bytes.len | 7; /* there stands the length */
+    for (i = 0; i < 4; i++)
+        v[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t c = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            c = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)c << 56;
+        if ((i & 7) != 7)
             continue;
         v[3] ^= word;
         tcall_sip_rounds_(v, 2);
         v[0] ^= word;
-        word = 0;
     }
     v[2] ^= 0xFF;
     tcall_sip_rounds_(v, 4);
@@ -10277,16 +10541,25 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 }
 
 /* One hash more in a chain. */
-static uint64_t tcall_chain_(const tcall *tc, uint64_t h, tcall_str bytes)
+static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ h;
+    key[0] = tc->desc.hash_key[0] ^ *h;
     key[1] = tc->desc.hash_key[1];
-    return tcall_hash(key, bytes);
+    *h = tcall_hash(key, bytes);
+}
+
+/* The hash of the one text that the chain with this number has. */
+static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                 tcall_str text)
+{
+    uint64_t h = chain;
+    tcall_chain_(tc, &h, text);
+    return h;
 }
 
 /* A scalar by its type and what it means. */
-static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
 {
     tcall_str s = tcall_json_str(v);
     tcall_num_ n;
@@ -10295,23 +10568,24 @@ static uint64_t tcall_hash_scalar_(const tcall *tc, uint64_t h, tcall_json v)
     size_t fill = 0;
     int i, all;
     digits[0] = (char)tcall_json_type(v);
-    h = tcall_chain_(tc, h, tcall_slice_(digits, 1));
-    if (digits[0] != TCALL_NUMBER)
-        return tcall_chain_(tc, h, s);
-    n = tcall_num_read_(s);
-    all = tcall_num_digits_(&n);
-    n.top = n.sign ? n.top : 0;
-    digits[fill++] = n.sign < 0;
-    for (i = 0; i < 4; i++)
-        digits[fill++] = (char)((uint32_t)n.top >> i * 8);
-    for (p = n.first, i = 0; i < all; i++) {
-        digits[fill++] = (char)tcall_num_digit_(&n, &p);
-        if (fill == sizeof digits) {
-            h = tcall_chain_(tc, h, tcall_slice_(digits, fill));
-            fill = 0;
+    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] == TCALL_NUMBER) {
+        n = tcall_num_read_(s);
+        all = tcall_num_digits_(&n);
+        n.top = n.sign ? n.top : 0;
+        digits[fill++] = n.sign < 0;
+        for (i = 0; i < 4; i++)
+            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+        for (p = n.first, i = 0; i < all; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            if (fill == sizeof digits) {
+                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                fill = 0;
+            }
         }
+        s = tcall_slice_(digits, fill);
     }
-    return tcall_chain_(tc, h, tcall_slice_(digits, fill));
+    tcall_chain_(tc, h, s);
 }
 
 /* A container on the way down. */
@@ -10336,21 +10610,23 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     if (!value.tok)
         return TCALL_OK;
     for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        uint64_t h;
         while (depth && v.tok >= level[depth - 1].end)
             depth--;
-        if (v.tok->type & TCALL_KEY_) {
-            path = tcall_chain_(tc, level[depth - 1].path,
-                                tcall_tok_str_(v.text, v.tok));
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+            tcall_hash_level_ *up = &level[depth - 1];
+            tcall_str step = tcall_tok_str_(v.text, v.tok);
+            if (!(v.tok->type & TCALL_KEY_))
+                step = tcall_slice_((const char *)&up->index, 4);
+            path = up->path;
+            tcall_chain_(tc, &path, step);
+            up->index++;
+        }
+        if (v.tok->type & TCALL_KEY_)
             continue;
-        }
-        if (depth && !(v.tok->type & TCALL_MEMBER_)) {
-            uint32_t index = level[depth - 1].index++;
-            char bytes[4];
-            memcpy(bytes, &index, sizeof bytes);
-            path = tcall_chain_(tc, level[depth - 1].path,
-                                tcall_slice_(bytes, sizeof bytes));
-        }
-        sum += tcall_hash_scalar_(tc, path, v);
+        h = path;
+        tcall_hash_scalar_(tc, &h, v);
+        sum += h;
         if (tcall_json_type(v) < TCALL_ARRAY)
             continue;
         if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
@@ -10373,13 +10649,14 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_COUNT(texts); i++)
-        h = tcall_chain_(tc, h, tcall_str_of(texts[i]));
+        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
     flags[2] = (char)t->no_schema_mode;
     flags[3] = (char)t->confirm;
     flags[4] = (char)t->idempotent;
-    *out += tcall_chain_(tc, h, tcall_slice_(flags, sizeof flags));
+    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
+    *out += h;
     return r;
 }
 
@@ -10440,8 +10717,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_chain_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
     return true;
 }
 
@@ -10570,13 +10847,12 @@ int tcall_audit_run(tcall_ctx *cx, void *user)
     tcall_write_int(&w, cx->attempt);
     tcall_write_key(&w, "ms");
     tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&w, "approved");
-    tcall_write_bool(&w, call->approved);
-    tcall_write_pair_(&w, "outcome", tcall_str_of(tcall_error_code(cx->error)));
+    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
+                       call->approved ? "true" : "false",
+                       tcall_error_code(cx->error));
     if (cx->reason.len)
         tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_close(&w, '}');
-    tcall_write_text(&w, "\n");
+    tcall_write_text(&w, "}\n");
     return tcall_writer_flush(&w);
 }
 
@@ -10625,7 +10901,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
     tcall_ticket *t;
-    uint64_t what, id = tcall_chain_(cx->tc, 4, call->id);
+    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
@@ -10670,7 +10946,7 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
 int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
                  tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_chain_(tc, 4, id));
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_LATER)
@@ -10681,7 +10957,7 @@ int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
 int tcall_ledger_once(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
-    uint64_t id = tcall_chain_(cx->tc, 4, cx->call->id);
+    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
     tcall_ticket *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
@@ -10704,7 +10980,7 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 int tcall_ledger_end(tcall_ctx *cx, void *user)
 {
     tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_chain_(cx->tc, 4, cx->call->id));
+                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -10722,11 +10998,18 @@ void tcall_clear_state(tcall_loops *loops)
     memset(loops, 0, sizeof *loops);
 }
 
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    tcall_suggest(cx, "do something else, or ask the user");
+    return TCALL_E_LOOP;
+}
+
 int tcall_loops_run(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_chain_(cx->tc, 5, call->name), h;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
     uint64_t *s = l->seen;
     int i, r;
     if (call->error < 0) {
@@ -10735,11 +11018,7 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         if (l->refusals < 3)
             return TCALL_OK;
         l->refusals = 0;
-        tcall_abort(cx,
-                    "refused again and again: do something else, or ask the "
-                    "user",
-                    NULL, 0);
-        return TCALL_E_LOOP;
+        return tcall_loop_(cx, "refused again and again");
     }
     if (l->refused == tool)
         l->refusals = 0;
@@ -10749,16 +11028,9 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
             return tcall_respond(
-                cx, tcall_str_of("This call was made before in this turn: "
-                                 "use the result it had."));
-    if ((s[0] == h && s[1] == h) ||
-        (s[1] == h && s[3] == h && s[0] == s[2] && s[0] != h)) {
-        tcall_abort(cx,
-                    "the same calls come again and again: do something else, "
-                    "or ask the user",
-                    NULL, 0);
-        return TCALL_E_LOOP;
-    }
+                cx, tcall_str_of("Made before in this turn: use that result."));
+    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+        return tcall_loop_(cx, "the same calls come again and again");
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
     if (l->turn < TCALL_COUNT(l->seen))

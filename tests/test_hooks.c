@@ -301,7 +301,7 @@ static void test_cache_loops(void)
     start(hooks, TCALL_COUNT(hooks), TCALL_READ);
     CHECK(ask("1", "work", "{}") == TCALL_OK && says("1 {}"));
     cache.used = 0;
-    CHECK(ask("2", "work", "{}") == TCALL_OK && says("made before"));
+    CHECK(ask("2", "work", "{}") == TCALL_OK && says("before in this turn"));
     CHECK(cache.used == 0);
     tcall_clear_turn(&loops);
     CHECK(ask("3", "work", "{}") == TCALL_OK && says("2 {}") && cache.used);
@@ -481,7 +481,7 @@ static void test_loops(void)
     start(hooks, 1, TCALL_READ);
     CHECK(ask("1", "work", "{\"n\":1}") == TCALL_OK && runs == 1);
     CHECK(ask("2", "work", "{\"n\":1.0}") == TCALL_OK && runs == 1);
-    CHECK(says("made before in this turn"));
+    CHECK(says("before in this turn"));
     CHECK(ask("3", "work", "{\"n\":2}") == TCALL_OK && runs == 2);
     tools[0].repeats = true;
     CHECK(ask("4", "work", "{\"n\":2}") == TCALL_OK && runs == 3);
@@ -647,7 +647,7 @@ static int lifecycle(char *memory, size_t size)
         {"2", "work", "{\"n\":1.0}", "2 {\"n\":1}", TCALL_OK}, /* cached */
         {"3", "work", "{\"n\":true}", "validation", TCALL_E_INVALID},
         {"4", "other", "{\"s\":[]}", "{\"s\":[]}", TCALL_OK},
-        {"4", "other", "{\"s\":{}}", "runs only once", TCALL_E_TWICE},
+        {"4", "other", "{\"s\":{}}", "must not run twice", TCALL_E_TWICE},
         {"5", "work", "{}", "too many calls", TCALL_E_RATE}};
     size_t i;
     int worst = TCALL_OK;

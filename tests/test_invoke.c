@@ -195,14 +195,14 @@ static void test_definitions(void)
     desc.tools = bad;
     desc.tool_count = 8;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
-    CHECK(strstr(report, "no_schema: has no schema"));
+    CHECK(strstr(report, "no_schema: parameters or allow_no_schema"));
     CHECK(strstr(report, "9 lives: the name"));
     CHECK(strstr(report, "twice: another tool has this name"));
     CHECK(strstr(report, "broken: parameters"));
     CHECK(strstr(report, "remote: parameters"));
     CHECK(strstr(report, "dict: parameters"));
     CHECK(strstr(report, "future: parameters"));
-    CHECK(strstr(report, "no run function"));
+    CHECK(strstr(report, "run is missing"));
     CHECK(tcall_find(&tc, tcall_str_of("twice")) == NULL);
 }
 
@@ -238,7 +238,8 @@ static void test_arguments(void)
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==
               TCALL_E_TRUNCATED);
-        CHECK(says("\"error\":\"the text ends")); /* there is no call to show */
+        CHECK(
+            says("\"error\":\"text truncated")); /* there is no call to show */
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true,\"on\":false}") ==
               TCALL_E_DUPLICATE);
         CHECK(call_tool(&tc, &call, "set_led", "[]") == TCALL_E_NOT_OBJECT);
@@ -497,7 +498,7 @@ static void test_struct(void)
     desc.tool_count = 1;
     desc.allow = TCALL_ACTUATE;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL); /* bind is missing */
-    CHECK(strstr(report, "set bind to tcall_bind"));
+    CHECK(strstr(report, "lamp: fields need bind: tcall_bind"));
     lamps[0].bind = tcall_bind;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true}") == TCALL_OK);

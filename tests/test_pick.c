@@ -17,7 +17,8 @@ static const tcall_tool tools[] = {
     {ROW("get_weather", "Forecast for a city."), .permissions = TCALL_READ},
     {ROW("set_lamp", "Switch a light on or off."),
      .permissions = TCALL_ACTUATE},
-    {ROW("readTemperature", "Measure how warm the room is."),
+    {ROW("readTemperature",
+         "Measure how warm the r\xC3\xB6om is. \xE7\x81\xAF"),
      .permissions = TCALL_READ, .streaming = true},
     {ROW("send_mail", "Send an email."), .permissions = TCALL_NETWORK},
     {.name = "convert",
@@ -106,6 +107,8 @@ static void test_ranking(void)
     CHECK(is(pick("{\"a\": \"\\\"mail\\\": weather\"}", &all),
              "send_mail help")); /* such quotes make no key */
     CHECK(is(pick("[\"\\u00", &all), "help"));
+    /* What a character is known by is not what stood before it. */
+    CHECK(is(pick("d\xC3\xA9lai \xE7\x81\xAF", &all), "readTemperature help"));
     CHECK(is(pick("qwxz", &all), "help"));
     CHECK(is(pick("", &all), "help"));
     CHECK(is(pick("the of and", &all), "help"));
@@ -252,44 +255,62 @@ static void test_monotone(void)
     }
 }
 
-/* The same picks and scores with records, without them, and with an index. */
+/* The same picks and scores with records, without them, with an index, and with
+ * one where the records have no room. */
 static void test_memory(void)
 {
     static const char *const inputs[] = {
         "weather in the city. switch the light off! send an email; money",
-        "temperature", "lights and mails", "", "an explanation"};
-    static const tcall_pick_opts plain = {
-        .allow_unsafe = true, .max = 8, .roles = 2, .min_score = 1};
-    tcall_pick_opts indexed = plain;
+        "temperature",
+        "lights and mails",
+        "",
+        "an explanation",
+        "convert, conversion, converting lights",
+        "cyty"};
+    static const char *const own[] = {"explanation weather\nlight mail city",
+                                      NULL};
+    static const tcall_pick_opts plain[] = {
+        {.allow_unsafe = true, .max = 8, .roles = 2, .min_score = 1},
+        {.max = 8, .min_score = 1}, /* some tools are barred */
+        {.allow_unsafe = true, .max = 8, .min_score = 1, .synonyms = own}};
+    tcall_pick_opts indexed;
     tcall_picked a[8], b[8];
     tcall_index index;
-    size_t i, need;
-    int n, m, k;
+    size_t i, o, need;
+    int n, m, k, way;
     start(tools, TCALL_COUNT(tools), 64);
-    CHECK(tcall_pick(&tc, tcall_str_of("x"), &plain, a, 8) == TCALL_E_MEMORY);
+    CHECK(tcall_pick(&tc, tcall_str_of("x"), plain, a, 8) == TCALL_E_MEMORY);
     need = tc.block.need;
     CHECK(need <= 2048);
-    for (i = 0; i < TCALL_COUNT(inputs); i++) {
-        start(tools, TCALL_COUNT(tools), need);
-        n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain, a, 8);
-        CHECK(n >= 0 && tcall_peak(&tc) <= need);
-        start(tools, TCALL_COUNT(tools), need + 20 * TCALL_COUNT(tools) + 8);
-        m = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain, b, 8);
-        CHECK(m == n && tcall_peak(&tc) > need);
-        for (k = 0; k < n && k < m; k++)
-            CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
-        start(tools, TCALL_COUNT(tools), sizeof block);
-        CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
-        indexed.index = &index;
-        m = tcall_pick(&tc, tcall_str_of(inputs[i]), &indexed, b, 8);
-        CHECK(m == n);
-        for (k = 0; k < n && k < m; k++)
-            CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
-    }
+    for (o = 0; o < TCALL_COUNT(plain); o++)
+        for (i = 0; i < TCALL_COUNT(inputs); i++) {
+            start(tools, TCALL_COUNT(tools), need);
+            n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], a, 8);
+            CHECK(n >= 0 && tcall_peak(&tc) <= need);
+            for (way = 0; way < 3; way++) {
+                size_t size = need + 20 * TCALL_COUNT(tools) + 8;
+                indexed = plain[o];
+                start(tools, TCALL_COUNT(tools), sizeof block);
+                if (way > 0) {
+                    CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
+                    indexed.index = &index;
+                    size = tc.block.low + (way == 1 ? size : need);
+                }
+                tc.block.size = size;
+                m = tcall_pick(&tc, tcall_str_of(inputs[i]), &indexed, b, 8);
+                CHECK(m == n &&
+                      (tcall_peak(&tc) > tc.block.low + need) == (way < 2));
+                for (k = 0; k < n && k < m; k++)
+                    CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
+            }
+        }
     start(tools, TCALL_COUNT(tools), 128);
     CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
     CHECK(tc.block.low == 0 && tc.block.need > 128);
-    index.tools = 1;
+    CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
+    start(tools, TCALL_COUNT(tools), tc.block.need);
+    CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
+    start(tools, 1, sizeof block); /* an index of others */
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
 }
 

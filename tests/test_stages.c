@@ -312,6 +312,14 @@ static void test_outcomes(void)
     check_order("unknown tool", "<ABCDZabcdef!>");
 
     prepare();
+    world.act = RESPOND;
+    world.stage = TCALL_WILL_AUTHORIZE;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("nobody", "{}");
+    CHECK(invoke() == TCALL_OK && says("instead"));
+    check_order("unknown tool, answered", "<ABCDVWXYZabcdf>");
+
+    prepare();
     tools[0].output = "{\"type\":\"string\",\"maxLength\":3}";
     tools[0].check_output = tcall_check_output;
     CHECK(once("{}") == TCALL_E_OUTPUT && says("output"));
@@ -944,10 +952,10 @@ static void test_words(void)
     CHECK(once("{\"n\":1}") == TCALL_E_ABORTED);
     CHECK(says("work(n=1): a better reason") && !says("half"));
     CHECK(once("{\"n\":2}") == TCALL_E_SERVICE);
-    CHECK(says("work(n=2): radio: a service is missing") && !says("half"));
+    CHECK(says("work(n=2): radio: missing service") && !says("half"));
     world.attempts = 2;
     CHECK(once("{\"n\":3}") == TCALL_E_CLOSED);
-    CHECK(says("ended too early") && !says("half"));
+    CHECK(says("too early closed") && !says("half"));
     hooks[TCALL_WILL_EXECUTE].run = fail_first;
     CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
 }

@@ -108,7 +108,8 @@ POINTERS = {
     "d.approve": [], "a.sink": [], "l.on_event": [], "stream.*": [],
     "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
     "s.score": ["tcall_cosine"],
-    "opts.mix": ["tcall_mix"], "index.read": ["tcall_query_index_"],
+    "opts.mix": ["tcall_mix"], "index.read": ["tcall_index_read_"],
+    "index.widen": ["tcall_index_widen_"],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but

@@ -18,7 +18,7 @@ int straight_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->started = tcall_now_(tc);
     cx->out = out;
     cx->clean = &clean;
-    tcall_tell_call_(tc, call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     if (r == TCALL_OK && !call->tool)
         r = TCALL_E_USAGE;
     if (r == TCALL_OK && !tcall_enabled(call->tool, tc->desc.allow))
@@ -42,7 +42,7 @@ int straight_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     call->error = cx->result.error = cx->error;
     cx->result.output = tcall_output(cx);
     if (call->error < 0)
-        tcall_tell_call_(tc, call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(tc, call, TCALL_EVENT_END, cx->result.output);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
 }
