@@ -4682,20 +4682,23 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
     return tcall_write_bytes(w, json.ptr, json.len);
 }
 
-/* JSON that is given as a form, with ' for the quotes; each % is the content of
- * a string, first a and then b. */
+/* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
+static const char *tcall_write_plain_(tcall_writer *w, const char *form)
+{
+    for (; *form && *form != '%'; form++)
+        tcall_write_char_(w, *form == '\'' ? '"' : *form);
+    return form;
+}
+
+/* Such a form; each % is the content of a string, first a and then b. */
 static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
                                const char *b)
 {
     tcall_write_comma_(w);
-    for (; *form; form++) {
-        char c = *form == '\'' ? '"' : *form;
-        if (c != '%') {
-            tcall_write_char_(w, c);
-        } else {
-            tcall_write_content_(w, tcall_str_of(a));
-            a = b;
-        }
+    while (*(form = tcall_write_plain_(w, form))) {
+        tcall_write_content_(w, tcall_str_of(a));
+        a = b;
+        form++;
     }
 }
 
@@ -5042,7 +5045,10 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
     return 0;
 }
 
-/* -- Walking over text that the scanner has accepted ---------------------- */
+/* -- Walking over JSON text ------------------------------------------------
+ *
+ * The scanner has accepted it; of text that it has not seen these find
+ * anything, but nothing behind its NUL. */
 
 static const char *tcall_text_space_(const char *p)
 {
@@ -5060,7 +5066,7 @@ static const char *tcall_text_next_(const char *p)
 
 static bool tcall_text_closes_(const char *p)
 {
-    return *p == ']' || *p == '}';
+    return (*p | 0x20) == '}' || !*p;
 }
 
 /* Behind the value that starts at p. */
@@ -5069,29 +5075,27 @@ static const char *tcall_text_skip_(const char *p)
     int depth = 0;
     do {
         if (*p == '"') {
-            while (*++p != '"')
-                if (*p == '\\')
-                    p++;
+            for (p++; *p && *p != '"'; p++)
+                p += *p == '\\' && p[1];
         } else if (*p == '{' || *p == '[') {
             depth++;
         } else if (tcall_text_closes_(p)) {
             depth--;
         } else if (!depth) {
-            if (*p > '9')
-                return p + (*p == 'f' ? 5 : 4);
             while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
                    !tcall_is_space_(p[1]))
                 p++;
         }
-        p++;
-    } while (depth);
+        p += *p != 0;
+    } while (depth && *p);
     return p;
 }
 
 /* From a member's key to its value. */
 static const char *tcall_text_value_(const char *key)
 {
-    return tcall_text_space_(tcall_text_space_(tcall_text_skip_(key)) + 1);
+    key = tcall_text_space_(tcall_text_skip_(key));
+    return tcall_text_space_(key + (*key == ':'));
 }
 
 static tcall_str tcall_text_verbatim_(const char *p)
@@ -11558,7 +11562,7 @@ static int tcall_reader_continues_(const tcall_reader *r, size_t at)
 
 /* The call that the pending element continues: the one of its id or number,
  * or the last one if it has neither; itself, if it is a new one. */
-static size_t tcall_reader_find_(const tcall_reader *r)
+TCALL_APART_ static size_t tcall_reader_find_(const tcall_reader *r)
 {
     size_t at = r->start, best = r->pending, last = best;
     if (r->has_text)
@@ -11699,7 +11703,7 @@ TCALL_APART_ static void tcall_reader_tell_(tcall_reader *r)
     memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
 }
 
-static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
+TCALL_APART_ static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
 {
     tcall_stop *stop = &r->answer.stop;
     if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
@@ -11738,15 +11742,21 @@ static void tcall_reader_meant_(tcall_reader *r, int field)
     }
 }
 
-/* A number is complete: -1, if it has a sign or fraction or is none. */
-static int tcall_reader_number_(tcall_reader *r, int field)
+/* A number of up to nine digits; -1, if it has a sign or fraction or is none.
+ */
+TCALL_APART_ static long tcall_digits_(const char *p)
 {
-    const char *p = r->word;
+    const char *from = p;
     long n = 0;
     for (; tcall_is_digit_(*p) && n < 100000000; p++)
         n = n * 10 + (*p - '0');
-    if (*p || p == r->word)
-        n = -1;
+    return *p || p == from ? -1 : n;
+}
+
+/* A number is complete. */
+static int tcall_reader_number_(tcall_reader *r, int field)
+{
+    const long n = tcall_digits_(r->word);
     if (field == TCALL_AT_INDEX)
         r->index = (uint8_t)(n < 255 ? n + 1 : 0);
     else if (field == TCALL_AT_NUMBER)
@@ -11948,7 +11958,8 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     if (tcall_scan_done(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
-        r->complete = r->complete || (r->whole && !r->announced);
+        if (r->whole && !r->announced)
+            r->complete = true;
         r->inside = false;
         r->state = TCALL_R_BETWEEN_;
     } else if (error) {
@@ -11989,7 +12000,7 @@ static void tcall_reader_page_(tcall_reader *r, char c)
  * documents stand white space, the brackets and commas of an array of
  * documents, and the [DONE] of OpenAI, which is no JSON.
  */
-static void tcall_reader_byte_(tcall_reader *r, char c)
+TCALL_APART_ static void tcall_reader_byte_(tcall_reader *r, char c)
 {
     bool after_cr = r->cr;
     r->cr = r->sse && c == '\r';
@@ -12347,10 +12358,8 @@ static bool tcall_says_(const char *text, const char *word)
 /* A status that stands in the answer, as its code; 0: none does. */
 static int tcall_answer_status_(const char *code)
 {
-    int n = 0;
-    for (; tcall_is_digit_(*code) && n < 1000; code++)
-        n = 10 * n + (*code - '0');
-    return *code || n < 400 || n > 599 ? 0 : n;
+    const long n = tcall_digits_(code);
+    return n < 400 || n > 599 ? 0 : (int)n;
 }
 
 int tcall_answer_error(const tcall_answer *a, int status)
@@ -12383,53 +12392,6 @@ int tcall_answer_error(const tcall_answer *a, int status)
     return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
 }
 
-/* Past the white space from p on. */
-static const char *tcall_view_space_(const char *p)
-{
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
-}
-
-/* Past the value at p, of JSON text that was checked before. */
-static const char *tcall_view_skip_(const char *p)
-{
-    int depth = 0;
-    for (;; p++) {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                if (*p == '\\' && p[1])
-                    p++;
-        } else if (*p == '{' || *p == '[') {
-            depth++;
-        } else if (*p == '}' || *p == ']') {
-            depth--;
-        }
-        if (!*p)
-            return p;
-        if (depth == 0 && strchr("\"}]", *p))
-            return p + 1;
-        if (depth == 0 && strchr(",}] \t\r\n", p[1]))
-            return p + 1; /* also when the text ends */
-    }
-}
-
-/* From one member of an object to its value. */
-static const char *tcall_view_value_(const char *key)
-{
-    key = tcall_view_space_(tcall_view_skip_(key));
-    return tcall_view_space_(key + (*key == ':'));
-}
-
-/* The next member or element behind a bracket, comma or value; NULL: none. */
-static const char *tcall_view_next_(const char *p)
-{
-    p = tcall_view_space_(p);
-    if (*p == ',')
-        p = tcall_view_space_(p + 1);
-    return *p == 0 || *p == '}' || *p == ']' ? NULL : p;
-}
-
 /* True when the string at p, quotes included, is this word. */
 static bool tcall_view_is_(const char *p, const char *word)
 {
@@ -12443,12 +12405,14 @@ static bool tcall_view_is_(const char *p, const char *word)
 /* The value of a member of the object at p, NULL when it is absent. */
 static const char *tcall_view_get_(const char *p, const char *key)
 {
-    const char *m = *p == '{' ? tcall_view_next_(p + 1) : NULL;
-    for (; m; m = tcall_view_next_(tcall_view_skip_(m))) {
-        bool found = tcall_view_is_(m, key);
-        m = tcall_view_value_(m);
+    if (*p != '{')
+        return NULL;
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        bool found = tcall_view_is_(p, key);
+        p = tcall_text_value_(p);
         if (found)
-            return m;
+            return p;
     }
     return NULL;
 }
@@ -12458,7 +12422,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
         tool->provider_schema ? tool->provider_schema : tool->parameters;
-    text = text ? tcall_view_space_(text) : "";
+    text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
 
@@ -12542,8 +12506,8 @@ static bool tcall_view_type_(const char *schema, const char *word)
     const char *type = tcall_view_get_(schema, "type"), *m;
     if (!type || *type == '"')
         return type && tcall_view_is_(type, word);
-    for (m = tcall_view_next_(type + (*type == '[')); m;
-         m = tcall_view_next_(tcall_view_skip_(m)))
+    for (m = tcall_text_next_(type + (*type == '[')); !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m)))
         if (tcall_view_is_(m, word))
             return true;
     return false;
@@ -12566,7 +12530,7 @@ static bool tcall_view_vague_(const char *schema)
 
 static const char *tcall_view_copy_(tcall_view_ *v, const char *p)
 {
-    const char *end = tcall_view_skip_(p);
+    const char *end = tcall_text_skip_(p);
     tcall_write_verbatim(v->w, tcall_slice_(p, (size_t)(end - p)));
     return end;
 }
@@ -12599,9 +12563,10 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
 static bool tcall_view_requires_(const char *schema, const char *key)
 {
     const char *list = tcall_view_get_(schema, "required");
-    size_t n = (size_t)(tcall_view_skip_(key) - key);
-    const char *m = list && *list == '[' ? tcall_view_next_(list + 1) : NULL;
-    for (; m; m = tcall_view_next_(tcall_view_skip_(m)))
+    size_t n = (size_t)(tcall_text_skip_(key) - key);
+    const char *m = tcall_text_first_(list);
+    for (; m && !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m)))
         if (strncmp(m, key, n) == 0)
             return true;
     return false;
@@ -12624,10 +12589,10 @@ static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
         return;
     tcall_write_key(v->w, "required");
     tcall_write_open(v->w, '[');
-    for (m = tcall_view_next_(m + 1); m;
-         m = tcall_view_next_(tcall_view_skip_(m))) {
+    for (m = tcall_text_next_(m + 1); !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m))) {
         tcall_view_copy_(v, m);
-        m = tcall_view_value_(m);
+        m = tcall_text_value_(m);
     }
     tcall_write_close(v->w, ']');
 }
@@ -12681,11 +12646,11 @@ static const char *tcall_view_keyword_(tcall_view_ *v, const char *p,
         v->unfit = true;
     if (!word || !(word->keep & v->profile) ||
         (word->what == TCALL_VIEW_FORMAT_ && !tcall_view_format_(value)))
-        return tcall_view_skip_(value);
+        return tcall_text_skip_(value);
     if (word->as && word->what == TCALL_VIEW_LIST_ &&
         tcall_view_get_(v->open[v->depth - 1].from, word->as)) {
         v->unfit = true; /* it would stand there twice */
-        return tcall_view_skip_(value);
+        return tcall_text_skip_(value);
     }
     tcall_write_key(v->w, word->as ? word->as : word->key);
     switch (word->what) {
@@ -12710,15 +12675,14 @@ static void tcall_view_write_(tcall_view_ *v, const char *p)
     while (v->depth) {
         uint8_t top = (uint8_t)(v->depth - 1), what = v->open[top].what;
         bool nullable;
-        const char *m = tcall_view_next_(p), *value;
-        if (!m) {
-            p = tcall_view_space_(p);
-            if (!*p)
-                return;
-            p = tcall_view_close_(v, p);
+        const char *m = tcall_text_next_(p), *value;
+        if (!*m)
+            return;
+        if (tcall_text_closes_(m)) {
+            p = tcall_view_close_(v, m);
             continue;
         }
-        value = what == TCALL_VIEW_LIST_ ? m : tcall_view_value_(m);
+        value = what == TCALL_VIEW_LIST_ ? m : tcall_text_value_(m);
         if (what == TCALL_VIEW_SCHEMA_) {
             p = tcall_view_keyword_(v, m, value);
             continue;
@@ -12766,14 +12730,14 @@ static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
                                 const tcall_tool *tool, tcall_strict *left)
 {
     const char *p = tcall_tool_schema_(tool);
-    const char *end = tcall_view_skip_(p);
+    const char *end = tcall_text_skip_(p);
     if (left->profile && ask->view && ask->view(w, tool, left))
         return left->profile != TCALL_STRICT_OLLAMA;
     if (!tcall_view_get_(p, "type")) {
         tcall_write_text(w, "{\"type\":\"object\"");
         if (!tcall_view_get_(p, "properties"))
             tcall_write_text(w, ",\"properties\":{}");
-        p = tcall_view_space_(p + 1);
+        p = tcall_text_space_(p + 1);
         if (*p != '}')
             tcall_write_text(w, ",");
     }
@@ -12826,32 +12790,24 @@ static void tcall_write_value_(tcall_writer *w, char letter,
         tcall_write_unquote(w);
 }
 
-/* Writes JSON that is given as a form, with ' for the quotes. @i, @n and @t
- * are id, name and text of the item, as strings; @r its text as it is; @a its
- * text as arguments, @A that as a string; @e the text of a result where there
- * is no flag for an error; @g its sign; @I and @s id and sign as members of
- * Gemini's, if there are any; @( and @) begin and end a string. An object
- * behind another one gets its comma. Ends at @., the result is what follows. */
+/* Writes JSON that is given as a form, with ' for the quotes. %i, %n and %t
+ * are id, name and text of the item, as strings; %r its text as it is; %a its
+ * text as arguments, %A that as a string; %e the text of a result where there
+ * is no flag for an error; %g its sign; %I and %s id and sign as members of
+ * Gemini's, if there are any; %( and %) begin and end a string. An object
+ * behind another one gets its comma. Ends at %., the result is what follows. */
 static const char *tcall_write_form_(tcall_writer *w, const char *form,
                                      const tcall_item *item)
 {
-    if ((*form == '{' || *form == '@') && w->last == '}' && !w->quoted)
+    if ((*form == '{' || *form == '%') && w->last == '}' && !w->quoted)
         tcall_write_text(w, ",");
-    for (;;) {
-        const char *at = form;
-        while (*at && *at != '@' && *at != '\'')
-            at++;
-        tcall_write_bytes(w, form, (size_t)(at - form));
-        if (!*at)
-            return at;
-        form = at + 1 + (*at == '@');
-        if (*at == '\'')
-            tcall_write_text(w, "\"");
-        else if (at[1] == '.')
-            return form;
-        else
-            tcall_write_value_(w, at[1], item);
+    while (*(form = tcall_write_plain_(w, form))) {
+        form += 2;
+        if (form[-1] == '.')
+            break;
+        tcall_write_value_(w, form[-1], item);
     }
+    return form;
 }
 
 /* A form with one text only, or with none. */
@@ -12910,7 +12866,7 @@ int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 }
 
 /* All tools as a member of the request: a form around all of them, and one for
- * each, with @t for its name, @. for its description and for its schema. False:
+ * each, with %t for its name, %. for its description and for its schema. False:
  * there are none. */
 static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                                const tcall_ask *ask, const char *form,
@@ -13006,7 +12962,8 @@ static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
 /* Does the item belong to the phase that is on? */
 static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
 {
-    t->called = t->called || item->kind == TCALL_ITEM_CALL;
+    if (item->kind == TCALL_ITEM_CALL)
+        t->called = true;
     switch (item->kind) {
     case TCALL_ITEM_TEXT: return t->phase == 1;
     case TCALL_ITEM_CALL: return t->phase >= 2;
@@ -13042,12 +12999,10 @@ static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
             t->at = t->from;
             continue;
         }
-        if (!some)
-            return false;
         t->phase = 0;
         t->at = t->from = next;
-        if (item->kind == TCALL_ITEM_USER)
-            return true;
+        if (!some || item->kind == TCALL_ITEM_USER)
+            return some;
     }
 }
 
@@ -13063,11 +13018,11 @@ enum {
 static void tcall_write_said_(tcall_writer *w, int *said, int to)
 {
     static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':@(\0"
-                                "@),'tool_calls':[\0";
+                                ",'content':%(\0"
+                                "%),'tool_calls':[\0";
     static const char ends[] = "\0"
                                ",'content':''}\0"
-                               "@)}\0"
+                               "%)}\0"
                                "]}";
     if (to == TCALL_SAID_NONE_) {
         tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
@@ -13085,8 +13040,8 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
     tcall_talk_ talk;
     tcall_item item;
     int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{'model':@t,'messages':[", ask->model);
-    tcall_write_option_(w, "{'role':'system','content':@t}", ask->system);
+    tcall_write_words_(w, "{'model':%t,'messages':[", ask->model);
+    tcall_write_option_(w, "{'role':'system','content':%t}", ask->system);
     tcall_talk_init_(&talk, p, ask->chat);
     while (tcall_talk_next_(&talk, w, &item))
         switch (item.kind) {
@@ -13096,7 +13051,7 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
             tcall_write_form_(w,
                               item.kind == TCALL_ITEM_RESULT
                                   ? result
-                                  : "{'role':'user','content':@t}",
+                                  : "{'role':'user','content':%t}",
                               &item);
             break;
         case TCALL_ITEM_TEXT:
@@ -13115,7 +13070,7 @@ static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
                 tcall_write_text(w, ",\"reasoning_details\":");
                 p->join(w, item.text);
             } else {
-                tcall_write_form_(w, ",'reasoning_content':@t", &item);
+                tcall_write_form_(w, ",'reasoning_content':%t", &item);
             }
         }
     tcall_write_said_(w, &said, TCALL_SAID_NONE_);
@@ -13177,7 +13132,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
     bool one =
         ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
     if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
-        tcall_write_words_(w, one ? named : ",'tool_choice':@t",
+        tcall_write_words_(w, one ? named : ",'tool_choice':%t",
                            one ? ask->choice_name : word);
     if (is & TCALL_TRAIT_SAY_PARALLEL ||
         (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
@@ -13270,20 +13225,20 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 {
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
     tcall_write_talk_(p, w, ask,
-                      "{'id':@i,'type':'function',"
-                      "'function':{'name':@n,'arguments':@A}}",
-                      "{'role':'tool','tool_call_id':@i,'content':@e}");
-    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','function':{'name':@t,"
-                           "'description':@.,'parameters':@.}}",
+                      "{'id':%i,'type':'function',"
+                      "'function':{'name':%n,'arguments':%A}}",
+                      "{'role':'tool','tool_call_id':%i,'content':%e}");
+    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                           "{'type':'function','function':{'name':%t,"
+                           "'description':%.,'parameters':%.}}",
                            &left))
         tcall_write_choice_(p, w, ask,
                             ",'tool_choice':{'type':'function','function':"
-                            "{'name':@t}}");
+                            "{'name':%t}}");
     tcall_write_limit_(w,
                        p->traits & TCALL_TRAIT_MAX_TOKENS
-                           ? ",'max_tokens':@."
-                           : ",'max_completion_tokens':@.",
+                           ? ",'max_tokens':%."
+                           : ",'max_completion_tokens':%.",
                        ask->max_tokens);
     if (ask->stream && !(p->traits & TCALL_TRAIT_NO_USAGE))
         tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
@@ -13357,33 +13312,33 @@ static const char tcall_anthropic_words_[] =
 static const char tcall_anthropic_turns_[] =
     "{'role':'user','content':[\0"
     "{'role':'assistant','content':[\0"
-    "u{'type':'text','text':@t}\0"
-    "m{'type':'text','text':@t}\0"
-    "m{'type':'tool_use','id':@i,'name':@n,'input':@a}\0"
-    "u{'type':'tool_result','tool_use_id':@i,'content':@t}\0"
-    "m{'type':'thinking','thinking':@t,'signature':@g}\0"
-    "u{'type':'tool_result','tool_use_id':@i,'content':@t,'is_error':true}\0"
-    "m{'type':'redacted_thinking','data':@t}";
+    "u{'type':'text','text':%t}\0"
+    "m{'type':'text','text':%t}\0"
+    "m{'type':'tool_use','id':%i,'name':%n,'input':%a}\0"
+    "u{'type':'tool_result','tool_use_id':%i,'content':%t}\0"
+    "m{'type':'thinking','thinking':%t,'signature':%g}\0"
+    "u{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}\0"
+    "m{'type':'redacted_thinking','data':%t}";
 
 static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
                                   const tcall_ask *ask)
 {
-    static const char choices[] = ",'tool_choice':{'type':'auto'@.}\0"
+    static const char choices[] = ",'tool_choice':{'type':'auto'%.}\0"
                                   ",'tool_choice':{'type':'none'}\0"
-                                  ",'tool_choice':{'type':'any'@.}\0"
-                                  ",'tool_choice':{'type':'tool','name':@t@.}";
+                                  ",'tool_choice':{'type':'any'%.}\0"
+                                  ",'tool_choice':{'type':'tool','name':%t%.}";
     /* What one request may hold of strict tools, optional parameters and
      * unions, over all of them together. */
     tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
     const char *rest;
-    tcall_write_words_(w, "{'model':@t", ask->model);
-    tcall_write_limit_(w, ",'max_tokens':@.",
+    tcall_write_words_(w, "{'model':%t", ask->model);
+    tcall_write_limit_(w, ",'max_tokens':%.",
                        ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    tcall_write_option_(w, ",'system':@t", ask->system);
+    tcall_write_option_(w, ",'system':%t", ask->system);
     tcall_write_text(w, ",\"messages\":[");
     tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'name':@t,'description':@.,'input_schema':@.}",
+    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                           "{'name':%t,'description':%.,'input_schema':%.}",
                            &left) &&
         (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
         rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
@@ -13435,13 +13390,13 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 {
     tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
     tcall_write_talk_(
-        p, w, ask, "{'id':@i,'function':{'name':@n,'arguments':@a}}",
-        "{'role':'tool','tool_name':@n,'tool_call_id':@i,'content':@e}");
-    tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                       "{'type':'function','function':{'name':@t,"
-                       "'description':@.,'parameters':@.}}",
+        p, w, ask, "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+        "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%e}");
+    tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                       "{'type':'function','function':{'name':%t,"
+                       "'description':%.,'parameters':%.}}",
                        &left);
-    tcall_write_limit_(w, ",'options':{'num_predict':@.}", ask->max_tokens);
+    tcall_write_limit_(w, ",'options':{'num_predict':%.}", ask->max_tokens);
     return tcall_write_stream_(w, ask); /* it streams unless it is told */
 }
 
@@ -13525,30 +13480,30 @@ static const char tcall_responses_words_[] =
 
 static const char tcall_responses_turns_[] =
     "\0\0"
-    "-{'role':'user','content':@t}\0"
-    "-{'role':'assistant','content':@t}\0"
-    "-{'type':'function_call','call_id':@i,'name':@n,'arguments':@A}\0"
-    "-{'type':'function_call_output','call_id':@i,'output':@t}\0"
-    "-@r\0"
-    "-{'type':'function_call_output','call_id':@i,'output':@e}\0"
-    "-@r";
+    "-{'role':'user','content':%t}\0"
+    "-{'role':'assistant','content':%t}\0"
+    "-{'type':'function_call','call_id':%i,'name':%n,'arguments':%A}\0"
+    "-{'type':'function_call_output','call_id':%i,'output':%t}\0"
+    "-%r\0"
+    "-{'type':'function_call_output','call_id':%i,'output':%e}\0"
+    "-%r";
 
 static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
                                   const tcall_ask *ask)
 {
     /* Without a word about it tools would be taken for strict ones. */
     tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{'model':@t", ask->model);
-    tcall_write_option_(w, ",'instructions':@t", ask->system);
+    tcall_write_words_(w, "{'model':%t", ask->model);
+    tcall_write_option_(w, ",'instructions':%t", ask->system);
     tcall_write_text(w, ",\"input\":[");
     tcall_write_turns_(p, w, ask, tcall_responses_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[@.]",
-                           "{'type':'function','name':@t,"
-                           "'description':@.,'parameters':@.}",
+    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
+                           "{'type':'function','name':%t,"
+                           "'description':%.,'parameters':%.}",
                            &left))
         tcall_write_choice_(p, w, ask,
-                            ",'tool_choice':{'type':'function','name':@t}");
-    tcall_write_limit_(w, ",'max_output_tokens':@.", ask->max_tokens);
+                            ",'tool_choice':{'type':'function','name':%t}");
+    tcall_write_limit_(w, ",'max_output_tokens':%.", ask->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_text(w, ",\"store\":false");
     if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
@@ -13627,12 +13582,12 @@ static const char tcall_gemini_words_[] =
 static const char tcall_gemini_turns_[] =
     "{'role':'user','parts':[\0"
     "{'role':'model','parts':[\0"
-    "u{'text':@t@s}\0"
-    "m{'text':@t@s}\0"
-    "m{'functionCall':{'name':@n,'args':@a@I}@s}\0"
-    "u{'functionResponse':{'name':@n,'response':{'output':@t}@I}}\0"
+    "u{'text':%t%s}\0"
+    "m{'text':%t%s}\0"
+    "m{'functionCall':{'name':%n,'args':%a%I}%s}\0"
+    "u{'functionResponse':{'name':%n,'response':{'output':%t}%I}}\0"
     "m\0" /* signs belong to parts */
-    "u{'functionResponse':{'name':@n,'response':{'error':@t}@I}}\0"
+    "u{'functionResponse':{'name':%n,'response':{'error':%t}%I}}\0"
     "m";
 
 static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
@@ -13641,15 +13596,15 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
     static const char choices[] = "\0"
                                   "'NONE'\0"
                                   "'ANY'\0"
-                                  "'ANY','allowedFunctionNames':[@t]";
+                                  "'ANY','allowedFunctionNames':[%t]";
     tcall_strict left = {0, 0, 0, 0, false};
     tcall_write_text(w, "{\"contents\":[");
     tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
-    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':@t}]}",
+    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':%t}]}",
                         ask->system);
     if (tcall_write_tools_(
-            p, w, ask, ",'tools':[{'functionDeclarations':[@.]}]",
-            "{'name':@t,'description':@.,'parametersJsonSchema':@.}", &left) &&
+            p, w, ask, ",'tools':[{'functionDeclarations':[%.]}]",
+            "{'name':%t,'description':%.,'parametersJsonSchema':%.}", &left) &&
         ask->choice != TCALL_CHOICE_AUTO) {
         tcall_write_words_(
             w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
@@ -13657,7 +13612,7 @@ static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
                            ask->choice_name);
         tcall_write_text(w, "}}");
     }
-    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':@.}",
+    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':%.}",
                        ask->max_tokens);
     return tcall_write_text(w, "}");
 }
@@ -13719,8 +13674,8 @@ static bool tcall_piece_same_(const char *p, const char *q, const char *key)
     q = tcall_view_get_(q, key);
     if (!p || !q)
         return false;
-    n = (size_t)(tcall_view_skip_(p) - p);
-    return n == (size_t)(tcall_view_skip_(q) - q) && memcmp(p, q, n) == 0;
+    n = (size_t)(tcall_text_skip_(p) - p);
+    return n == (size_t)(tcall_text_skip_(q) - q) && memcmp(p, q, n) == 0;
 }
 
 /* The object behind the pieces that begin at p: those of one type and number,
@@ -13729,7 +13684,7 @@ static const char *tcall_piece_end_(const char *p, const char *end)
 {
     const char *q = p;
     do
-        q = tcall_piece_next_(tcall_view_skip_(q), end);
+        q = tcall_piece_next_(tcall_text_skip_(q), end);
     while (q && tcall_piece_same_(p, q, "type") &&
            tcall_piece_same_(p, q, "index") && !tcall_view_get_(q, "data"));
     return q;
@@ -13742,7 +13697,7 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
                                const char *key, bool join)
 {
     const char *v, *last = NULL;
-    for (; p && p != behind; p = tcall_piece_next_(tcall_view_skip_(p), end)) {
+    for (; p && p != behind; p = tcall_piece_next_(tcall_text_skip_(p), end)) {
         v = tcall_view_get_(p, key);
         if (!v || *v != '"')
             continue;
@@ -13750,7 +13705,7 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
             tcall_write_key(w, key);
         if (join)
             tcall_write_bytes(w, last ? v + 1 : v,
-                              (size_t)(tcall_view_skip_(v) - v) - 1 -
+                              (size_t)(tcall_text_skip_(v) - v) - 1 -
                                   (last != NULL));
         last = v;
     }
@@ -13758,7 +13713,7 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
         tcall_write_bytes(w, "\"", 1);
     else if (last) {
         tcall_write_key(w, key);
-        tcall_write_bytes(w, last, (size_t)(tcall_view_skip_(last) - last));
+        tcall_write_bytes(w, last, (size_t)(tcall_text_skip_(last) - last));
     }
 }
 
@@ -13769,15 +13724,16 @@ int tcall_join_details(tcall_writer *w, tcall_str s)
     tcall_write_open(w, '[');
     while (p) {
         const char *behind = tcall_piece_end_(p, end), *m, *v, *key;
-        if (behind == tcall_piece_next_(tcall_view_skip_(p), end)) {
-            v = tcall_view_skip_(p);
+        if (behind == tcall_piece_next_(tcall_text_skip_(p), end)) {
+            v = tcall_text_skip_(p);
             tcall_write_verbatim(w, tcall_slice_(p, (size_t)(v - p)));
             p = behind;
             continue;
         }
         tcall_write_open(w, '{');
-        for (m = tcall_view_next_(p + 1); m; m = tcall_view_next_(v)) {
-            v = tcall_view_skip_(tcall_view_value_(m));
+        for (m = tcall_text_next_(p + 1); !tcall_text_closes_(m);
+             m = tcall_text_next_(v)) {
+            v = tcall_text_skip_(tcall_text_value_(m));
             for (key = keys; *key && !tcall_view_is_(m, key);)
                 key += strlen(key) + 1;
             if (!*key)
@@ -14113,7 +14069,7 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
 /* Appends a key of JSON text, quotes included, to the pointer. */
 static void tcall_lint_key_(tcall_lint_ *l, const char *key)
 {
-    const char *end = tcall_view_skip_(key) - 1;
+    const char *end = tcall_text_skip_(key) - 1;
     while (++key < end)
         if (*key == '~' || *key == '/')
             tcall_write_text(&l->at, *key == '~' ? "~0" : "~1");
@@ -14143,16 +14099,16 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
     int depth = 0, count = 0;
     const char *p = tcall_view_get_(schema, "properties"), *items;
     tcall_lint_at_(l, "/parameters");
-    open[0].next = p && *p == '{' ? tcall_view_next_(p + 1) : NULL;
+    open[0].next = p && *p == '{' ? tcall_text_next_(p + 1) : "";
     open[0].at = l->at.len;
     while (depth >= 0) {
         const char *key = open[depth].next;
-        if (!key) {
+        if (tcall_text_closes_(key)) {
             depth--;
             continue;
         }
-        p = tcall_view_value_(key);
-        open[depth].next = tcall_view_next_(tcall_view_skip_(p));
+        p = tcall_text_value_(key);
+        open[depth].next = tcall_text_next_(tcall_text_skip_(p));
         count += depth == 0;
         tcall_lint_back_(l, open[depth].at);
         tcall_write_text(&l->at, "/properties/");
@@ -14169,7 +14125,7 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
         p = tcall_view_get_(p, "properties");
         if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
             *nested = true;
-            open[++depth].next = tcall_view_next_(p + 1);
+            open[++depth].next = tcall_text_next_(p + 1);
             open[depth].at = l->at.len;
         }
     }
@@ -14261,7 +14217,7 @@ int tcall_lint(const tcall_tool *tools, size_t tool_count,
         tcall_lint_name_(&l, tools);
         if (tcall_lint_schema_(&l, text) && text) {
             parameters =
-                tcall_lint_parameters_(&l, tcall_view_space_(text), &nested);
+                tcall_lint_parameters_(&l, tcall_text_space_(text), &nested);
             tcall_lint_at_(&l, "/parameters");
             tcall_lint_strict_(&l, "openai", &openai);
             tcall_lint_strict_(&l, "anthropic", &anthropic);

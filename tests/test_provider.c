@@ -1883,8 +1883,31 @@ static void test_agent(void)
     CHECK(ran == 0);
 }
 
+/* A schema that nobody checked is read no further than it goes. */
+static void test_cut_schema(void)
+{
+    static const char text[] =
+        "{\"type\":[\"object\"],\"properties\":{\"a\\u00e9\":{\"enum\":[1,"
+        "\"x\\\"\"]}},\"required\":[\"b\"]}";
+    size_t n;
+    for (n = 0; n < sizeof text; n++) {
+        char *cut = (char *)calloc(n + 1, 1);
+        tcall_strict left = {TCALL_STRICT_OPENAI, 9, 9, 9, false};
+        tcall_tool tool;
+        tcall_writer w;
+        memset(&tool, 0, sizeof tool);
+        memcpy(cut, text, n);
+        tool.parameters = cut;
+        tool.strict = true;
+        tcall_writer_init(&w, NULL, 0);
+        CHECK(tcall_view(&w, &tool, &left) || n < sizeof text - 1);
+        free(cut);
+    }
+}
+
 int main(void)
 {
+    test_cut_schema();
     test_agent();
     test_text_calls();
     test_openai();
