@@ -955,7 +955,7 @@ static void test_words(void)
     CHECK(says("work(n=2): radio: missing service") && !says("half"));
     world.attempts = 2;
     CHECK(once("{\"n\":3}") == TCALL_E_CLOSED);
-    CHECK(says("too early closed") && !says("half"));
+    CHECK(says("too early: closed") && !says("half"));
     hooks[TCALL_WILL_EXECUTE].run = fail_first;
     CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
 }
