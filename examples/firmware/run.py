@@ -96,14 +96,25 @@ def relay(port, fault):
 
 # ----------------------------------------------------------------- figures
 
-PARTS = {  # of the image, by the file or, in main.o, the function
-    "toolcall.h": r"\.tcall_\S* \S*main\.o$",
+PARTS = {  # of the image, by the file
+    "toolcall.h": r"/main\.o$",
     "port/": r"/port/\w+\.o$",
     "mbedTLS": r"libmbed\.a\(",
     "lwIP": r"/lwip/\S+\.o$",
     "C library": r"lib(c|gcc)\.a\(",
     "program, board": "",
 }
+PROGRAM = set(re.findall(r"\w+", (HERE / "main.c").read_text()))
+
+
+def part_of(section, file):
+    """Of main.o the program has what main.c names; what has no name or is local
+    to a function (.rodata.name.7) is counted as the header's."""
+    name = re.sub(r"\.str1\.\d+$|\.startup", "", section).split(".")[2:]
+    if (file.endswith("/main.o") and len(name) == 1 and name[0] in PROGRAM and
+            not name[0].startswith("tcall_")):
+        return "program, board"
+    return next(part for part, form in PARTS.items() if re.search(form, file))
 
 
 def parts(out):
@@ -115,8 +126,7 @@ def parts(out):
     for m in re.finditer(r"^ (\.\S+|COMMON)\s+0x[0-9a-f]+\s+0x([0-9a-f]+) "
                          r"(\S+)$", text, re.M):
         section, size, file = m.group(1), int(m.group(2), 16), m.group(3)
-        part = next(p for p, form in PARTS.items()
-                    if re.search(form, f"{section} {file}"))
+        part = part_of(section, file)
         if re.match(r"\.(vectors|text|rodata|data)", section):
             flash[part] += size
         if re.match(r"\.(data|bss)|COMMON", section):
