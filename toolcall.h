@@ -2378,16 +2378,17 @@ static const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
+#define TCALL_X_(name, text) text "\0"
+static const char tcall_errors_[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
+
 const char *tcall_error_text(int error)
 {
-#define TCALL_X_(name, text) text "\0"
-    static const char texts[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
-#undef TCALL_X_
     if (error > TCALL_OK)
         error = TCALL_OK;
     if (error < -TCALL_I_COUNT)
         error = -1 - TCALL_I_COUNT;
-    return tcall_nth_(texts, -error);
+    return tcall_nth_(tcall_errors_, -error);
 }
 
 const char *tcall_error_code(int error)
