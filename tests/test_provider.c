@@ -1891,12 +1891,13 @@ static void test_cut_schema(void)
         "\"x\\\"\"]}},\"required\":[\"b\"]}";
     size_t n;
     for (n = 0; n < sizeof text; n++) {
-        char *cut = (char *)calloc(n + 1, 1);
+        char *cut = (char *)malloc(n + 1);
         tcall_strict left = {TCALL_STRICT_OPENAI, 9, 9, 9, false};
         tcall_tool tool;
         tcall_writer w;
         memset(&tool, 0, sizeof tool);
         memcpy(cut, text, n);
+        cut[n] = 0;
         tool.parameters = cut;
         tool.strict = true;
         tcall_writer_init(&w, NULL, 0);
