@@ -701,6 +701,11 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #else
 #define TCALL_LEAN_ 0
 #endif
+/* Registers of eight bytes, the first of which is the lowest. */
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TCALL_WIDE_
+#endif
 
 /* clang-format on */
 /* ==========================================================================
@@ -2952,8 +2957,7 @@ static inline const char *tcall_plain_(const char *p, const char *end)
         q = w ^ ones * '"';
         b = w ^ ones * '\\';
         w = ((w - ones * 0x20) | (q - ones) | (b - ones) | w) & ones * 0x80;
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#ifdef TCALL_WIDE_
         /* The lowest mark is exact, a borrow only marks bytes above it. */
         if (w)
             return p + (__builtin_ctzl(w) >> 3);
@@ -7759,16 +7763,10 @@ static bool tcall_split_goes_on_(const tcall_split_ *t, const char *p)
                         (*p == '\\' && t->json && left > 1 && p[1] == 'u'));
 }
 
-/* Registers of eight bytes, the first of which is the lowest. */
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TCALL_PICK_WIDE_
-#endif
-
 /* Where small letters end; where registers are wide, eight at a time. */
 static inline const char *tcall_small_(const char *p, const char *end)
 {
-#ifdef TCALL_PICK_WIDE_
+#ifdef TCALL_WIDE_
     const size_t ones = (size_t)-1 / 255;
     for (; end - p >= 8; p += 8) {
         size_t w, low;
@@ -7785,7 +7783,7 @@ static inline const char *tcall_small_(const char *p, const char *end)
     return p;
 }
 
-#ifdef TCALL_PICK_WIDE_
+#ifdef TCALL_WIDE_
 /* Passes over signs and over words of letters that are not wanted, from their
  * first eight bytes. Returns the length of one that is; 0 where the rest, such
  * as digits and what is not ASCII, has to be read byte by byte. */
@@ -7846,7 +7844,7 @@ static bool tcall_split_next_(tcall_split_ *t)
         const char *from;
         size_t n, capitals;
         unsigned c;
-#ifdef TCALL_PICK_WIDE_
+#ifdef TCALL_WIDE_
         n = t->begin ? tcall_split_skip_(t, &p) : 0;
         if (n > 0) {
             t->p = p + n;
@@ -9973,12 +9971,17 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
+/* What of an argument is shown in passing. */
+#define TCALL_GLANCE_ 32
+
 /* One more argument, key=value; what is long is cut. */
 static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
 {
-    size_t n = value.len > 32 ? tcall_utf8_cut_(value.ptr, 31) : value.len;
+    size_t n = value.len > TCALL_GLANCE_
+                   ? tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1)
+                   : value.len;
     tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < 32 ? key.len : 0);
+    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
     tcall_write_char_(w, '=');
     tcall_write_bytes(w, value.ptr, n);
     tcall_write_text(w, n < value.len ? "..." : "");
@@ -9993,7 +9996,7 @@ static void tcall_write_shape_(tcall_writer *w, const char *name,
     tcall_write_text(w, name);
     tcall_write_char_(w, '(');
     for (; t < end && w->len - start < 160; t += t->span) {
-        char room[32];
+        char room[TCALL_GLANCE_];
         tcall_writer value;
         tcall_str key = tcall_tok_str_(args.text, t++);
         tcall_writer_init(&value, room, sizeof room);
@@ -12564,7 +12567,7 @@ static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
 static bool tcall_view_requires_(const char *schema, const char *key)
 {
     const char *list = tcall_view_get_(schema, "required");
-    size_t n = (size_t)(tcall_text_skip_(key) - key);
+    size_t n = tcall_text_verbatim_(key).len;
     const char *m = tcall_text_first_(list);
     for (; m && !tcall_text_closes_(m);
          m = tcall_text_next_(tcall_text_skip_(m)))
@@ -12690,7 +12693,7 @@ static void tcall_view_write_(tcall_view_ *v, const char *p)
         }
         if (what != TCALL_VIEW_LIST_) {
             tcall_view_copy_(v, m);
-            tcall_write_bytes(v->w, ":", 1);
+            tcall_write_char_(v->w, ':');
         }
         nullable = what == TCALL_VIEW_PROPERTIES_ &&
                    !tcall_view_requires_(v->open[top - 1].from, m) &&
@@ -13670,13 +13673,10 @@ static const char *tcall_piece_next_(const char *p, const char *end)
 /* Have both objects this member, with the same value? */
 static bool tcall_piece_same_(const char *p, const char *q, const char *key)
 {
-    size_t n;
     p = tcall_view_get_(p, key);
     q = tcall_view_get_(q, key);
-    if (!p || !q)
-        return false;
-    n = (size_t)(tcall_text_skip_(p) - p);
-    return n == (size_t)(tcall_text_skip_(q) - q) && memcmp(p, q, n) == 0;
+    return p && q &&
+           tcall_str_eq(tcall_text_verbatim_(p), tcall_text_verbatim_(q));
 }
 
 /* The object behind the pieces that begin at p: those of one type and number,
@@ -13711,10 +13711,10 @@ static void tcall_write_piece_(tcall_writer *w, const char *p,
         last = v;
     }
     if (join && last)
-        tcall_write_bytes(w, "\"", 1);
+        tcall_write_char_(w, '"');
     else if (last) {
         tcall_write_key(w, key);
-        tcall_write_bytes(w, last, (size_t)(tcall_text_skip_(last) - last));
+        tcall_write_verbatim(w, tcall_text_verbatim_(last));
     }
 }
 
@@ -13726,8 +13726,7 @@ int tcall_join_details(tcall_writer *w, tcall_str s)
     while (p) {
         const char *behind = tcall_piece_end_(p, end), *m, *v, *key;
         if (behind == tcall_piece_next_(tcall_text_skip_(p), end)) {
-            v = tcall_text_skip_(p);
-            tcall_write_verbatim(w, tcall_slice_(p, (size_t)(v - p)));
+            tcall_write_verbatim(w, tcall_text_verbatim_(p));
             p = behind;
             continue;
         }
