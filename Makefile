@@ -11,6 +11,7 @@
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make install PREFIX=/usr/local: the header, and those of tools/
+# make toolcall.h  the header, made of its chapters in src/
 # make clean
 #
 # What is missing is installed by tests/need where that may be done.
@@ -43,13 +44,17 @@ programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
              $(filter-out port/lwip.c,$(wildcard port/*.c)))
-sources    = $(wildcard *.h port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
+sources    = $(wildcard port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
 # The agent finds the stand-in model and its certificate beside itself.
 main = $(programs) $(BUILD)/standin.crt
 
 all: $(main) $(tests) $(BUILD)/probe
+
+# The header is never edited: src/join puts its chapters together.
+toolcall.h: $(wildcard src/*)
+	$(HUSH) src/join >$@.new && mv $@.new $@
 
 run: $(main)
 	@$(BUILD)/agent

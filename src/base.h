@@ -1,0 +1,105 @@
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ==========================================================================
+ * >>base: errors, slices, the block
+ *
+ * Everything that can fail returns an int: >= 0 is a count or an index, < 0
+ * one of the errors below. Bytes from outside travel as slices: a pointer and
+ * a length, not terminated, may hold NUL. Memory is one block that the caller
+ * gives.
+ */
+
+/* X(name, text): text is for the model or the developer. Its last word is the
+ * code, which is for machines and stable. */
+#define TCALL_ERRORS(X)                                       \
+    X(AGAIN, "again")                                         \
+    X(MEMORY, "block out of memory")                          \
+    X(USAGE, "wrong usage")                                   \
+    X(TRUNCATED, "text truncated")                            \
+    X(BARE_WORD, "bare-word")                                 \
+    X(BAD_VALUE, "bad-value")                                 \
+    X(MISSING_COMMA, "missing-comma")                         \
+    X(MISSING_COLON, "missing-colon")                         \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
+    X(BAD_ESCAPE, "bad-escape")                               \
+    X(BAD_KEY, "a key must be a string: bad-key")             \
+    X(BRACKETS, "bracket-mismatch")                           \
+    X(TRAILING, "trailing-data")                              \
+    X(MULTIPLE, "multiple-values")                            \
+    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
+    X(NUL, "nul")                                             \
+    X(UTF8, "utf-8")                                          \
+    X(DUPLICATE, "duplicate-key")                             \
+    X(DEPTH, "depth")                                         \
+    X(RANGE, "range")                                         \
+    X(BUDGET, "too many steps: budget")                       \
+    X(SCHEMA, "unusable schema")                              \
+    X(INVALID, "does not fit the schema: invalid")            \
+    X(TOOL, "wrongly defined tool")                           \
+    X(UNKNOWN, "unknown-tool")                                \
+    X(DENIED, "denied")                                       \
+    X(APPROVAL, "waits for approval")                         \
+    X(FAILED, "the tool failed")                              \
+    X(CUT, "send it again, it was cut")                       \
+    X(PROVIDER, "error of the provider")                      \
+    X(REQUEST, "refused request")                             \
+    X(NOT_FOUND, "model or address not-found")                \
+    X(CONTEXT, "too long for the context")                    \
+    X(REFUSED, "content refused")                             \
+    X(OVERLOAD, "wait: provider overload")                    \
+    X(AUTH, "key refused: auth")                              \
+    X(RATE, "wait: over the request rate")                    \
+    X(RESOLVE, "host does not resolve")                       \
+    X(CONNECT, "host does not connect")                       \
+    X(TLS, "no secure connection: tls")                       \
+    X(CERTIFICATE, "untrusted certificate")                   \
+    X(WRONG_HOST, "wrong-host")                               \
+    X(EXPIRED, "expired")                                     \
+    X(NOT_YET, "not-yet-valid")                               \
+    X(CLOCK, "clock-not-set")                                 \
+    X(ENTROPY, "no-entropy")                                  \
+    X(TIMEOUT, "timeout")                                     \
+    X(CLOSED, "connection ended too early: closed")           \
+    X(PROTOCOL, "against the protocol")                       \
+    X(LIMIT, "reached a limit")                               \
+    X(CANCELLED, "cancelled")                                 \
+    X(ABORTED, "aborted")                                     \
+    X(SERVICE, "missing service")                             \
+    X(OUTPUT, "does not fit its schema: output")              \
+    X(TWICE, "ran before, must not run twice")                \
+    X(LOOP, "loop")                                           \
+    X(STALE, "has changed, read it again: stale")             \
+    X(UNREAD, "read it first: unread")
+
+enum {
+#define TCALL_X_(name, text) TCALL_I_##name,
+    TCALL_ERRORS(TCALL_X_)
+#undef TCALL_X_
+        TCALL_I_COUNT
+};
+
+enum {
+#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
+    TCALL_ERRORS(TCALL_X_)
+#undef TCALL_X_
+        TCALL_OK = 0
+};
+
+/* Bytes from outside; ptr may be NULL when len is 0. */
+typedef struct tcall_str {
+    const char *ptr;
+    size_t len;
+} tcall_str;
+
+/* Text of C as a slice; NULL gives the empty one. */
+tcall_str tcall_str_of(const char *text);
+bool tcall_str_eq(tcall_str a, tcall_str b);
+
+/* The code ("truncated") and the text of an error ("text truncated"); anything
+ * >= 0 is "ok". */
+const char *tcall_error_code(int error);
+const char *tcall_error_text(int error);
+

@@ -1,0 +1,602 @@
+#pragma once
+#include "hooks.h"
+#include "invoke.c"
+
+/* ==========================================================================
+ * >>hooks
+ */
+
+static uint64_t tcall_rotl_(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
+}
+
+static void tcall_sip_rounds_(uint64_t *v, int n)
+{
+    for (; n; n--) {
+        v[0] += v[1];
+        v[2] += v[3];
+        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
+        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
+        v[0] = tcall_rotl_(v[0], 32) + v[3];
+        v[2] += v[1];
+        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
+        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
+        v[2] = tcall_rotl_(v[2], 32);
+    }
+}
+
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
+    uint64_t v[4], word = 0;
+    size_t i, last = bytes.len | 7; /* there stands the length */
+    for (i = 0; i < 4; i++)
+        v[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t c = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            c = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)c << 56;
+        if ((i & 7) != 7)
+            continue;
+        v[3] ^= word;
+        tcall_sip_rounds_(v, 2);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xFF;
+    tcall_sip_rounds_(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* One hash more in a chain. */
+static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ *h;
+    key[1] = tc->desc.hash_key[1];
+    *h = tcall_hash(key, bytes);
+}
+
+/* The hash of the one text that the chain with this number has. */
+static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                 tcall_str text)
+{
+    uint64_t h = chain;
+    tcall_chain_(tc, &h, text);
+    return h;
+}
+
+/* A scalar by its type and what it means. */
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
+{
+    tcall_str s = tcall_json_str(v);
+    tcall_num_ n;
+    char digits[32];
+    const char *p;
+    size_t fill = 0;
+    int i, all;
+    digits[0] = (char)tcall_json_type(v);
+    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    if (digits[0] == TCALL_NUMBER) {
+        n = tcall_num_read_(s);
+        all = tcall_num_digits_(&n);
+        n.top = n.sign ? n.top : 0;
+        digits[fill++] = n.sign < 0;
+        for (i = 0; i < 4; i++)
+            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
+        for (p = n.first, i = 0; i < all; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            if (fill == sizeof digits) {
+                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                fill = 0;
+            }
+        }
+        s = tcall_slice_(digits, fill);
+    }
+    tcall_chain_(tc, h, s);
+}
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    const tcall_tok *end;
+    uint32_t index;
+} tcall_hash_level_;
+
+/* The sum over all values of a hash chained down the path that leads there:
+ * the order of members does not matter, that of elements does. */
+int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
+{
+    size_t size;
+    tcall_hash_level_ *level =
+        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
+    const tcall_tok *end;
+    tcall_json v = value;
+    uint64_t path = 0, sum = 0;
+    size_t depth = 0;
+    *out = 0;
+    if (!value.tok)
+        return TCALL_OK;
+    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
+        uint64_t h;
+        while (depth && v.tok >= level[depth - 1].end)
+            depth--;
+        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+            tcall_hash_level_ *up = &level[depth - 1];
+            tcall_str step = tcall_tok_str_(v.text, v.tok);
+            if (!(v.tok->type & TCALL_KEY_))
+                step = tcall_slice_((const char *)&up->index, 4);
+            path = up->path;
+            tcall_chain_(tc, &path, step);
+            up->index++;
+        }
+        if (v.tok->type & TCALL_KEY_)
+            continue;
+        h = path;
+        tcall_hash_scalar_(tc, &h, v);
+        sum += h;
+        if (tcall_json_type(v) < TCALL_ARRAY)
+            continue;
+        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+            return TCALL_E_MEMORY;
+        level[depth].path = path;
+        level[depth].end = v.tok + v.tok->span;
+        level[depth++].index = 0;
+    }
+    *out = sum;
+    return TCALL_OK;
+}
+
+int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    const tcall_tool *t = call->tool;
+    const char *const texts[] = {t->name,   t->description,     t->parameters,
+                                 t->output, t->provider_schema, t->provided_by};
+    uint64_t h = 1;
+    size_t i;
+    char flags[5];
+    int r = tcall_hash_json(tc, call->args, out);
+    for (i = 0; i < TCALL_COUNT(texts); i++)
+        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
+    flags[0] = (char)t->permissions;
+    flags[1] = (char)t->optional_permissions;
+    flags[2] = (char)t->no_schema_mode;
+    flags[3] = (char)t->confirm;
+    flags[4] = (char)t->idempotent;
+    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
+    *out += h;
+    return r;
+}
+
+/* ---- rate, limit, time-out ---- */
+
+int tcall_rate_run(tcall_ctx *cx, void *user)
+{
+    tcall_rate *r = (tcall_rate *)user;
+    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    while (r->used && now - r->since >= each) {
+        r->used--;
+        r->since += each;
+    }
+    if (!r->used)
+        r->since = now;
+    if (r->used >= r->burst)
+        return tcall_retry_after(cx, each - (now - r->since),
+                                 "too many calls: wait");
+    r->used++;
+    return TCALL_OK;
+}
+
+int tcall_limit_acquire(tcall_ctx *cx, void *user)
+{
+    tcall_limit *l = (tcall_limit *)user;
+    (void)cx;
+    if (l->now >= l->max)
+        return TCALL_E_AGAIN;
+    l->now++;
+    return TCALL_OK;
+}
+
+int tcall_limit_release(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    ((tcall_limit *)user)->now--;
+    return TCALL_OK;
+}
+
+int tcall_timeout_run(tcall_ctx *cx, void *ms)
+{
+    tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
+    return TCALL_OK;
+}
+
+/* ---- cache ---- */
+
+/* In front of each text; entries lie one behind the other, oldest first. */
+typedef struct tcall_cached_ {
+    uint64_t key;
+    uint32_t made;
+    uint32_t len;
+} tcall_cached_;
+
+static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
+{
+    const tcall_session *s = cx->session;
+    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call(cx->tc, cx->call, key) < 0)
+        return false;
+    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
+    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    return true;
+}
+
+static void tcall_cache_drop_(tcall_cache *c, size_t at)
+{
+    tcall_cached_ e;
+    size_t n;
+    memcpy(&e, c->memory + at, sizeof e);
+    n = sizeof e + e.len;
+    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
+    c->used -= n;
+}
+
+int tcall_cache_read(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_cached_ e;
+    uint64_t key;
+    size_t at = 0;
+    if (!tcall_cache_key_(cx, &key))
+        return TCALL_OK;
+    while (at < c->used) {
+        memcpy(&e, c->memory + at, sizeof e);
+        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
+            tcall_cache_drop_(c, at);
+            continue;
+        }
+        at += sizeof e;
+        if (e.key == key)
+            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
+        at += e.len;
+    }
+    return TCALL_OK;
+}
+
+int tcall_cache_write(tcall_ctx *cx, void *user)
+{
+    tcall_cache *c = (tcall_cache *)user;
+    tcall_str text = tcall_output(cx);
+    tcall_cached_ e;
+    if (cx->state != TCALL_GOING_ || text.len > c->size ||
+        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+        return TCALL_OK;
+    while (c->used + sizeof e + text.len > c->size)
+        tcall_cache_drop_(c, 0);
+    e.made = tcall_now_(cx->tc);
+    e.len = (uint32_t)text.len;
+    memcpy(c->memory + c->used, &e, sizeof e);
+    if (text.len)
+        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
+    c->used += sizeof e + text.len;
+    return TCALL_OK;
+}
+
+/* ---- retry ---- */
+
+/* An error that may be gone the next time. */
+static bool tcall_passes_(int error)
+{
+    switch (error) {
+    case TCALL_E_FAILED:
+    case TCALL_E_OVERLOAD:
+    case TCALL_E_RATE:
+    case TCALL_E_RESOLVE:
+    case TCALL_E_CONNECT:
+    case TCALL_E_CLOSED:
+    case TCALL_E_PROTOCOL: return true;
+    default: return false;
+    }
+}
+
+typedef struct tcall_pause_ {
+    uint32_t ms, since;
+} tcall_pause_;
+
+int tcall_retry_around(tcall_ctx *cx, void *user)
+{
+    const tcall_backoff *retry = (const tcall_backoff *)user;
+    tcall_pause_ *s;
+    bool timed = cx->tc->desc.now_ms != NULL;
+    int r;
+    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
+    if (!s)
+        return TCALL_E_MEMORY;
+    for (;;) {
+        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+            return TCALL_E_AGAIN;
+        r = tcall_next(cx);
+        if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
+            !tcall_repeatable_(cx->call->tool))
+            return r;
+        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
+        if (retry->max_ms && s->ms > retry->max_ms)
+            s->ms = retry->max_ms;
+        if (cx->retry_ms > s->ms)
+            s->ms = cx->retry_ms;
+        s->since = tcall_now_(cx->tc);
+    }
+}
+
+/* ---- audit ---- */
+
+int tcall_audit_run(tcall_ctx *cx, void *user)
+{
+    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_call *call = cx->call;
+    char buf[64];
+    tcall_writer w;
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, a->sink, a->user);
+    tcall_write_open(&w, '{');
+    tcall_write_pair_(&w, "call_id", call->id);
+    tcall_write_pair_(&w, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&w, "session", cx->session->id);
+        tcall_write_pair_(&w, "request", cx->session->request);
+        tcall_write_pair_(&w, "agent", cx->session->agent);
+        tcall_write_pair_(&w, "user", cx->session->user);
+    }
+    tcall_write_key(&w, "arguments");
+    if (call->args.tok)
+        tcall_write_json(&w, call->args);
+    else
+        tcall_write_str(&w, call->arguments);
+    tcall_write_key(&w, "attempts");
+    tcall_write_int(&w, cx->attempt);
+    tcall_write_key(&w, "ms");
+    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
+                       call->approved ? "true" : "false",
+                       tcall_error_code(cx->error));
+    if (cx->reason.len)
+        tcall_write_pair_(&w, "reason", cx->reason);
+    tcall_write_text(&w, "}\n");
+    return tcall_writer_flush(&w);
+}
+
+/* ---- ledger ---- */
+
+enum {
+    TCALL_ASKED_ = 1,
+    TCALL_GRANTED_,
+    TCALL_REFUSED_,
+    TCALL_SPENT_, /* the verdict was used */
+    TCALL_RAN_
+};
+
+static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+{
+    size_t i;
+    for (i = 0; i < l->count; i++)
+        if (l->rows[i].state && l->rows[i].id == id)
+            return &l->rows[i];
+    return NULL;
+}
+
+/* A new row, in place of the first that is free or needed no more. */
+static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+{
+    tcall_ticket *last = l->rows + l->count;
+    size_t i, n;
+    for (i = 0; i < l->count; i++)
+        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
+            break;
+    n = l->count - i;
+    if (!n)
+        return NULL;
+    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    last--;
+    memset(last, 0, sizeof *last);
+    last->id = id;
+    return last;
+}
+
+/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+ * cx->mine tells that it was this call which spent the row. */
+int tcall_ledger_consent(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_ticket *t;
+    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
+    bool same, over;
+    int r;
+    if (call->error < 0 || call->approved || !tcall_must_ask_(call))
+        return TCALL_OK;
+    r = tcall_hash_call(cx->tc, call, &what);
+    if (r < 0)
+        return r;
+    t = tcall_ticket_(l, id);
+    same = t && t->what == what;
+    over = t && t->state >= TCALL_SPENT_;
+    if (over && !cx->mine && (same || t->state == TCALL_RAN_))
+        return TCALL_E_TWICE;
+    if (same && t->state != TCALL_ASKED_) {
+        cx->mine = call->approved = t->state != TCALL_REFUSED_;
+        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        t->state =
+            cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
+                ? TCALL_RAN_
+                : TCALL_SPENT_;
+        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    }
+    if ((!t || over) && d->approve) {
+        tcall_verdict verdict;
+        tcall_tell_verdict_(cx, TCALL_LATER);
+        verdict = d->approve(d->user, call);
+        if (verdict != TCALL_LATER) {
+            tcall_tell_verdict_(cx, verdict);
+            call->approved = verdict == TCALL_ALLOW;
+            return call->approved ? TCALL_OK : TCALL_E_DENIED;
+        }
+    }
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    t->what = what;
+    t->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                 tcall_verdict verdict)
+{
+    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
+    if (!t || t->state != TCALL_ASKED_)
+        return TCALL_E_UNKNOWN;
+    if (verdict != TCALL_LATER)
+        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    return TCALL_OK;
+}
+
+int tcall_ledger_once(tcall_ctx *cx, void *user)
+{
+    tcall_ledger *l = (tcall_ledger *)user;
+    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
+    tcall_ticket *t = tcall_ticket_(l, id);
+    if (tcall_repeatable_(cx->call->tool))
+        return TCALL_OK;
+    if (!cx->call->id.len)
+        return TCALL_E_USAGE; /* nobody could tell it from another */
+    if (!t)
+        t = tcall_ticket_add_(l, id);
+    if (!t)
+        return TCALL_E_LIMIT;
+    if (t->state == TCALL_RAN_)
+        return TCALL_E_TWICE;
+    if (!cx->mine)
+        t->what = 0; /* nobody has agreed to this call */
+    t->state = TCALL_RAN_;
+    cx->mine = true;
+    return TCALL_OK;
+}
+
+/* A call that ends while it waits is not waited for any more. */
+int tcall_ledger_end(tcall_ctx *cx, void *user)
+{
+    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
+                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
+    if (cx->asked && t && t->state < TCALL_SPENT_)
+        t->state = cx->begun ? TCALL_RAN_ : 0;
+    return TCALL_OK;
+}
+
+/* ---- loops ---- */
+
+void tcall_clear_turn(tcall_loops *loops)
+{
+    loops->turn = 0;
+}
+
+void tcall_clear_state(tcall_loops *loops)
+{
+    memset(loops, 0, sizeof *loops);
+}
+
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    tcall_suggest(cx, "do something else, or ask the user");
+    return TCALL_E_LOOP;
+}
+
+int tcall_loops_run(tcall_ctx *cx, void *user)
+{
+    tcall_loops *l = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
+    uint64_t *s = l->seen;
+    int i, r;
+    if (call->error < 0) {
+        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
+        l->refused = tool;
+        if (l->refusals < 3)
+            return TCALL_OK;
+        l->refusals = 0;
+        return tcall_loop_(cx, "refused again and again");
+    }
+    if (l->refused == tool)
+        l->refusals = 0;
+    r = tcall_hash_call(cx->tc, call, &h);
+    if (r < 0 || call->tool->repeats)
+        return r;
+    for (i = 0; i < l->turn; i++)
+        if (s[i] == h)
+            return tcall_respond(
+                cx, tcall_str_of("Made before in this turn: use that result."));
+    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(s + 1, s, sizeof l->seen - sizeof *s);
+    s[0] = h;
+    if (l->turn < TCALL_COUNT(l->seen))
+        l->turn++;
+    return TCALL_OK;
+}
+
+/* ---- files ---- */
+
+static const uint64_t tcall_file_key_[2] = {6, 0};
+
+static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
+{
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (f->rows[i].path == path)
+            return &f->rows[i];
+    return NULL;
+}
+
+static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
+                             bool written)
+{
+    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
+    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
+    if (!f->count)
+        return;
+    if (!row)
+        row = tcall_file_(f, 0);
+    if (!row)
+        row = f->rows;
+    written = written || (row->path == h && row->written);
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
+    last->path = h;
+    last->content = tcall_hash(tcall_file_key_, content);
+    last->written = written;
+}
+
+void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, false);
+}
+
+void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
+{
+    tcall_file_note_(files, path, content, true);
+}
+
+int tcall_file_check(const tcall_files *files, tcall_str path,
+                     tcall_str content)
+{
+    const tcall_file *row =
+        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
+    if (!row)
+        return TCALL_E_UNREAD;
+    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
+                                                                : TCALL_E_STALE;
+}
+

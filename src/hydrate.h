@@ -1,0 +1,129 @@
+#pragma once
+#include "tools.h"
+
+/* ==========================================================================
+ * >>hydrate: from what the model sent to a call that may run
+ *
+ * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
+ * step, what was expected where. Nothing here runs a tool.
+ */
+
+typedef enum tcall_step {
+    TCALL_STEP_FIND,
+    TCALL_STEP_PARSE,
+    TCALL_STEP_VALIDATE,
+    TCALL_STEP_BIND,
+    TCALL_STEP_DONE /* it may be invoked */
+} tcall_step;
+
+/* Faults of one call that are kept; more are counted by nobody, the model
+ * mends these first. */
+#ifndef TOOLCALL_MAX_FAULTS
+#define TOOLCALL_MAX_FAULTS 4
+#endif
+
+/* An earlier input or output of a call, and who replaced it. */
+typedef struct tcall_change {
+    const struct tcall_change *before;
+    const char *by;   /* name of the hook or the tool */
+    uint8_t stage;    /* tcall_stage it happened at */
+    tcall_json input; /* the arguments; of output: missing */
+    tcall_str output;
+} tcall_change;
+
+/* Something a tool made beside its output: the maker's, until tcall_release. */
+typedef struct tcall_attachment {
+    const char *type; /* MIME type */
+    const char *name; /* may be NULL */
+    tcall_str bytes;
+    struct tcall_attachment *next; /* private */
+} tcall_attachment;
+
+/* What came of a call. The model reads output, the rest is for programs and
+ * people. A tool with fields of its own writes them as a JSON object. */
+typedef struct tcall_result {
+    int error;                  /* TCALL_OK: success */
+    tcall_str output;           /* valid as long as the buffer of out */
+    tcall_str title;            /* short */
+    tcall_str metadata;         /* JSON text */
+    const char *suggestion;     /* what to do about the error; also in output */
+    tcall_attachment *attached; /* latest first */
+} tcall_result;
+
+/* What tools and hooks know of the call they work for. It lies in the call. */
+struct tcall_ctx {
+    uint8_t stage;               /* tcall_stage at hand */
+    uint8_t state, phase, depth; /* private, as are these */
+    bool timed, asked, lacks, begun, mapped, asks, mine;
+    uint16_t attempt; /* 1 for the first run of the tool */
+    tcall *tc;
+    tcall_call *call;
+    tcall_session *session;      /* may be NULL */
+    const tcall_hook *hook;      /* at work; NULL: the tool */
+    int error;                   /* TCALL_OK, or why the call failed */
+    tcall_str reason;            /* in words, may be empty */
+    const char *by;              /* name of the hook that failed, may be NULL */
+    const char *code;            /* of tcall_abort, may be NULL */
+    int status;                  /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
+    uint32_t started;            /* by desc.now_ms */
+    uint32_t finished;           /* likewise; 0 until then */
+    const tcall_change *history; /* latest first */
+    tcall_result result;         /* complete when the call has ended */
+    int stop;                    /* < 0: what tcall_cancel was called with */
+    /* private */
+    tcall_writer *out;
+    const tcall_writer *clean; /* out as it was */
+    tcall_service *services;
+    uint32_t deadline;
+    uint32_t hooked;            /* stages that have hooks */
+    uint32_t held;              /* acquiring hooks that are to be released */
+    uint32_t at, inner, around; /* place of the next hook */
+    int ran;                    /* how the last attempt went */
+};
+
+struct tcall_call {
+    /* What the model asked, as it came. The caller sets these. */
+    tcall_str id;
+    tcall_str name;
+    tcall_str arguments;
+    const char *provider; /* name of the wire format, may be NULL */
+    int cut;              /* < 0: why the call is not whole; it will not run */
+    tcall_session *session; /* NULL: that of the registry */
+    /* What became of it. */
+    bool validated; /* the schema holds */
+    bool repaired;  /* by the repair callback: untrusted */
+    bool approved;
+    uint8_t step;   /* tcall_step reached, or failed in */
+    uint8_t faults; /* number of */
+    uint16_t coercions;
+    int error;       /* TCALL_OK or what went wrong */
+    uint32_t fixes;  /* of the text, TCALL_FIX_... bits */
+    size_t error_at; /* parse errors: offset in arguments */
+    uint32_t hydrate_ms, run_ms;
+    const tcall_tool *tool;
+    tcall_json args; /* checked arguments; valid until tcall_release */
+    void *bound;     /* the struct of tool->fields */
+    tcall_schema schema;
+    tcall_fault fault[TOOLCALL_MAX_FAULTS];
+    tcall_str why;      /* words of a foreign validator or of binding */
+    tcall_str coerced;  /* JSON text of the coercions, an array */
+    tcall_str original; /* arguments before they were repaired */
+    size_t mark;        /* private: what tcall_release frees */
+    tcall_ctx cx;
+};
+
+/* Takes a call (the first members set, the rest zero) through parse, validate
+ * and bind. Returns call->error. Memory comes from the block's end and is held
+ * until tcall_release; release in the opposite order. */
+int tcall_hydrate(tcall *tc, tcall_call *call);
+void tcall_release(tcall *tc, tcall_call *call);
+
+/* One JSON line about where the arguments came from and what was done to
+ * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
+ * and its mode, times, validated, repaired, no_schema_mode, errors. */
+int tcall_write_provenance(const tcall *tc, const tcall_call *call,
+                           tcall_writer *w);
+/* What is wrong, as the members of a JSON object that is open. */
+int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+

@@ -1,0 +1,746 @@
+#pragma once
+#include "scan.h"
+#include "base.c"
+
+/* ==========================================================================
+ * >>scan
+ *
+ * Three loops in one: runs of plain string bytes, numbers by a table, and one
+ * switch for everything else. What is wanted of the outline is tracked per
+ * open level as the row that matched, so a key is compared with the few rows
+ * below that one only.
+ */
+
+#define TCALL_SCAN_NONE_ 0xFF /* no row */
+#define TCALL_SCAN_ROOT_ 0xFE /* above the first row */
+
+enum {
+    TCALL_S_VALUE_,     /* a value must come */
+    TCALL_S_FIRST_,     /* behind '[': a value or ']'; then, */
+    TCALL_S_FIRST_KEY_, /* behind '{': a key or '}' */
+    TCALL_S_KEY_,       /* behind ',' in an object */
+    TCALL_S_COLON_,     /* behind a key */
+    TCALL_S_NEXT_,      /* behind a value: ',' or a closing bracket */
+    TCALL_S_DONE_,      /* behind the root */
+    TCALL_S_LITERAL_,   /* inside true, false, null */
+    TCALL_S_NUMBER_,    /* inside a number */
+    TCALL_S_STRING_,    /* inside a string */
+    TCALL_S_ESCAPE_,    /* behind '\' */
+    TCALL_S_HEX_,       /* inside \uXXXX */
+    TCALL_S_LOW_,       /* behind a high surrogate: '\' */
+    TCALL_S_LOW_U_      /* and then: 'u' */
+};
+
+enum {
+    TCALL_TAKE_SKIP_, /* a key that nobody wants */
+    TCALL_TAKE_KEY_,  /* one to be compared */
+    TCALL_TAKE_VALUE_ /* to be reported */
+};
+
+/* The grammar of numbers: state by class of the next character; 0 ends the
+ * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
+static const uint8_t tcall_number_grammar_[10][6] = {
+    {0, 0, 0, 0, 0, 0}, {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0},                     /* - */
+    {0, 0, 5, 7, 0, 0},                     /* 0 */
+    {4, 4, 5, 7, 0, 0},                     /* digits */
+    {6, 6, 0, 0, 0, 0},                     /* . */
+    {6, 6, 0, 7, 0, 0},                     /* digits of the fraction */
+    {9, 9, 0, 0, 8, 8},                     /* e */
+    {9, 9, 0, 0, 0, 0},                     /* + or - */
+    {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
+};
+
+static inline uint8_t tcall_number_next_(uint8_t state, char c)
+{
+    const uint8_t *next = tcall_number_grammar_[state];
+    switch (c) {
+    case '.': return next[2];
+    case 'e':
+    case 'E': return next[3];
+    case '+': return next[4];
+    case '-': return next[5];
+    default: return tcall_is_digit_(c) ? next[c != '0'] : (uint8_t)0;
+    }
+}
+
+static bool tcall_number_ends_(uint8_t state)
+{
+    return 0x258 >> state & 1;
+}
+
+void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                     tcall_scan_fn on, void *user)
+{
+    memset(s, 0, sizeof *s);
+    s->row = TCALL_SCAN_NONE_;
+    if (outline) {
+        s->rows = outline->rows;
+        s->keys = outline->keys;
+        s->row = TCALL_SCAN_ROOT_;
+    }
+    s->on = on;
+    s->user = user;
+    s->at = TCALL_SCAN_NONE_;
+}
+
+bool tcall_scan_done(const tcall_scan *s)
+{
+    return s->state == TCALL_S_DONE_;
+}
+
+static int tcall_scan_fail_(tcall_scan *s, int error)
+{
+    s->error = error;
+    return error;
+}
+
+void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
+                       size_t cap)
+{
+    s->text = text;
+    s->tok = tok;
+    s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
+}
+
+static const char tcall_literals_[] = "true\0false\0null\0";
+
+/* The one that begins with c, null if there is none. */
+static inline const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
+}
+
+/* Flags of a token, beside its type. */
+#define TCALL_TYPE_   7
+#define TCALL_LAST_   8  /* last of its container; next to this bit: */
+#define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
+#define TCALL_KEY_    32
+#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
+
+/* Of the value that starts at p. */
+static inline unsigned tcall_type_at_(const char *p)
+{
+    return *p == '"'   ? TCALL_STRING
+           : *p < 'A'  ? TCALL_NUMBER
+           : *p == '{' ? TCALL_OBJECT
+           : *p == '[' ? TCALL_ARRAY
+           : *p == 'n' ? TCALL_NULL
+                       : TCALL_BOOL;
+}
+
+static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
+{
+    tcall_tok *t = s->tok + s->tokens - 1;
+    t->type = (int)tcall_type_at_(p);
+    t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
+    t->start = (int)(p - s->text) + (*p == '"');
+    t->span = 1;
+    t->mark = 0;
+}
+
+/* A token for the value or key that starts at p. */
+static inline void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
+{
+    if (++s->tokens <= s->tok_cap)
+        tcall_scan_make_(s, p, key);
+}
+
+/* The token made last, of a string or word, ends at p. */
+static inline void tcall_scan_token_end_(tcall_scan *s, const char *p,
+                                         int flags)
+{
+    if (s->tokens > s->tok_cap)
+        return;
+    s->last = (int)s->tokens - 1;
+    s->tok[s->last].end = (int)(p - s->text);
+    s->tok[s->last].type |= flags;
+}
+
+/* The container that is open begins, or ends, at p. While it is open its mark
+ * is the one around it. */
+static void tcall_scan_token_open_(tcall_scan *s)
+{
+    if (s->tokens > s->tok_cap)
+        return;
+    s->tok[s->tokens - 1].mark = s->super;
+    s->super = (int)s->tokens - 1;
+}
+
+static void tcall_scan_token_close_(tcall_scan *s, const char *p)
+{
+    tcall_tok *t;
+    if (s->tokens > s->tok_cap)
+        return;
+    t = s->tok + s->super;
+    t->end = (int)(p - s->text) + 1;
+    t->span = (int)s->tokens - s->super;
+    if (t->span > 1)
+        s->tok[s->last].type |= TCALL_LAST_;
+    s->last = s->super;
+    s->super = t->mark;
+    t->mark = 0;
+}
+
+/* Report to the callback when the value at hand is wanted. */
+static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
+                             const char *p, size_t n)
+{
+    int r;
+    if (row >= TCALL_SCAN_ROOT_ || !s->rows[row].field || s->error)
+        return;
+    r = s->on(s->user, s->rows[row].field, event, tcall_slice_(p, n));
+    if (r < 0)
+        s->error = r;
+}
+
+/* The row below parent, that of the open container, that the key or element
+ * matches. */
+static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
+                                        const char *key, size_t len)
+{
+    const tcall_path *row = s->rows;
+    const char *text = s->keys;
+    uint8_t below = 1;
+    if (parent == TCALL_SCAN_NONE_)
+        return TCALL_SCAN_NONE_;
+    if (parent != TCALL_SCAN_ROOT_) {
+        row += parent;
+        below = (uint8_t)(row->depth + 1);
+        row++;
+        text += s->below[s->depth - 1];
+    }
+    for (; row->depth >= below; text += row->len, row++) {
+        if (row->depth != below)
+            continue;
+        if (row->len == len && *text == *key && memcmp(text, key, len) == 0) {
+            s->behind = (uint16_t)(text - s->keys + row->len);
+            return (uint8_t)(row - s->rows);
+        }
+        if (row->how & TCALL_PATH_LAST)
+            break;
+    }
+    return TCALL_SCAN_NONE_;
+}
+
+static inline void tcall_scan_value_end_(tcall_scan *s)
+{
+    s->state = s->depth ? TCALL_S_NEXT_ : TCALL_S_DONE_;
+}
+
+/* The row of the next element of the array that is open. */
+TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
+{
+    uint8_t row = TCALL_SCAN_NONE_, *index;
+    if (s->at == TCALL_SCAN_NONE_)
+        return row;
+    index = &s->index[s->depth - 1];
+    if (*index == 0)
+        row = tcall_scan_match_(s, s->at, "0", 1);
+    if (row == TCALL_SCAN_NONE_)
+        row = tcall_scan_match_(s, s->at, "*", 1);
+    *index = (uint8_t)(*index + (*index < 255));
+    return row;
+}
+
+/* A value begins with c: find out whether it is wanted. */
+static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
+{
+    tcall_scan_token_(s, c, false);
+    if (s->depth && !s->object)
+        s->row = tcall_scan_element_(s);
+    if (s->row != TCALL_SCAN_NONE_)
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_BEGIN, c, 1);
+}
+
+static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
+{
+    uint8_t row, *open;
+    unsigned below = 0, bit = s->depth & 7u;
+    tcall_scan_begin_(s, c);
+    tcall_scan_token_open_(s);
+    s->object = *c == '{';
+    row = s->row;
+    if (s->depth >= TOOLCALL_MAX_DEPTH)
+        return tcall_scan_fail_(s, TCALL_E_DEPTH);
+    if (row < TCALL_SCAN_ROOT_) {
+        const tcall_path *path = s->rows + row;
+        below = s->behind;
+        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
+            s->raw_depth = (uint16_t)(s->depth + 1);
+            *raw = c;
+        }
+        if (path->how & TCALL_PATH_SAME) {
+            row++;
+            below += path[1].len;
+        }
+        if (path->how & TCALL_PATH_ROOT) {
+            row = TCALL_SCAN_ROOT_;
+            below = 0;
+        }
+    }
+    open = &s->open[s->depth >> 3];
+    *open = (uint8_t)((*open & ~(1u << bit)) | (unsigned)s->object << bit);
+    s->at = TCALL_SCAN_NONE_;
+    if (s->depth < TCALL_SCAN_LEVELS_) {
+        s->at = s->node[s->depth] = row;
+        s->below[s->depth] = (uint16_t)below;
+        s->index[s->depth] = 0;
+    }
+    s->depth++;
+    s->row = TCALL_SCAN_NONE_;
+    s->state = (uint8_t)(TCALL_S_FIRST_ + s->object);
+    return s->error;
+}
+
+static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
+{
+    uint8_t row = s->at;
+    unsigned up;
+    if (s->object != (*c == '}'))
+        return tcall_scan_fail_(s, TCALL_E_BRACKETS);
+    tcall_scan_token_close_(s, c);
+    s->depth--;
+    if (s->raw_depth == s->depth + 1) {
+        tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
+        s->raw_depth = 0;
+    }
+    tcall_scan_tell_(s, row, TCALL_SCAN_END, c, 0);
+    s->at = TCALL_SCAN_NONE_;
+    s->state = TCALL_S_DONE_;
+    if (s->depth) {
+        up = s->depth - 1u;
+        s->object = s->open[up >> 3] >> (up & 7) & 1;
+        if (up < TCALL_SCAN_LEVELS_)
+            s->at = s->node[up];
+        s->state = TCALL_S_NEXT_;
+    }
+    return s->error;
+}
+
+/* The string ends; of a key that is wanted, its text. */
+static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
+{
+    if (s->take == TCALL_TAKE_VALUE_) {
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_value_end_(s);
+        return;
+    }
+    s->row = s->take == TCALL_TAKE_KEY_ && len
+                 ? tcall_scan_match_(s, s->at, key, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->state = TCALL_S_COLON_;
+}
+
+/* Decoded bytes of a string. A key that is too long matches nothing. */
+static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
+{
+    if (n == 0)
+        return;
+    if (s->take == TCALL_TAKE_VALUE_)
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
+    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
+        s->take = TCALL_TAKE_SKIP_;
+    else if (s->take == TCALL_TAKE_KEY_) {
+        memcpy(s->key + s->key_len, p, n);
+        s->key_len = (uint8_t)(s->key_len + n);
+    }
+}
+
+/* First or following byte of a multi-byte character. */
+static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+{
+    if (u->left) {
+        if (c < u->low || c > u->high)
+            return false;
+        u->left--;
+        u->low = 0x80;
+        u->high = 0xBF;
+        return true;
+    }
+    if (c < 0xC2 || c > 0xF4)
+        return false;
+    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
+    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    return true;
+}
+
+/* How many bytes from p on are plain ASCII string content: a word at a time,
+ * no byte of which is a quote, a backslash, below 0x20 or above 0x7F. */
+static inline const char *tcall_plain_(const char *p, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    while (!TCALL_LEAN_ && (size_t)(end - p) >= sizeof(size_t)) {
+        size_t w, q, b;
+        memcpy(&w, p, sizeof w);
+        q = w ^ ones * '"';
+        b = w ^ ones * '\\';
+        w = ((w - ones * 0x20) | (q - ones) | (b - ones) | w) & ones * 0x80;
+#ifdef TCALL_WIDE_
+        /* The lowest mark is exact, a borrow only marks bytes above it. */
+        if (w)
+            return p + (__builtin_ctzl(w) >> 3);
+#else
+        if (w)
+            break;
+#endif
+        p += sizeof w;
+    }
+    while (p < end && (unsigned char)(*p - 0x20) < 0x60 && *p != '"' &&
+           *p != '\\')
+        p++;
+    return p;
+}
+
+/* The same, non-ASCII characters included; stops with an error at a byte that
+ * may not stand in a string. */
+static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
+                                            const char *end)
+{
+    for (;; p++) {
+        unsigned char c;
+        if (!s->utf.left)
+            p = tcall_plain_(p, end);
+        if (p == end || (*p == '"' && !s->utf.left))
+            return p;
+        c = (unsigned char)*p;
+        if (c >= 0x80 ? !tcall_utf8_step_(&s->utf, c) : s->utf.left != 0)
+            s->error = TCALL_E_UTF8;
+        else if (c < 0x20)
+            s->error = c ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
+        if (c < 0x80 || s->error)
+            return p;
+    }
+}
+
+/* Runs through a string up to its end, a long escape or the end of the piece.
+ * What has short escapes is collected: few events are cheaper than many. */
+static const char *tcall_scan_string_(tcall_scan *s, const char *p,
+                                      const char *end)
+{
+    char out[192], c;
+    const char *from = p;
+    size_t n = 0, run;
+    for (;; p += 2, from = p) {
+        p = s->utf.left || TCALL_LEAN_ ? p : tcall_plain_(p, end);
+        if (p < end &&
+            (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
+            p = tcall_scan_plain_(s, p, end);
+        if (s->error)
+            return p;
+        if (TCALL_LEAN_ || end - p < 2 || *p != '\\')
+            break;
+        c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
+        if (!c)
+            break;
+        run = (size_t)(p - from);
+        if (n + run >= sizeof out) {
+            tcall_scan_bytes_(s, out, n);
+            n = 0;
+        }
+        if (run >= sizeof out) {
+            tcall_scan_bytes_(s, from, run);
+            run = 0;
+        }
+        if (run <= 8 && end - from >= 8 && n + 8 < sizeof out)
+            memcpy(out + n, from, 8); /* of which run bytes count */
+        else
+            memcpy(out + n, from, run);
+        n += run;
+        out[n++] = c;
+    }
+    run = (size_t)(p - from);
+    if (n && n + run <= sizeof out) {
+        memcpy(out + n, from, run);
+        n += run;
+        run = 0;
+    }
+    tcall_scan_bytes_(s, out, n);
+    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
+        s->key_len == 0) {
+        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_string_end_(s, from, run); /* a key in one piece */
+        return p + 1;
+    }
+    tcall_scan_bytes_(s, from, run);
+    if (p == end)
+        return p;
+    if (*p == '"') {
+        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_string_end_(s, s->key, s->key_len);
+    } else
+        s->state = TCALL_S_ESCAPE_;
+    return p + 1;
+}
+
+/* \uXXXX is complete: a character, or half of one. */
+static int tcall_scan_unit_(tcall_scan *s)
+{
+    char out[4];
+    uint32_t cp = s->hex;
+    if (s->high) {
+        if (cp < 0xDC00 || cp > 0xDFFF)
+            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+        cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
+        s->high = 0;
+    } else if (cp >= 0xD800 && cp <= 0xDBFF) {
+        s->high = s->hex;
+        s->state = TCALL_S_LOW_;
+        return TCALL_OK;
+    } else if (cp >= 0xDC00 && cp <= 0xDFFF) {
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    }
+    tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
+    s->state = TCALL_S_STRING_;
+    return s->error;
+}
+
+static int tcall_scan_escape_(tcall_scan *s, char c)
+{
+    char plain;
+    int digit;
+    if (s->state == TCALL_S_HEX_) {
+        digit = tcall_hex_(c);
+        if (digit < 0)
+            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+        s->hex = (uint16_t)(s->hex << 4 | digit);
+        return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
+    }
+    if (s->state == TCALL_S_LOW_) {
+        s->state = TCALL_S_LOW_U_;
+        return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    }
+    if (c == 'u') {
+        s->state = TCALL_S_HEX_;
+        s->hex = 0;
+        s->hex_left = 4;
+        return TCALL_OK;
+    }
+    plain = s->state == TCALL_S_ESCAPE_ ? tcall_unescape_(c) : (char)0;
+    if (!plain)
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    s->state = TCALL_S_STRING_;
+    tcall_scan_bytes_(s, &plain, 1);
+    return s->error;
+}
+
+/* A value ends before p. A comma is taken along if it is there already. */
+static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
+                                           const char *end)
+{
+    tcall_scan_value_end_(s);
+    if (TCALL_LEAN_ || p == end || *p != ',' || !s->depth || s->error)
+        return p;
+    s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
+    return p + 1;
+}
+
+/* Numbers and literals: as far as they go; from is where this piece begins. */
+static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
+                                           const char *p, const char *end)
+{
+    bool ends = false;
+    if (s->state == TCALL_S_NUMBER_) {
+        uint8_t state = s->number, next = state;
+        while (p < end) {
+            if (!TCALL_LEAN_ &&
+                0x250 >> state & 1) /* digits go on with digits */
+                while (p < end && tcall_is_digit_(*p))
+                    p++;
+            next = p < end ? tcall_number_next_(state, *p) : state;
+            if (!next || p == end)
+                break;
+            state = next;
+            p++;
+        }
+        s->number = state;
+        ends = !next;
+        if (ends && !tcall_number_ends_(state))
+            s->error = TCALL_E_BAD_VALUE;
+    } else {
+        while (p < end && *s->lit && *p == *s->lit)
+            p++, s->lit++;
+        ends = !*s->lit;
+        if (p < end && !ends)
+            s->error = TCALL_E_BAD_VALUE;
+    }
+    if (s->error)
+        return p;
+    tcall_scan_token_end_(s, p,
+                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (p > from)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
+                             (size_t)(p - from));
+        if (ends)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_END, p, 0);
+    }
+    return ends ? tcall_scan_next_(s, p, end) : p;
+}
+
+/* A string in one piece without anything odd: the usual case, with no need to
+ * remember anything. NULL: it is another. */
+static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
+                                            const char *end, bool key)
+{
+    const char *q = tcall_plain_(p + 1, end);
+    size_t n = (size_t)(q - p) - 1;
+    if (q == end || *q != '"')
+        return NULL;
+    if (key) {
+        tcall_scan_token_(s, p, true);
+        tcall_scan_token_end_(s, q, 0);
+        s->state = TCALL_S_COLON_;
+        s->row = s->at != TCALL_SCAN_NONE_ && n
+                     ? tcall_scan_match_(s, s->at, p + 1, n)
+                     : (uint8_t)TCALL_SCAN_NONE_;
+        if (++q == end || *q != ':')
+            return q;
+        s->state = TCALL_S_VALUE_;
+        return q + 1;
+    }
+    tcall_scan_begin_(s, p);
+    tcall_scan_token_end_(s, q, 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (n)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, n);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, q, 0);
+    }
+    return tcall_scan_next_(s, q + 1, end);
+}
+
+/* A value begins at p, or a key; returns what is not consumed. */
+static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
+                                            const char *end, bool key)
+{
+    const char *q =
+        *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
+    if (q)
+        return q;
+    if (key)
+        tcall_scan_token_(s, p, true);
+    else
+        tcall_scan_begin_(s, p);
+    if (*p == '"') {
+        s->state = TCALL_S_STRING_;
+        s->take = !key                        ? TCALL_TAKE_VALUE_
+                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
+                                              : TCALL_TAKE_KEY_;
+        s->key_len = 0;
+        return p + 1;
+    }
+    s->state = TCALL_S_NUMBER_;
+    s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
+    if (!tcall_is_digit_(*p) && *p != '-') {
+        s->state = TCALL_S_LITERAL_;
+        s->number = 0;
+        s->lit = tcall_literal_(*p);
+        if (*p != *s->lit)
+            s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
+    }
+    return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
+}
+
+/* What stands at p outside of strings, numbers and literals. *raw: start of
+ * what is still to be reported of a raw value. */
+static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
+                                           const char *end, const char **raw)
+{
+    char c = *p;
+    bool scalar = false;
+    int error = TCALL_OK;
+    if ((unsigned char)c <= ' ' && tcall_is_space_(c))
+        return p + 1;
+    switch (s->state) {
+    case TCALL_S_FIRST_:
+    case TCALL_S_VALUE_:
+        if (c == '{' || c == '[')
+            error = tcall_scan_open_(s, p, raw);
+        else if (c == ']' && s->state == TCALL_S_FIRST_)
+            error = tcall_scan_close_(s, p, raw);
+        else
+            scalar = true;
+        break;
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '"')
+            scalar = true;
+        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
+            error = tcall_scan_close_(s, p, raw);
+        else
+            error = TCALL_E_BAD_KEY;
+        break;
+    case TCALL_S_COLON_:
+        s->state = TCALL_S_VALUE_;
+        error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
+        break;
+    case TCALL_S_NEXT_:
+        if (c == ',')
+            s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
+        else if (c == '}' || c == ']')
+            error = tcall_scan_close_(s, p, raw);
+        else
+            error = TCALL_E_MISSING_COMMA;
+        break;
+    default: error = TCALL_E_TRAILING; break;
+    }
+    if (scalar)
+        return tcall_scan_value_(s, p, end,
+                                 s->state == TCALL_S_KEY_ ||
+                                     s->state == TCALL_S_FIRST_KEY_);
+    if (!error)
+        return p + 1;
+    s->error = error;
+    return p;
+}
+
+int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
+{
+    const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
+    while (p < end && !s->error) {
+        if (s->state < TCALL_S_LITERAL_)
+            p = tcall_scan_mark_(s, p, end, &raw);
+        else if (s->state == TCALL_S_STRING_)
+            p = tcall_scan_string_(s, p, end);
+        else if (s->state < TCALL_S_STRING_)
+            p = tcall_scan_word_(s, p, p, end);
+        else if (tcall_scan_escape_(s, *p) == TCALL_OK)
+            p++;
+    }
+    s->pos += (size_t)(p - bytes);
+    if (s->raw_depth && !s->error)
+        tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
+                         (size_t)(end - raw));
+    return s->error;
+}
+
+int tcall_scan_end(tcall_scan *s)
+{
+    if (s->error)
+        return s->error;
+    if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
+        tcall_number_ends_(s->number)) {
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        s->state = TCALL_S_DONE_;
+    }
+    if (s->state != TCALL_S_DONE_)
+        tcall_scan_fail_(s, TCALL_E_TRUNCATED);
+    return s->error;
+}
+
+/* TCALL_OK when the text is one JSON value. */
+static int tcall_scan_text_(tcall_scan *s, tcall_str text)
+{
+    tcall_scan_init(s, NULL, NULL, NULL);
+    tcall_scan_feed(s, text.ptr, text.len);
+    return tcall_scan_end(s);
+}
+
+/* The same. */
+TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
+{
+    tcall_scan scan;
+    return tcall_scan_text_(&scan, text);
+}
+

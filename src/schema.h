@@ -1,0 +1,120 @@
+#pragma once
+#include "write.h"
+
+/* ==========================================================================
+ * >>schema: JSON Schema
+ *
+ * A schema is compiled to a small program that points back into the schema's
+ * own text (which may lie in flash and must stay where it is), and a parsed
+ * value is checked against that program: no heap, no recursion, a bounded
+ * number of steps. An assertion that is not supported, or malformed, refuses
+ * the whole schema; nothing is ever silently dropped.
+ *
+ *   eager  tcall_schema_compile once, program in the block:
+ *            n = tcall_schema_compile(&s, text, mem, size, TCALL_DRAFT_2020);
+ *            n >= 0: keep n bytes of mem and s; n < 0: s.reason, s.need
+ *   lazy   the same call into scratch memory, forgotten after the check
+ *   check  check.memory = scratch; check.faults = room for a few;
+ *          check.coerce = true;
+ *          r = tcall_schema_check(&s, value, &check);
+ *          TCALL_E_INVALID: tcall_write_faults(&w, &s, value, &check)
+ *          r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
+ *          the text that was meant with tcall_write_json(&w, value), parse it
+ *          and check it once more with coerce = false: only that result counts
+ */
+
+/* The draft where the schema has no $schema: 2020-12 unless told. */
+typedef enum tcall_draft {
+    TCALL_DRAFT_2020,
+    TCALL_DRAFT_2019,
+    TCALL_DRAFT_7,
+    TCALL_DRAFT_6,
+    TCALL_DRAFT_4
+} tcall_draft;
+
+/* Nodes, comparisons and characters that one check may cost. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
+
+/* Schemas that are at work inside each other; 44 bytes of scratch each. */
+#ifndef TOOLCALL_MAX_FRAMES
+#define TOOLCALL_MAX_FRAMES 512
+#endif
+
+/* Size of a pattern: its characters, counted repetitions written out. */
+#ifndef TOOLCALL_MAX_PATTERN
+#define TOOLCALL_MAX_PATTERN 1024
+#endif
+
+/* TOOLCALL_NO_PATTERN leaves out `pattern`; TOOLCALL_NO_RARE leaves out what
+ * none of 8,071 real tool definitions uses: if, then, else, contains,
+ * prefixItems, additionalItems, uniqueItems, multipleOf, patternProperties and
+ * dependencies of all kinds. Schemas that have them are then refused. */
+
+/* One step of the program: 8 bytes, no pointers, free to be moved. */
+typedef struct tcall_node_ {
+    uint32_t word; /* what, and where in the text */
+    uint32_t arg;
+} tcall_node_;
+
+typedef struct tcall_schema {
+    const char *text;
+    const tcall_node_ *program;
+    uint32_t nodes;
+    uint32_t cells;     /* scratch that its largest pattern takes */
+    size_t need;        /* bytes of program; also when they did not fit */
+    const char *reason; /* why it was refused, or NULL */
+    size_t at;          /* where in the text that stands */
+} tcall_schema;
+
+/* Compile. text must be one JSON value (an object, true or false) and outlive
+ * the schema. Bytes of mem used (a multiple of 8; mem is aligned up to 4 at
+ * its cost), TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
+ * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft);
+/* The refusal in one line of plain text, with its offset in the schema's text
+ * and what stands there: unknown type at 27: "dict" */
+int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
+
+/* One thing that is wrong with a value. */
+typedef struct tcall_fault {
+    uint32_t node; /* of the program */
+    uint32_t at;   /* where in the schema the violated text stands */
+    uint32_t tok;  /* the token concerned, counted from the value */
+} tcall_fault;
+
+typedef struct tcall_check {
+    void *memory; /* scratch: a few frames; 1 KB is plenty for most */
+    size_t size;
+    tcall_fault *faults; /* may be NULL */
+    size_t fault_cap;
+    bool coerce;        /* accept "5" for 5 and the like, see below */
+    size_t fault_count; /* out: how many there were, stored or not */
+    size_t coerced;     /* out: how many values were marked */
+    size_t need;        /* out: scratch used; too little: that much at least */
+} tcall_check;
+
+/* Check a value. TCALL_OK, TCALL_E_INVALID with faults, or TCALL_E_MEMORY,
+ * TCALL_E_DEPTH, TCALL_E_BUDGET, which all mean: not accepted.
+ *
+ * With coerce a value whose type is wrong, and whose declared types do not
+ * include string, may be the string that holds it: a number, true, false,
+ * True, False, or the JSON text of an array or object; and null for an
+ * optional property means that it is absent. Of several alternatives exactly
+ * one must accept it. Such values are only marked; see above what to do. */
+int tcall_schema_check(const tcall_schema *s, tcall_json value,
+                       tcall_check *check);
+
+/* {"path":"/unit","keyword":"enum","message":"not satisfied",
+ *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
+ * read: long values are cut, a missing or surplus property is named. */
+int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
+                      const tcall_fault *fault);
+/* All that were stored, as an array. */
+int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
+                       const tcall_check *check);
+/* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
+int tcall_write_coercions(tcall_writer *w, tcall_json value);
+

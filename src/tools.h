@@ -1,0 +1,312 @@
+#pragma once
+#include "schema.h"
+
+/* ==========================================================================
+ * >>tools: definitions and the registry
+ *
+ * A tool is a row of a const table: it can stay in flash. What is missing in
+ * the row is zero, and zero is always the careful choice.
+ */
+
+typedef struct tcall_ctx tcall_ctx;
+typedef struct tcall_call tcall_call;
+
+/* What a tool does to the world. Declare what applies; a tool that declares
+ * nothing counts as doing everything. */
+enum {
+    TCALL_READ = 1,     /* looks at things: files, sensors, state */
+    TCALL_WRITE = 2,    /* changes them */
+    TCALL_EXECUTE = 4,  /* runs programs */
+    TCALL_NETWORK = 8,  /* reaches other machines */
+    TCALL_ACTUATE = 16, /* moves or switches something physical */
+    TCALL_EVERYTHING = 31
+};
+
+/* A call of a tool that has no schema is checked by nobody. */
+typedef enum tcall_no_schema {
+    TCALL_NO_SCHEMA_READ_ONLY, /* runs if the tool only reads, else asks */
+    TCALL_NO_SCHEMA_APPROVAL,  /* always asks */
+    TCALL_NO_SCHEMA_FULL       /* runs like any other */
+} tcall_no_schema;
+
+typedef enum tcall_safety {
+    TCALL_SAFETY_DERIVED, /* safe when it only reads */
+    TCALL_SAFE,
+    TCALL_UNSAFE
+} tcall_safety;
+
+/* The stages of a call, in this order. What the library does itself at a
+ * stage comes after its hooks: permissions after WILL_AUTHORIZE, approval
+ * after WILL_CHECK_CONSENT, a call that hydration refused fails after
+ * WILL_VALIDATE_INPUT, and so does output after WILL_VALIDATE_OUTPUT.
+ * X(NAME, name, when): */
+#define TCALL_STAGES(X)                                           \
+    X(WILL_BIND_SERVICES, "will_bind_services", GOING)            \
+    X(WILL_CREATE_CONTEXT, "will_create_context", GOING)          \
+    X(DID_CREATE_CONTEXT, "did_create_context", DID_GOING)        \
+    X(WILL_AUTHORIZE, "will_authorize", GOING)                    \
+    X(WILL_CHECK_CONSENT, "will_check_consent", GOING)            \
+    X(WILL_CHECK_FLAGS, "will_check_feature_flags", GOING)        \
+    X(WILL_ACQUIRE_QUOTA, "will_acquire_quota", GOING)            \
+    X(WILL_ACQUIRE_SEMAPHORE, "will_acquire_semaphore", GOING)    \
+    X(WILL_PARSE_INPUT, "will_parse_input", GOING)                \
+    X(WILL_VALIDATE_INPUT, "will_validate_input", GOING)          \
+    X(WILL_NORMALIZE_INPUT, "will_normalize_input", GOING)        \
+    X(WILL_REDACT_INPUT, "will_redact_input", GOING)              \
+    X(WILL_INJECT_SECRETS, "will_inject_secrets", GOING)          \
+    X(WILL_READ_CACHE, "will_read_cache", GOING)                  \
+    X(DID_CACHE_HIT, "did_cache_hit", DID_HIT)                    \
+    X(DID_CACHE_MISS, "did_cache_miss", DID_GOING)                \
+    X(AROUND_EXECUTE, "around_execute", GOING)                    \
+    X(WILL_EXECUTE, "will_execute", INNER)                        \
+    X(DID_EXECUTE, "did_execute", DID_INNER)                      \
+    X(ON_RETRY, "on_retry", INNER)                                \
+    X(ON_GIVE_UP, "on_give_up", INNER)                            \
+    X(WILL_WRITE_CACHE, "will_write_cache", WELL)                 \
+    X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
+    X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
+    X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(WILL_AUDIT, "will_audit", ALWAYS)                           \
+    X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
+    X(ON_METRICS, "on_metrics", ALWAYS)                           \
+    X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
+    X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
+    X(ON_ERROR, "on_error", FAILED)                               \
+    X(WILL_FINALIZE, "will_finalize", ALWAYS)
+
+typedef enum tcall_stage {
+#define TCALL_X_(NAME, name, when) TCALL_##NAME,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STAGE_COUNT
+} tcall_stage;
+
+/* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
+const char *tcall_stage_name(int stage);
+
+/* A function that is called at a stage: a row of a const table. Higher
+ * priority comes earlier, at did_... stages later; equal ones in the order of
+ * the tables, those of the registry before those of the tool.
+ *
+ * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
+ * tcall_retry_after, or an error, which fails the call. Up to the run of the
+ * tool it may answer TCALL_E_AGAIN and is called again at the next
+ * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
+ * each attempt, and returns what that returned.
+ *
+ * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
+ * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
+ * even where one fails. A hook of a release stage runs when the acquiring hook
+ * with the same user did, or when there is none with it; where more share a
+ * user, as many release as did acquire. */
+typedef struct tcall_hook {
+    const char *name; /* for errors, history and logs */
+    uint8_t stage;    /* tcall_stage */
+    int16_t priority;
+    int (*run)(tcall_ctx *cx, void *user);
+    bool (*filter)(const tcall_ctx *cx, void *user); /* NULL: every call */
+    void *user;
+} tcall_hook;
+
+/* Something that hooks and tools ask for by name: tcall_get. */
+typedef struct tcall_service {
+    const char *name;
+    void *object;
+    struct tcall_service *next; /* private */
+} tcall_service;
+
+/* On whose behalf a call is made. */
+typedef struct tcall_session {
+    tcall_str id, request, agent, user;
+    tcall_service *services; /* private: bound with TCALL_SESSION */
+} tcall_session;
+
+/* The work. args has been checked against the schema. Write the answer for
+ * the model to out: text (tcall_write_text) or JSON; what does not fit is cut,
+ * and the model is told. Return TCALL_OK, or an error: then out holds the
+ * reason in words. TCALL_E_AGAIN: not finished, call again. */
+typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
+
+typedef struct tcall_tool {
+    const char *name;        /* A-Z a-z 0-9 _ -, begins with no digit, <= 64 */
+    const char *title;       /* for people; default: the name */
+    const char *description; /* for the model: what it does and when */
+    const char *tags;        /* words for choosing it, separated by spaces */
+    const char *parameters;  /* JSON Schema text of the arguments, an object */
+    const char *output;      /* JSON Schema text of the result; default: any */
+    const char *provider_schema; /* sent in place of parameters; the check
+                                    stays with parameters */
+    tcall_run run;
+    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    size_t args_size;          /* sizeof that struct */
+    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
+    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
+    void *user;                         /* for run: tcall_user */
+    const tcall_hook *hooks;            /* of this tool only */
+    uint16_t hook_count;
+    uint8_t permissions;          /* needed, TCALL_READ | ... */
+    uint8_t optional_permissions; /* used if allowed */
+    uint8_t safe;                 /* tcall_safety */
+    uint8_t no_schema_mode;       /* tcall_no_schema */
+    bool allow_no_schema; /* parameters may be NULL: nothing is checked */
+    bool strict;          /* ask the provider to hold the model to the schema */
+    bool confirm;         /* ask for approval before each run */
+    bool streaming;       /* gives output as it goes */
+    bool idempotent;      /* a second run of a call changes nothing more; only
+                           * such tools, and those that only read, are retried */
+    bool repeats;         /* the same call may be made again in one turn, as of
+                           * a clock: see TCALL_LOOPS */
+    bool pinned;          /* always among the picks */
+    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t groups;      /* bits: what it belongs to; default: everything */
+    uint16_t cost;        /* in units of your own */
+    const char *provided_by; /* whose it is, where it came from elsewhere */
+} tcall_tool;
+
+/* Number of rows of a table. */
+#define TCALL_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+/* Raw JSON in C source, without backslashes. */
+#define TCALL_JSON(...) #__VA_ARGS__
+
+/* A validator other than the built-in one. check looks at the arguments and
+ * returns TCALL_OK or TCALL_E_INVALID after writing what is wrong, for the
+ * model, to why. */
+typedef struct tcall_validator {
+    const char *name;
+    const char *version;
+    int (*check)(void *user, const tcall_tool *tool, tcall_json args,
+                 tcall_writer *why);
+    void *user;
+} tcall_validator;
+
+typedef enum tcall_verdict {
+    TCALL_DENY,
+    TCALL_ALLOW,
+    TCALL_LATER /* the call waits: TCALL_E_APPROVAL */
+} tcall_verdict;
+
+typedef enum tcall_event_kind {
+    TCALL_EVENT_HYDRATED, /* checked: call->error says how it went */
+    TCALL_EVENT_REPAIR,   /* the one repair was tried */
+    TCALL_EVENT_APPROVAL, /* is asked for */
+    TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
+    TCALL_EVENT_OUTPUT,   /* text: a piece of output */
+    TCALL_EVENT_END,      /* the call has its result: text, error */
+    TCALL_EVENT_TEXT,     /* text: a piece of the model's answer */
+    TCALL_EVENT_REQUEST,  /* bytes: length of its body; tools: sent */
+    TCALL_EVENT_ANSWER,   /* status, bytes, error; text: the provider's */
+    TCALL_EVENT_VERDICT,  /* approval was given or denied: verdict */
+    TCALL_EVENT_PROGRESS, /* text: what is being done */
+    TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
+    TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
+                           * the request, in ms: error of the last one */
+    TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
+    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
+} tcall_event_kind;
+
+typedef struct tcall_event {
+    tcall_event_kind kind;
+    const tcall_call *call; /* NULL where it concerns none */
+    const struct tcall_item *item;
+    tcall_str text;
+    int error;
+    int verdict;
+    int status; /* HTTP */
+    size_t bytes;
+    size_t tools;
+    uint32_t ms; /* time taken, where there is a clock */
+} tcall_event;
+
+/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+typedef struct tcall_listener {
+    void (*on_event)(void *user, const tcall_event *event);
+    void *user;
+    uint32_t kinds; /* 1 << TCALL_EVENT_... of each kind wanted; 0: all */
+    struct tcall_listener *next; /* private */
+} tcall_listener;
+
+/* Everything a registry needs, in one place. Zero is the default. */
+typedef struct tcall_desc {
+    void *block; /* memory for everything; must outlive the tcall */
+    size_t block_size;
+    const tcall_tool *tools;
+    size_t tool_count;
+    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
+    bool lazy;     /* compile a schema only while a call is checked */
+    bool strict_arguments; /* refuse arguments that are not strict JSON */
+    bool no_coercion;      /* refuse "5" for an integer and the like */
+    const tcall_validator *validator; /* default: the built-in one */
+    /* Asked for tools that need it. NULL: such calls are denied. */
+    tcall_verdict (*approve)(void *user, const tcall_call *call);
+    /* One try to mend arguments that were refused: write JSON text to out,
+     * return TCALL_OK. Its outcome is untrusted. NULL: no repair. */
+    int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
+    void (*on_event)(void *user, const tcall_event *event);
+    uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
+    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
+    int (*run_hooks)(tcall_ctx *cx);
+    const tcall_hook *hooks; /* of every call */
+    uint16_t hook_count;
+    const tcall_service *services; /* global: an array, never written to */
+    size_t service_count;
+    tcall_session *session; /* of calls that have none of their own */
+    uint64_t hash_key[2]; /* of tcall_hash_...: random and secret, where others
+                           * may want to forge what an approval is bound to */
+    tcall_writer *report; /* tcall_init: one line for each fault of a table */
+    void *user;           /* for all of the above */
+} tcall_desc;
+
+typedef struct tcall {
+    tcall_desc desc;
+    tcall_block block;
+    tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
+    uint16_t repairs;      /* how many were tried */
+    tcall_listener *listeners;
+    tcall_tool *rows; /* private: of tcall_extend */
+    size_t row_count;
+} tcall;
+
+/* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
+ * definition is wrong (all faults of all tools are in desc->report, each as
+ * "name: what is wrong and what to do"); TCALL_E_MEMORY (tc->block.need). On
+ * any error no tool can be called. */
+int tcall_init(tcall *tc, const tcall_desc *desc);
+/* Most bytes of the block that were ever in use. */
+size_t tcall_peak(const tcall *tc);
+const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
+/* What the tool needs, everything when it declares nothing. */
+unsigned tcall_needs(const tcall_tool *tool);
+/* True when somebody with these permissions may see and call the tool. */
+bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+/* Tools that come and go at run time. tcall_extend, right after tcall_init,
+ * gives room for row_count tools, those of desc.tools included, which are
+ * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
+ * than there are, or the block is too small; TCALL_E_USAGE: it was done before.
+ *
+ * tcall_add copies the row (its texts have to stay) and checks it like those
+ * of tcall_init; its schema is compiled when a call comes. So a function can
+ * make a definition, and the tools of one registry can be added to another:
+ *
+ *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
+ *         row = *t;
+ *         row.provided_by = "other";
+ *         tcall_add(&tc, &row);
+ *     }
+ *
+ * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
+ * free, TCALL_E_USAGE: tcall_extend is missing. tcall_remove hides the tool at
+ * once: TCALL_OK or TCALL_E_UNKNOWN. Calls of it that are under way end as they
+ * would have; its row is used again only when no call is, and its texts have
+ * to stay until then. Both may be called by tools. An index for picking has to
+ * be built anew after either. */
+int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
+int tcall_add(tcall *tc, const tcall_tool *tool);
+int tcall_remove(tcall *tc, tcall_str name);
+/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
+ * somebody with these permissions may see. */
+const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow);
+/* Events go to desc.on_event first, then to the latest listener and so on. A
+ * listener may end its own subscription while it is called. */
+void tcall_subscribe(tcall *tc, tcall_listener *listener);
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+

@@ -1,0 +1,72 @@
+#pragma once
+#include "json.h"
+
+/* ==========================================================================
+ * >>write: JSON writer
+ *
+ * Write on, check once: the first error sticks and the length goes on being
+ * counted. The same calls go to a buffer, to a counter or through a small
+ * buffer to a sink. Commas come by themselves.
+ */
+
+/* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
+typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
+
+typedef struct tcall_writer {
+    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
+    char last;      /* tells whether a comma is due */
+    uint16_t depth; /* brackets open: outside of them no commas are */
+    char *buf;
+    size_t cap;
+    size_t fill; /* bytes in buf */
+    size_t len;  /* bytes written in all, those that did not fit included */
+    size_t skip; /* bytes that are counted but not stored */
+    tcall_sink sink;
+    void *user;
+    int error;
+} tcall_writer;
+
+/* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
+ * says what was needed. buf NULL and cap 0 only count. With a sink buf only
+ * collects small pieces. */
+void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
+/* Send what is collected; the first error of all, or TCALL_OK. */
+int tcall_writer_flush(tcall_writer *w);
+
+/* As it is, no quotes, no commas. */
+int tcall_write_text(tcall_writer *w, const char *text);
+int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
+/* JSON. Each returns the first error so far, or TCALL_OK. */
+int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
+int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
+int tcall_write_key(tcall_writer *w, const char *key);
+int tcall_write_string(tcall_writer *w, const char *text);
+int tcall_write_str(tcall_writer *w, tcall_str text);
+int tcall_write_int(tcall_writer *w, long value);
+/* value / 10^decimals: (2150, 2) is 21.50 */
+int tcall_write_fixed(tcall_writer *w, long value, int decimals);
+int tcall_write_bool(tcall_writer *w, bool value);
+int tcall_write_null(tcall_writer *w);
+/* A parsed value again as JSON text, compact, in its own order. */
+int tcall_write_json(tcall_writer *w, tcall_json value);
+/* JSON text as it stands, as a value. */
+int tcall_write_verbatim(tcall_writer *w, tcall_str json);
+/* All that is written in between becomes the content of one JSON string. */
+int tcall_write_quote(tcall_writer *w);
+int tcall_write_unquote(tcall_writer *w);
+
+/* The one block of memory. What lasts grows from its start, what is needed
+ * only for a while from its end; the ends may meet, never cross. */
+typedef struct tcall_block {
+    char *base;
+    size_t size;
+    size_t low;  /* bytes used from the start */
+    size_t high; /* bytes used from the end */
+    size_t peak; /* most ever used of both together */
+    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
+                    memory aligned to 8 */
+} tcall_block;
+
+void tcall_block_init(tcall_block *b, void *base, size_t size);
+
