@@ -57,15 +57,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOOLCALL_VERSION "0.1.0"
-
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-/* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
-#ifndef TOOLCALL_MAX_DEPTH
-#define TOOLCALL_MAX_DEPTH 64
 #endif
 
 /* ==========================================================================
@@ -76,6 +69,13 @@ extern "C" {
  * a length, not terminated, may hold NUL. Memory is one block that the caller
  * gives.
  */
+
+#define TOOLCALL_VERSION "0.1.0"
+
+/* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
+#ifndef TOOLCALL_MAX_DEPTH
+#define TOOLCALL_MAX_DEPTH 64
+#endif
 
 /* X(name, text): text is for the model or the developer. Its last word is the
  * code, which is for machines and stable. */
@@ -167,6 +167,44 @@ bool tcall_str_eq(tcall_str a, tcall_str b);
  * >= 0 is "ok". */
 const char *tcall_error_code(int error);
 const char *tcall_error_text(int error);
+
+#ifdef __GNUC__
+#define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
+#else
+#define TCALL_UNUSED_
+#define TCALL_APART_
+#endif
+/* Where memory is dear, second ways that only save time are left out. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_LEAN_ 1
+#else
+#define TCALL_LEAN_ 0
+#endif
+/* Registers of eight bytes, the first of which is the lowest. */
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TCALL_WIDE_
+#endif
+
+/* ==========================================================================
+ * >>block: the caller's memory
+ */
+
+/* The one block of memory. What lasts grows from its start, what is needed
+ * only for a while from its end; the ends may meet, never cross. */
+typedef struct tcall_block {
+    char *base;
+    size_t size;
+    size_t low;  /* bytes used from the start */
+    size_t high; /* bytes used from the end */
+    size_t peak; /* most ever used of both together */
+    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
+                    memory aligned to 8 */
+} tcall_block;
+
+void tcall_block_init(tcall_block *b, void *base, size_t size);
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -306,6 +344,7 @@ int tcall_scan_end(tcall_scan *s);
 /* True when the value is complete (a number at the root needs the end). */
 bool tcall_scan_done(const tcall_scan *s);
 
+
 /* ==========================================================================
  * >>json: values
  *
@@ -353,6 +392,10 @@ int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Needs floating point, which nothing else here does. */
 double tcall_json_double(tcall_json v, double fallback);
+
+/* ==========================================================================
+ * >>lenient: what a model meant
+ */
 
 /* Tolerant reading of arguments. Strict first; what fails is read once more
  * from left to right, and what has only one meaning is rewritten as JSON.
@@ -429,6 +472,10 @@ typedef struct tcall_args {
  * would end the string before its checked end. */
 int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
                     size_t size);
+
+/* ==========================================================================
+ * >>bind: arguments as a C struct
+ */
 
 /* Arguments as a C struct. One definition gives the struct, the text of its
  * JSON Schema and the table that fills it:
@@ -687,27 +734,8 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
     "\"type\":\"array\",\"maxItems\":" #n ",\"items\":{" TCALL_A_S_##kind "}"
 #define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
 
-#ifdef __GNUC__
-#define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
-#else
-#define TCALL_UNUSED_
-#define TCALL_APART_
-#endif
-/* Where memory is dear, second ways that only save time are left out. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_LEAN_ 1
-#else
-#define TCALL_LEAN_ 0
-#endif
-/* Registers of eight bytes, the first of which is the lowest. */
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TCALL_WIDE_
-#endif
-
 /* clang-format on */
+
 /* ==========================================================================
  * >>write: JSON writer
  *
@@ -762,20 +790,6 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json);
 /* All that is written in between becomes the content of one JSON string. */
 int tcall_write_quote(tcall_writer *w);
 int tcall_write_unquote(tcall_writer *w);
-
-/* The one block of memory. What lasts grows from its start, what is needed
- * only for a while from its end; the ends may meet, never cross. */
-typedef struct tcall_block {
-    char *base;
-    size_t size;
-    size_t low;  /* bytes used from the start */
-    size_t high; /* bytes used from the end */
-    size_t peak; /* most ever used of both together */
-    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
-                    memory aligned to 8 */
-} tcall_block;
-
-void tcall_block_init(tcall_block *b, void *base, size_t size);
 
 /* ==========================================================================
  * >>schema: JSON Schema
@@ -893,6 +907,58 @@ int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
                        const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
 int tcall_write_coercions(tcall_writer *w, tcall_json value);
+
+/* ==========================================================================
+ * >>chat: the conversation
+ *
+ * A turn is what the user said and all that follows, up to the next time the
+ * user speaks. History is shortened by whole turns from the oldest on, so a
+ * call and its result are never parted.
+ */
+
+/* One thing said in a conversation, whoever the provider is. */
+typedef enum tcall_kind {
+    TCALL_ITEM_USER,   /* text */
+    TCALL_ITEM_TEXT,   /* text of the model */
+    TCALL_ITEM_CALL,   /* id, name, text: the arguments as they came */
+    TCALL_ITEM_RESULT, /* id, name, text; error */
+    TCALL_ITEM_OPAQUE  /* reasoning; name: the provider that gets it back */
+} tcall_kind;
+
+typedef struct tcall_item {
+    uint8_t kind;
+    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT or
+     * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
+     * early without a word of the provider are found by tcall_hydrate. */
+    int error;
+    bool made;    /* the provider gave no id, this one was made up; of
+                     opaque: the provider's second form */
+    bool lost;    /* what is opaque of it did not fit the block */
+    tcall_str id; /* of a call and of its result; parts begin here */
+    tcall_str name;
+    tcall_str sign; /* opaque, goes back to its provider with the item */
+    tcall_str text;
+} tcall_item;
+
+/* The conversation lies at the end of the lower part of a block. */
+typedef struct tcall_chat {
+    tcall_block *block;
+    size_t start;
+    uint32_t made; /* ids made up so far */
+} tcall_chat;
+
+/* Nothing else may be taken from the lower part of the block afterwards. */
+void tcall_chat_init(tcall_chat *chat, tcall_block *block);
+/* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
+/* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
+ * slices stay valid until the conversation changes. */
+bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item);
+
+/* Drops the oldest turn; false when there is but one. */
+bool tcall_chat_drop(tcall_chat *chat);
+/* Drops oldest turns until so many bytes of the block are free. */
+bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
 
 /* ==========================================================================
  * >>tools: definitions and the registry
@@ -1336,8 +1402,9 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
  * tools. */
 int tcall_pick_index(tcall *tc, tcall_index *index);
 
+
 /* ==========================================================================
- * >>hydrate: from what the model sent to a call that may run
+ * >>call: from what the model sent to a call that may run
  *
  * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
  * step, what was expected where. Nothing here runs a tool.
@@ -1755,6 +1822,30 @@ void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content);
 int tcall_file_check(const tcall_files *files, tcall_str path,
                      tcall_str content);
 
+
+/* ==========================================================================
+ * >>strict: schemas as providers' strict modes want them
+ */
+
+/* Which strict mode, and how much of it one request may still use. */
+typedef struct tcall_strict {
+    uint8_t profile; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+    bool say; /* that a tool is not strict has to be said */
+} tcall_strict;
+
+enum {
+    TCALL_STRICT_OPENAI = 1,
+    TCALL_STRICT_ANTHROPIC = 2,
+    TCALL_STRICT_OLLAMA = 4 /* not strict: what its templates know */
+};
+
+/* Writes the schema of a tool as a provider's strict mode wants it. False,
+ * and nothing written, where that cannot say what the schema says, or its
+ * limits are reached. The schema itself is untouched: what had to be left out
+ * is still checked when a call comes. */
+bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+
 /* ==========================================================================
  * >>provider: what all wire formats share
  *
@@ -1763,45 +1854,6 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
  * all of them: it takes bytes as they arrive, in any pieces, whole answers or
  * streams, and keeps the text and the calls only.
  */
-
-/* One thing said in a conversation, whoever the provider is. */
-typedef enum tcall_kind {
-    TCALL_ITEM_USER,   /* text */
-    TCALL_ITEM_TEXT,   /* text of the model */
-    TCALL_ITEM_CALL,   /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT, /* id, name, text; error */
-    TCALL_ITEM_OPAQUE  /* reasoning; name: the provider that gets it back */
-} tcall_kind;
-
-typedef struct tcall_item {
-    uint8_t kind;
-    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT or
-     * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
-     * early without a word of the provider are found by tcall_hydrate. */
-    int error;
-    bool made;    /* the provider gave no id, this one was made up; of
-                     opaque: the provider's second form */
-    bool lost;    /* what is opaque of it did not fit the block */
-    tcall_str id; /* of a call and of its result; parts begin here */
-    tcall_str name;
-    tcall_str sign; /* opaque, goes back to its provider with the item */
-    tcall_str text;
-} tcall_item;
-
-/* The conversation lies at the end of the lower part of a block. */
-typedef struct tcall_chat {
-    tcall_block *block;
-    size_t start;
-    uint32_t made; /* ids made up so far */
-} tcall_chat;
-
-/* Nothing else may be taken from the lower part of the block afterwards. */
-void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
-/* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
- * slices stay valid until the conversation changes. */
-bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item);
 
 typedef enum tcall_stop {
     TCALL_STOP_UNKNOWN,
@@ -1829,25 +1881,6 @@ typedef enum tcall_choice {
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
-
-/* Which strict mode, and how much of it one request may still use. */
-typedef struct tcall_strict {
-    uint8_t profile; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-    bool say; /* that a tool is not strict has to be said */
-} tcall_strict;
-
-enum {
-    TCALL_STRICT_OPENAI = 1,
-    TCALL_STRICT_ANTHROPIC = 2,
-    TCALL_STRICT_OLLAMA = 4 /* not strict: what its templates know */
-};
-
-/* Writes the schema of a tool as a provider's strict mode wants it. False,
- * and nothing written, where that cannot say what the schema says, or its
- * limits are reached. The schema itself is untouched: what had to be left out
- * is still checked when a call comes. */
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
 
 /* Variables of descriptions: a table that ends with a row without a name. Text
  * may change between turns, not within one. */
@@ -2041,6 +2074,10 @@ void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
 
+/* ==========================================================================
+ * >>reader: answers, as they arrive
+ */
+
 /* What is known of an answer besides its items. */
 typedef struct tcall_answer {
     tcall_stop stop;
@@ -2106,17 +2143,23 @@ int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
  * (r->answer tells more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set, they must get an error result. */
 int tcall_reader_end(tcall_reader *r);
+/* What is wrong with an answer, by its HTTP status (0: unknown) and by what
+ * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
+ * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
+ * _PROVIDER for its own faults; else the answer's error. */
+int tcall_answer_error(const tcall_answer *a, int status);
+
+/* ==========================================================================
+ * >>text_calls: calls that come as text
+ */
+
 /* Small local models may write calls as text, between markers as those of
  * <tool_call>{"name":"f","arguments":{}}</tool_call>. After tcall_reader_end
  * this makes calls of them where the provider gave none, and ends the text
  * where they begin; unterminated ones have item.error set and must not run.
  * TCALL_OK, or an error as tcall_reader_end. */
 int tcall_text_calls(tcall_reader *r);
-/* What is wrong with an answer, by its HTTP status (0: unknown) and by what
- * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
- * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
- * _PROVIDER for its own faults; else the answer's error. */
-int tcall_answer_error(const tcall_answer *a, int status);
+
 /* ==========================================================================
  * >>lint: what is wrong with definitions before a model sees them
  *
@@ -2153,18 +2196,6 @@ size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
                         size_t tool_count);
 size_t tcall_lint_tokens(size_t bytes);
 
-/* ==========================================================================
- * >>chat: the conversation
- *
- * A turn is what the user said and all that follows, up to the next time the
- * user speaks. History is shortened by whole turns from the oldest on, so a
- * call and its result are never parted.
- */
-
-/* Drops the oldest turn; false when there is but one. */
-bool tcall_chat_drop(tcall_chat *chat);
-/* Drops oldest turns until so many bytes of the block are free. */
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
 
 /* ==========================================================================
  * >>agent: ask, call, answer, over a transport
@@ -2580,6 +2611,72 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
     }
     *out = n->sign < 0 ? (int64_t)(0 - v) : (int64_t)v;
     return true;
+}
+
+/* FNV-1a. */
+static uint32_t tcall_hash_(tcall_str s)
+{
+    uint32_t h = 2166136261u;
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.ptr[i]) * 16777619u;
+    return h;
+}
+
+/* ==========================================================================
+ * >>block
+ */
+
+void tcall_block_init(tcall_block *b, void *base, size_t size)
+{
+    size_t skew = (size_t)(-(uintptr_t)base & 7);
+    memset(b, 0, sizeof *b);
+    if (!base || size < skew)
+        return;
+    b->base = (char *)base + skew;
+    b->size = (size - skew) & ~(size_t)7;
+}
+
+static size_t tcall_block_free_(const tcall_block *b)
+{
+    return b->size - b->low - b->high;
+}
+
+/* True when n more bytes are free; else need says how large to make it. */
+static bool tcall_block_room_(tcall_block *b, size_t n)
+{
+    if (n > tcall_block_free_(b)) {
+        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
+        return false;
+    }
+    if (b->low + b->high + n > b->peak)
+        b->peak = b->low + b->high + n;
+    return true;
+}
+
+/* Moves the end of the lower part up by n. */
+static bool tcall_block_grow_(tcall_block *b, size_t n)
+{
+    if (!tcall_block_room_(b, n))
+        return false;
+    b->low += n;
+    return true;
+}
+
+/* n bytes from the end, for a while: give back by restoring b->high. */
+static void *tcall_block_take_(tcall_block *b, size_t n)
+{
+    n = (n + 7) & ~(size_t)7;
+    if (!tcall_block_room_(b, n))
+        return NULL;
+    b->high += n;
+    return b->base + b->size - b->high;
+}
+
+/* The free bytes between both parts. */
+static char *tcall_block_gap_(const tcall_block *b)
+{
+    return b->base + b->low;
 }
 
 /* ==========================================================================
@@ -3324,41 +3421,6 @@ TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
     return tcall_scan_text_(&scan, text);
 }
 
-/* ==========================================================================
- * >>json
- *
- * The scanner makes the tokens while it recognises the text. What is left to
- * do goes over the tokens once: strings are decoded where they lie, scalars
- * get a NUL behind them, keys that stand twice are found.
- */
-
-static tcall_json tcall_json_none_(void)
-{
-    tcall_json v;
-    v.text = NULL;
-    v.tok = NULL;
-    return v;
-}
-
-static inline tcall_json tcall_json_cursor_(const char *text,
-                                            const tcall_tok *tok)
-{
-    tcall_json v;
-    v.text = text;
-    v.tok = tok;
-    return v;
-}
-
-tcall_type tcall_json_type(tcall_json v)
-{
-    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
-}
-
-static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
-{
-    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
-}
-
 /* Four hex digits. */
 static uint32_t tcall_unit_(const char *p)
 {
@@ -3397,20 +3459,170 @@ static size_t tcall_decode_(char *out, const char *p, const char *end)
     return (size_t)(to - out);
 }
 
+/* ==========================================================================
+ * >>text: walking over JSON text
+ *
+ * The scanner has accepted it; of text that it has not seen these find
+ * anything, but nothing behind its NUL.
+ */
+
+static const char *tcall_text_space_(const char *p)
+{
+    while (tcall_is_space_(*p))
+        p++;
+    return p;
+}
+
+/* To the next member or element, or to the bracket that closes. */
+static const char *tcall_text_next_(const char *p)
+{
+    p = tcall_text_space_(p);
+    return *p == ',' ? tcall_text_space_(p + 1) : p;
+}
+
+static bool tcall_text_closes_(const char *p)
+{
+    return (*p | 0x20) == '}' || !*p;
+}
+
+/* Behind the value that starts at p. */
+static const char *tcall_text_skip_(const char *p)
+{
+    int depth = 0;
+    do {
+        if (*p == '"') {
+            for (p++; *p && *p != '"'; p++)
+                p += *p == '\\' && p[1];
+        } else if (*p == '{' || *p == '[') {
+            depth++;
+        } else if (tcall_text_closes_(p)) {
+            depth--;
+        } else if (!depth) {
+            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
+                   !tcall_is_space_(p[1]))
+                p++;
+        }
+        p += *p != 0;
+    } while (depth && *p);
+    return p;
+}
+
+/* From a member's key to its value. */
+static const char *tcall_text_value_(const char *key)
+{
+    key = tcall_text_space_(tcall_text_skip_(key));
+    return tcall_text_space_(key + (*key == ':'));
+}
+
+static tcall_str tcall_text_verbatim_(const char *p)
+{
+    return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
+}
+
+/* The string at p without its quotes, escapes as they stand. */
+static tcall_str tcall_text_inner_(const char *p)
+{
+    tcall_str s = tcall_text_verbatim_(p);
+    return tcall_slice_(p + 1, s.len - 2);
+}
+
+/* Is the string that starts at the quote p equal to s? */
+static bool tcall_text_same_(const char *p, tcall_str s)
+{
+    const char *q = s.ptr, *end = q + s.len;
+    for (p++; *p != '"';) {
+        char out[4];
+        const char *from = p++;
+        size_t n = 1;
+        if (*from == '\\') {
+            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
+                        tcall_hex_(p[2]) < 12;
+            p += *p != 'u' ? 1 : pair ? 11 : 5;
+            n = tcall_decode_(out, from, p);
+            from = out;
+        }
+        for (; n; n--)
+            if (q == end || *q++ != *from++)
+                return false;
+    }
+    return q == end;
+}
+
+/* The member of what stands at p: its key; of an array the element whose index
+ * the name is; NULL: none. */
+static const char *tcall_text_member_(const char *p, tcall_str name)
+{
+    bool object = *p == '{';
+    uint32_t index = 0;
+    size_t i;
+    if (!object && *p != '[')
+        return NULL;
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        if (object ? tcall_text_same_(p, name) : !index--)
+            return p;
+        if (object)
+            p = tcall_text_value_(p);
+    }
+    return NULL;
+}
+
+/* The value of a member, NULL: there is none, or p is no object. */
+static const char *tcall_text_get_(const char *p, const char *name)
+{
+    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
+    return p ? tcall_text_value_(p) : NULL;
+}
+
+/* The first element, NULL: there is none, or p is no array. */
+static const char *tcall_text_first_(const char *p)
+{
+    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
+    return p && *p != ']' ? p : NULL;
+}
+
+/* ==========================================================================
+ * >>json
+ *
+ * The scanner makes the tokens while it recognises the text. What is left to
+ * do goes over the tokens once: strings are decoded where they lie, scalars
+ * get a NUL behind them, keys that stand twice are found.
+ */
+
+static tcall_json tcall_json_none_(void)
+{
+    tcall_json v;
+    v.text = NULL;
+    v.tok = NULL;
+    return v;
+}
+
+static inline tcall_json tcall_json_cursor_(const char *text,
+                                            const tcall_tok *tok)
+{
+    tcall_json v;
+    v.text = text;
+    v.tok = tok;
+    return v;
+}
+
+tcall_type tcall_json_type(tcall_json v)
+{
+    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+}
+
+static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+{
+    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+}
+
 /* Larger or smaller numbers would be infinity or 0 to most readers. */
 static bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
     return !n.sign || (n.top <= 308 && n.top >= -308);
-}
-
-static uint32_t tcall_hash_(tcall_str s)
-{
-    uint32_t h = 2166136261u;
-    size_t i;
-    for (i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 16777619u;
-    return h;
 }
 
 /* Whether two keys, the first of len bytes, are the same. */
@@ -3665,6 +3877,10 @@ double tcall_json_double(tcall_json v, double fallback)
         out /= 10;
     return n.sign < 0 ? -out : out;
 }
+
+/* ==========================================================================
+ * >>lenient
+ */
 
 /* Tolerant reading. It has no grammar of its own: what it writes is fed to a
  * scanner, whose state says what must come next and which refuses what would
@@ -4292,6 +4508,10 @@ int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
     return r < 0 ? r : (int)count;
 }
 
+/* ==========================================================================
+ * >>bind
+ */
+
 /* Arguments as a C struct. The functions that store a value are named by the
  * table only, so what no table uses is not linked. */
 
@@ -4497,6 +4717,7 @@ int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
         return TCALL_E_INVALID;
     return tcall_bind_object_(&b, (char *)out, args, fields, 1);
 }
+
 /* ==========================================================================
  * >>write
  */
@@ -4815,58 +5036,6 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
     }
 }
 
-void tcall_block_init(tcall_block *b, void *base, size_t size)
-{
-    size_t skew = (size_t)(-(uintptr_t)base & 7);
-    memset(b, 0, sizeof *b);
-    if (!base || size < skew)
-        return;
-    b->base = (char *)base + skew;
-    b->size = (size - skew) & ~(size_t)7;
-}
-
-static size_t tcall_block_free_(const tcall_block *b)
-{
-    return b->size - b->low - b->high;
-}
-
-/* True when n more bytes are free; else need says how large to make it. */
-static bool tcall_block_room_(tcall_block *b, size_t n)
-{
-    if (n > tcall_block_free_(b)) {
-        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
-        return false;
-    }
-    if (b->low + b->high + n > b->peak)
-        b->peak = b->low + b->high + n;
-    return true;
-}
-
-/* Moves the end of the lower part up by n. */
-static bool tcall_block_grow_(tcall_block *b, size_t n)
-{
-    if (!tcall_block_room_(b, n))
-        return false;
-    b->low += n;
-    return true;
-}
-
-/* n bytes from the end, for a while: give back by restoring b->high. */
-static void *tcall_block_take_(tcall_block *b, size_t n)
-{
-    n = (n + 7) & ~(size_t)7;
-    if (!tcall_block_room_(b, n))
-        return NULL;
-    b->high += n;
-    return b->base + b->size - b->high;
-}
-
-/* The free bytes between both parts. */
-static char *tcall_block_gap_(const tcall_block *b)
-{
-    return b->base + b->low;
-}
-
 /* ==========================================================================
  * >>schema
  *
@@ -5048,128 +5217,6 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
         if (tcall_node_op_(&program[i]) == op)
             return i;
     return 0;
-}
-
-/* -- Walking over JSON text ------------------------------------------------
- *
- * The scanner has accepted it; of text that it has not seen these find
- * anything, but nothing behind its NUL. */
-
-static const char *tcall_text_space_(const char *p)
-{
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
-}
-
-/* To the next member or element, or to the bracket that closes. */
-static const char *tcall_text_next_(const char *p)
-{
-    p = tcall_text_space_(p);
-    return *p == ',' ? tcall_text_space_(p + 1) : p;
-}
-
-static bool tcall_text_closes_(const char *p)
-{
-    return (*p | 0x20) == '}' || !*p;
-}
-
-/* Behind the value that starts at p. */
-static const char *tcall_text_skip_(const char *p)
-{
-    int depth = 0;
-    do {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                p += *p == '\\' && p[1];
-        } else if (*p == '{' || *p == '[') {
-            depth++;
-        } else if (tcall_text_closes_(p)) {
-            depth--;
-        } else if (!depth) {
-            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
-                   !tcall_is_space_(p[1]))
-                p++;
-        }
-        p += *p != 0;
-    } while (depth && *p);
-    return p;
-}
-
-/* From a member's key to its value. */
-static const char *tcall_text_value_(const char *key)
-{
-    key = tcall_text_space_(tcall_text_skip_(key));
-    return tcall_text_space_(key + (*key == ':'));
-}
-
-static tcall_str tcall_text_verbatim_(const char *p)
-{
-    return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
-}
-
-/* The string at p without its quotes, escapes as they stand. */
-static tcall_str tcall_text_inner_(const char *p)
-{
-    tcall_str s = tcall_text_verbatim_(p);
-    return tcall_slice_(p + 1, s.len - 2);
-}
-
-/* Is the string that starts at the quote p equal to s? */
-static bool tcall_text_same_(const char *p, tcall_str s)
-{
-    const char *q = s.ptr, *end = q + s.len;
-    for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
-        }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
-    }
-    return q == end;
-}
-
-/* The member of what stands at p: its key; of an array the element whose index
- * the name is; NULL: none. */
-static const char *tcall_text_member_(const char *p, tcall_str name)
-{
-    bool object = *p == '{';
-    uint32_t index = 0;
-    size_t i;
-    if (!object && *p != '[')
-        return NULL;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (object ? tcall_text_same_(p, name) : !index--)
-            return p;
-        if (object)
-            p = tcall_text_value_(p);
-    }
-    return NULL;
-}
-
-/* The value of a member, NULL: there is none, or p is no object. */
-static const char *tcall_text_get_(const char *p, const char *name)
-{
-    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
-    return p ? tcall_text_value_(p) : NULL;
-}
-
-/* The first element, NULL: there is none, or p is no array. */
-static const char *tcall_text_first_(const char *p)
-{
-    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
-    return p && *p != ']' ? p : NULL;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -6854,6 +6901,170 @@ int tcall_write_refusal(tcall_writer *w, const tcall_schema *s)
 }
 
 /* ==========================================================================
+ * >>chat
+ */
+
+/* The parts of an item, in their order, which is that of tcall_item. */
+enum {
+    TCALL_PART_ID_,
+    TCALL_PART_NAME_,
+    TCALL_PART_SIGN_,
+    TCALL_PART_TEXT_,
+    TCALL_PARTS_
+};
+
+/* Of bytes only: it stands in the block wherever its item begins. */
+typedef struct tcall_head_ {
+    uint8_t kind; /* tcall_kind and the flags below */
+    int8_t error;
+    uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
+} tcall_head_;
+
+enum {
+    TCALL_ITEM_PIECE_ = 14, /* what it is a piece of is not known yet */
+    TCALL_ITEM_NONE_ = 15,  /* an element that is no call of ours */
+    TCALL_ITEM_KIND_ = 15,
+    TCALL_ITEM_MADE_ = 16,  /* the id was made up */
+    TCALL_ITEM_START_ = 32, /* arguments stand until the first piece comes */
+    TCALL_ITEM_ALL_ = 64,   /* they are no piece: the longer ones count */
+    TCALL_ITEM_LOST_ = 128
+};
+
+#define TCALL_HEAD_ sizeof(tcall_head_)
+/* Text and arguments leave so much free, for the head, id and name of the
+ * next call: it then can at least be named. */
+#define TCALL_RESERVE_ 64
+
+static tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
+{
+    return (tcall_head_ *)(void *)(c->block->base + at);
+}
+
+static size_t tcall_len_(const tcall_head_ *h, int part)
+{
+    uint32_t n;
+    memcpy(&n, h->len[part], sizeof n);
+    return n;
+}
+
+static void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+{
+    uint32_t n = (uint32_t)len;
+    memcpy(h->len[part], &n, sizeof n);
+}
+
+/* Where a part ends, from the head on; the last one ends the item. */
+static size_t tcall_head_end_(const tcall_head_ *h, int part)
+{
+    size_t n = TCALL_HEAD_;
+    for (; part >= 0; part--)
+        n += tcall_len_(h, part);
+    return n;
+}
+
+/* Have both items the same part? */
+static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
+                             int part)
+{
+    size_t n = tcall_len_(a, part);
+    return n == tcall_len_(b, part) &&
+           memcmp((const char *)a + tcall_head_end_(a, part - 1),
+                  (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
+}
+
+static size_t tcall_head_size_(const tcall_head_ *h)
+{
+    return tcall_head_end_(h, TCALL_PART_TEXT_);
+}
+
+void tcall_chat_init(tcall_chat *chat, tcall_block *block)
+{
+    chat->block = block;
+    chat->start = block->low;
+    chat->made = 0;
+}
+
+static char *tcall_copy_(char *to, tcall_str s)
+{
+    if (s.len)
+        memcpy(to, s.ptr, s.len);
+    return to + s.len;
+}
+
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    const tcall_str *parts =
+        (const tcall_str *)(const void *)((const char *)item +
+                                          offsetof(tcall_item, id));
+    size_t at = chat->block->low, size = TCALL_HEAD_;
+    tcall_head_ *h = tcall_head_at_(chat, at);
+    char *to = chat->block->base + at + TCALL_HEAD_;
+    int i;
+    for (i = 0; i < TCALL_PARTS_; i++)
+        size += parts[i].len;
+    if (!tcall_block_grow_(chat->block, size))
+        return TCALL_E_MEMORY;
+    memset(h, 0, sizeof *h);
+    h->kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
+                        (item->lost ? TCALL_ITEM_LOST_ : 0));
+    h->error = (int8_t)item->error;
+    for (i = 0; i < TCALL_PARTS_; i++) {
+        tcall_len_set_(h, i, parts[i].len);
+        to = tcall_copy_(to, parts[i]);
+    }
+    return TCALL_OK;
+}
+
+bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
+{
+    size_t from = chat->start + *at;
+    tcall_str *parts =
+        (tcall_str *)(void *)((char *)item + offsetof(tcall_item, id));
+    const tcall_head_ *h;
+    const char *p;
+    int i;
+    if (from >= chat->block->low)
+        return false;
+    h = tcall_head_at_(chat, from);
+    p = chat->block->base + from + TCALL_HEAD_;
+    item->kind = h->kind & TCALL_ITEM_KIND_;
+    item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
+    item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
+    item->error = h->error;
+    for (i = 0; i < TCALL_PARTS_; i++) {
+        parts[i] = tcall_slice_(p, tcall_len_(h, i));
+        p += parts[i].len;
+    }
+    *at = (size_t)(p - chat->block->base) - chat->start;
+    return true;
+}
+
+bool tcall_chat_drop(tcall_chat *chat)
+{
+    char *base = chat->block->base + chat->start;
+    size_t at = 0, from = 0, len = chat->block->low - chat->start;
+    tcall_item item;
+    while (tcall_chat_next(chat, &at, &item)) {
+        if (item.kind == TCALL_ITEM_USER && from > 0) {
+            memmove(base, base + from, len - from);
+            chat->block->low -= from;
+            return true;
+        }
+        from = at;
+    }
+    return false;
+}
+
+bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
+{
+    while (tcall_block_free_(chat->block) < bytes)
+        if (!tcall_chat_drop(chat))
+            return false;
+    return true;
+}
+
+/* ==========================================================================
  * >>tools
  */
 
@@ -7133,21 +7344,6 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
         at = &(*at)->next;
     if (*at)
         *at = listener->next;
-}
-
-static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
-                             tcall_str text)
-{
-    tcall *tc = call->cx.tc;
-    tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.error = call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
 }
 
 /* ==========================================================================
@@ -8518,6 +8714,175 @@ int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
     return count;
 }
 
+/* ---- reports, linked only where they are called */
+
+/* Moves to the next word that is the first of its term; false: no further. */
+static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t, int *term)
+{
+    ++*term;
+    while (tcall_split_next_(t))
+        if (tcall_query_term_(q, t->stem) == *term)
+            return true;
+    return false;
+}
+
+int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                       const tcall_pick_opts *opts, const tcall_picked *pick)
+{
+    tcall_ranking_ k;
+    tcall_record_ r;
+    tcall_split_ t;
+    size_t from = w->len;
+    int term = -1, error;
+    if (pick->late || pick->pinned)
+        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
+    error = tcall_ranking_init_(&k, tc, input, opts);
+    if (error < 0)
+        return error;
+    tcall_ranking_record_(&k, pick->index, &r, false);
+    tcall_split_input_(&t, input);
+    while (tcall_query_tell_(k.q, &t, &term))
+        if (r.levels[term / 5] >> term % 5 * 3 & 7) {
+            tcall_write_text(w, w->len > from ? ", " : "matched ");
+            tcall_write_bytes(w, t.at, t.n);
+        }
+    return w->len > from ? w->error : tcall_write_text(w, "no word of it");
+}
+
+static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
+{
+    const tcall_query_ *q = k->q;
+    tcall_split_ t;
+    int term = -1;
+    tcall_split_input_(&t, k->input);
+    while (tcall_query_tell_(q, &t, &term)) {
+        unsigned rare = tcall_query_rare_(q, (unsigned)term, k->tools);
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "word");
+        tcall_write_str(w, tcall_slice_(t.at, t.n));
+        tcall_write_key(w, "tools");
+        tcall_write_int(w, q->exact[term] ? q->exact[term] : q->any[term]);
+        tcall_write_key(w, "weight");
+        tcall_write_fixed(w, (long)rare * 100 / 16, 2);
+        tcall_write_close(w, '}');
+    }
+}
+
+/* The tools that were barred and why. */
+static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
+                                const tcall_pick_opts *opts)
+{
+    static const char *const whys[] = {
+        "", "permissions", "unsafe", "streaming", "roles", "cost", "groups"};
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
+        if (!why)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, tc->desc.tools[i].name);
+        tcall_write_key(w, "why");
+        tcall_write_string(w, whys[why]);
+        tcall_write_close(w, '}');
+    }
+}
+
+int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                      const tcall_pick_opts *opts, const tcall_picked *picks,
+                      int count)
+{
+    tcall_ranking_ k;
+    size_t n = 0;
+    int i, error = tcall_ranking_init_(&k, tc, input, opts);
+    if (error < 0)
+        return error;
+    opts = k.opts;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    do {
+        const char *name = opts->scorer_count ? opts->scorers[n].name : NULL;
+        tcall_write_string(w, name ? name : "words");
+    } while (++n < opts->scorer_count);
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_open(w, '[');
+    if (k.q->terms)
+        tcall_ranking_prepare_(&k);
+    tcall_write_terms_(&k, w);
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "picks");
+    tcall_write_open(w, '[');
+    for (i = 0; i < count; i++) {
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, picks[i].tool->name);
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, picks[i].score, 3);
+        tcall_write_key(w, "reason");
+        tcall_write_quote(w);
+        tcall_write_reason(tc, w, input, opts, &picks[i]);
+        tcall_write_unquote(w);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "excluded");
+    tcall_write_open(w, '[');
+    tcall_write_barred_(tc, w, opts);
+    tcall_write_close(w, ']');
+    n = tcall_pick_saved(tc, picks, count);
+    tcall_write_key(w, "bytes_saved");
+    tcall_write_int(w, (long)n);
+    tcall_write_key(w, "tokens_saved");
+    tcall_write_int(w, (long)(n / 4));
+    return tcall_write_close(w, '}');
+}
+
+static uint32_t tcall_root_(uint32_t x)
+{
+    uint32_t r = 0, bit = (uint32_t)1 << 30;
+    for (; bit; bit >>= 2) {
+        if (x >= r + bit) {
+            x -= r + bit;
+            r = (r >> 1) + bit;
+        } else
+            r >>= 1;
+    }
+    return r;
+}
+
+int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                 size_t index)
+{
+    const tcall_vectors *v = (const tcall_vectors *)user;
+    const int8_t *a = v->input, *b = v->tools + index * v->size;
+    int32_t dot = 0;
+    uint32_t aa = 0, bb = 0, length;
+    size_t i;
+    (void)input;
+    (void)tool;
+    for (i = 0; i < v->size; i++) {
+        dot += a[i] * b[i];
+        aa += (uint32_t)(a[i] * a[i]);
+        bb += (uint32_t)(b[i] * b[i]);
+    }
+    length = tcall_root_(aa) * tcall_root_(bb);
+    if (dot <= 0 || length == 0)
+        return 0;
+    for (; length > (uint32_t)1 << 21; length >>= 1)
+        dot >>= 1;
+    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
+}
+
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>pick_index
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
 /* ---- an index, linked only where one is built
  *
  * Each different word of the tools with the tools that have it. So a query
@@ -8857,177 +9222,31 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     return TCALL_OK;
 }
 
-/* ---- reports, linked only where they are called */
-
-/* Moves to the next word that is the first of its term; false: no further. */
-static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t, int *term)
-{
-    ++*term;
-    while (tcall_split_next_(t))
-        if (tcall_query_term_(q, t->stem) == *term)
-            return true;
-    return false;
-}
-
-int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                       const tcall_pick_opts *opts, const tcall_picked *pick)
-{
-    tcall_ranking_ k;
-    tcall_record_ r;
-    tcall_split_ t;
-    size_t from = w->len;
-    int term = -1, error;
-    if (pick->late || pick->pinned)
-        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
-    error = tcall_ranking_init_(&k, tc, input, opts);
-    if (error < 0)
-        return error;
-    tcall_ranking_record_(&k, pick->index, &r, false);
-    tcall_split_input_(&t, input);
-    while (tcall_query_tell_(k.q, &t, &term))
-        if (r.levels[term / 5] >> term % 5 * 3 & 7) {
-            tcall_write_text(w, w->len > from ? ", " : "matched ");
-            tcall_write_bytes(w, t.at, t.n);
-        }
-    return w->len > from ? w->error : tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
-{
-    const tcall_query_ *q = k->q;
-    tcall_split_ t;
-    int term = -1;
-    tcall_split_input_(&t, k->input);
-    while (tcall_query_tell_(q, &t, &term)) {
-        unsigned rare = tcall_query_rare_(q, (unsigned)term, k->tools);
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(t.at, t.n));
-        tcall_write_key(w, "tools");
-        tcall_write_int(w, q->exact[term] ? q->exact[term] : q->any[term]);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (long)rare * 100 / 16, 2);
-        tcall_write_close(w, '}');
-    }
-}
-
-/* The tools that were barred and why. */
-static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
-                                const tcall_pick_opts *opts)
-{
-    static const char *const whys[] = {
-        "", "permissions", "unsafe", "streaming", "roles", "cost", "groups"};
-    size_t i;
-    for (i = 0; i < tc->desc.tool_count; i++) {
-        int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
-        if (!why)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tc->desc.tools[i].name);
-        tcall_write_key(w, "why");
-        tcall_write_string(w, whys[why]);
-        tcall_write_close(w, '}');
-    }
-}
-
-int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                      const tcall_pick_opts *opts, const tcall_picked *picks,
-                      int count)
-{
-    tcall_ranking_ k;
-    size_t n = 0;
-    int i, error = tcall_ranking_init_(&k, tc, input, opts);
-    if (error < 0)
-        return error;
-    opts = k.opts;
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
-    do {
-        const char *name = opts->scorer_count ? opts->scorers[n].name : NULL;
-        tcall_write_string(w, name ? name : "words");
-    } while (++n < opts->scorer_count);
-    tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
-    tcall_write_open(w, '[');
-    if (k.q->terms)
-        tcall_ranking_prepare_(&k);
-    tcall_write_terms_(&k, w);
-    tcall_write_close(w, ']');
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
-    for (i = 0; i < count; i++) {
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, picks[i].tool->name);
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, picks[i].score, 3);
-        tcall_write_key(w, "reason");
-        tcall_write_quote(w);
-        tcall_write_reason(tc, w, input, opts, &picks[i]);
-        tcall_write_unquote(w);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
-    tcall_write_open(w, '[');
-    tcall_write_barred_(tc, w, opts);
-    tcall_write_close(w, ']');
-    n = tcall_pick_saved(tc, picks, count);
-    tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (long)n);
-    tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (long)(n / 4));
-    return tcall_write_close(w, '}');
-}
-
-static uint32_t tcall_root_(uint32_t x)
-{
-    uint32_t r = 0, bit = (uint32_t)1 << 30;
-    for (; bit; bit >>= 2) {
-        if (x >= r + bit) {
-            x -= r + bit;
-            r = (r >> 1) + bit;
-        } else
-            r >>= 1;
-    }
-    return r;
-}
-
-int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                 size_t index)
-{
-    const tcall_vectors *v = (const tcall_vectors *)user;
-    const int8_t *a = v->input, *b = v->tools + index * v->size;
-    int32_t dot = 0;
-    uint32_t aa = 0, bb = 0, length;
-    size_t i;
-    (void)input;
-    (void)tool;
-    for (i = 0; i < v->size; i++) {
-        dot += a[i] * b[i];
-        aa += (uint32_t)(a[i] * a[i]);
-        bb += (uint32_t)(b[i] * b[i]);
-    }
-    length = tcall_root_(aa) * tcall_root_(bb);
-    if (dot <= 0 || length == 0)
-        return 0;
-    for (; length > (uint32_t)1 << 21; length >>= 1)
-        dot >>= 1;
-    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
-}
-
-#endif /* TOOLCALL_NO_PICK */
+#endif
 
 /* ==========================================================================
- * >>hydrate
+ * >>call
  *
  * What a call needs is built up at the end of the block: the program of its
  * schema (when lazy), the repaired text (if any), the list of coercions (if
  * any), the arguments, the struct. Each is made in the free part and then
  * moved there, so nothing has to know its size beforehand.
  */
+
+static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
+                             tcall_str text)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.error = call->error;
+    event.text = text;
+    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
@@ -11093,6 +11312,342 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
                                                                 : TCALL_E_STALE;
 }
 
+
+/* ==========================================================================
+ * >>strict
+ */
+
+/* True when the string at p, quotes included, is this word. */
+static bool tcall_view_is_(const char *p, const char *word)
+{
+    if (*p++ != '"')
+        return false;
+    for (; *word && *p == *word; word++)
+        p++;
+    return !*word && *p == '"';
+}
+
+/* The value of a member of the object at p, NULL when it is absent. */
+static const char *tcall_view_get_(const char *p, const char *key)
+{
+    if (*p != '{')
+        return NULL;
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
+         p = tcall_text_next_(tcall_text_skip_(p))) {
+        bool found = tcall_view_is_(p, key);
+        p = tcall_text_value_(p);
+        if (found)
+            return p;
+    }
+    return NULL;
+}
+
+/* What is sent of a tool's schema. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    text = text ? tcall_text_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
+
+/* What stands behind a keyword. */
+enum {
+    TCALL_VIEW_COPY_,
+    TCALL_VIEW_SCHEMA_,
+    TCALL_VIEW_LIST_, /* of schemas */
+    TCALL_VIEW_MAP_,  /* of schemas, by names that are not ours */
+    TCALL_VIEW_PROPERTIES_,
+    TCALL_VIEW_FORMAT_,
+    TCALL_VIEW_ENUM_, /* one value becomes a list of one */
+    TCALL_VIEW_CLOSED_
+};
+
+/* keep: the views that have the keyword. bar: those that cannot say what it
+ * says, so that the tool is not sent as strict. Whatever is not here is left
+ * out of all views. */
+typedef struct tcall_view_word_ {
+    char key[22];
+    const char *as; /* NULL: the same */
+    uint8_t what, keep, bar;
+} tcall_view_word_;
+
+static const tcall_view_word_ tcall_view_words_[] = {
+    {"type", NULL, TCALL_VIEW_COPY_, 7, 0},
+    {"description", NULL, TCALL_VIEW_COPY_, 7, 0},
+    {"title", NULL, TCALL_VIEW_COPY_, 2, 0},
+    {"enum", NULL, TCALL_VIEW_COPY_, 7, 0},
+    {"const", NULL, TCALL_VIEW_COPY_, 3, 0},
+    {"const", "enum", TCALL_VIEW_ENUM_, 4, 0},
+    {"format", NULL, TCALL_VIEW_FORMAT_, 3, 0},
+    {"properties", NULL, TCALL_VIEW_PROPERTIES_, 7, 0},
+    {"required", NULL, TCALL_VIEW_COPY_, 6, 0},
+    {"items", NULL, TCALL_VIEW_SCHEMA_, 7, 0},
+    {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
+    {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
+    {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
+    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
+    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
+    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
+    {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
+    {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
+    {"dependentSchemas", NULL, TCALL_VIEW_COPY_, 0, 3},
+    {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
+};
+
+/* Deeper brackets are copied as they are. Strict modes know 10 levels of
+ * schemas below the first. */
+#define TCALL_VIEW_DEPTH_  24
+#define TCALL_VIEW_LEVELS_ 10
+
+typedef struct tcall_view_ {
+    tcall_writer *w;
+    uint8_t profile;
+    bool unfit;                /* cannot be strict */
+    uint8_t depth, level;      /* of brackets, of schemas */
+    uint16_t optional, unions; /* seen; vendors limit their number */
+    struct {
+        const char *from; /* the bracket that is open */
+        uint8_t what;
+        bool nullable;
+    } open[TCALL_VIEW_DEPTH_];
+} tcall_view_;
+
+static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
+                                                const char *key)
+{
+    const tcall_view_word_ *w = tcall_view_words_;
+    for (; w < tcall_view_words_ + TCALL_COUNT(tcall_view_words_); w++)
+        if (((w->keep | w->bar) & v->profile ||
+             w->what == TCALL_VIEW_CLOSED_) &&
+            tcall_view_is_(key, w->key))
+            return w;
+    return NULL;
+}
+
+static bool tcall_view_type_(const char *schema, const char *word)
+{
+    const char *type = tcall_view_get_(schema, "type"), *m;
+    if (!type || *type == '"')
+        return type && tcall_view_is_(type, word);
+    for (m = tcall_text_next_(type + (*type == '[')); !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m)))
+        if (tcall_view_is_(m, word))
+            return true;
+    return false;
+}
+
+/* What strict modes refuse: a value of any kind, an object of any members, an
+ * array of anything. */
+static bool tcall_view_vague_(const char *schema)
+{
+    static const char says[] = "type\0anyOf\0oneOf\0allOf\0$ref\0enum\0const\0";
+    const char *word = says;
+    while (*word && !tcall_view_get_(schema, word))
+        word += strlen(word) + 1;
+    return !*word ||
+           (tcall_view_type_(schema, "object") &&
+            !tcall_view_get_(schema, "properties")) ||
+           (tcall_view_type_(schema, "array") &&
+            !tcall_view_get_(schema, "items"));
+}
+
+static const char *tcall_view_copy_(tcall_view_ *v, const char *p)
+{
+    const char *end = tcall_text_skip_(p);
+    tcall_write_verbatim(v->w, tcall_slice_(p, (size_t)(end - p)));
+    return end;
+}
+
+/* Enters what the bracket at p opens; the next byte to look at. */
+static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
+                                    bool nullable)
+{
+    const char *type;
+    if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
+        type = tcall_view_get_(p, "type");
+        v->unions = (uint16_t)(v->unions + (type && *type == '['));
+        v->unfit =
+            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
+    }
+    if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
+        v->depth == TCALL_VIEW_DEPTH_) {
+        v->unfit = true;
+        return tcall_view_copy_(v, p);
+    }
+    tcall_write_open(v->w, *p);
+    v->open[v->depth].from = p;
+    v->open[v->depth].what = what;
+    v->open[v->depth].nullable = nullable;
+    v->depth++;
+    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
+    return p + 1;
+}
+
+static bool tcall_view_requires_(const char *schema, const char *key)
+{
+    const char *list = tcall_view_get_(schema, "required");
+    size_t n = tcall_text_verbatim_(key).len;
+    const char *m = tcall_text_first_(list);
+    for (; m && !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m)))
+        if (strncmp(m, key, n) == 0)
+            return true;
+    return false;
+}
+
+/* Behind the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
+{
+    const char *m = tcall_view_get_(schema, "properties");
+    if (v->depth == 0 && !tcall_view_get_(schema, "type")) {
+        tcall_write_key(v->w, "type");
+        tcall_write_string(v->w, "object");
+    }
+    if (!m || v->profile == TCALL_STRICT_OLLAMA)
+        return;
+    tcall_write_key(v->w, "additionalProperties");
+    tcall_write_bool(v->w, false);
+    if (!(v->profile & TCALL_STRICT_OPENAI))
+        return;
+    tcall_write_key(v->w, "required");
+    tcall_write_open(v->w, '[');
+    for (m = tcall_text_next_(m + 1); !tcall_text_closes_(m);
+         m = tcall_text_next_(tcall_text_skip_(m))) {
+        tcall_view_copy_(v, m);
+        m = tcall_text_value_(m);
+    }
+    tcall_write_close(v->w, ']');
+}
+
+/* An optional property: for OpenAI it is required and may be null. */
+static bool tcall_view_optional_(tcall_view_ *v)
+{
+    v->optional++;
+    if (!(v->profile & TCALL_STRICT_OPENAI))
+        return false;
+    tcall_write_open(v->w, '{');
+    tcall_write_key(v->w, "anyOf");
+    tcall_write_open(v->w, '[');
+    return true;
+}
+
+static const char *tcall_view_close_(tcall_view_ *v, const char *p)
+{
+    v->depth--;
+    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
+        v->level--;
+        tcall_view_close_schema_(v, v->open[v->depth].from);
+    }
+    tcall_write_close(v->w, *p);
+    if (v->open[v->depth].nullable) {
+        tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(v->w, ']');
+        tcall_write_close(v->w, '}');
+    }
+    return p + 1;
+}
+
+static bool tcall_view_format_(const char *p)
+{
+    static const char known[] = "date-time\0time\0date\0duration\0email\0"
+                                "hostname\0ipv4\0ipv6\0uuid\0";
+    const char *word = known;
+    while (*word && !tcall_view_is_(p, word))
+        word += strlen(word) + 1;
+    return *word != 0;
+}
+
+/* A member of a schema: key is at p, its value at value. */
+static const char *tcall_view_keyword_(tcall_view_ *v, const char *p,
+                                       const char *value)
+{
+    const tcall_view_word_ *word = tcall_view_find_(v, p);
+    if (word && word->what == TCALL_VIEW_CLOSED_ && *value != 'f')
+        v->unfit = true;
+    if (word && word->bar & v->profile)
+        v->unfit = true;
+    if (!word || !(word->keep & v->profile) ||
+        (word->what == TCALL_VIEW_FORMAT_ && !tcall_view_format_(value)))
+        return tcall_text_skip_(value);
+    if (word->as && word->what == TCALL_VIEW_LIST_ &&
+        tcall_view_get_(v->open[v->depth - 1].from, word->as)) {
+        v->unfit = true; /* it would stand there twice */
+        return tcall_text_skip_(value);
+    }
+    tcall_write_key(v->w, word->as ? word->as : word->key);
+    switch (word->what) {
+    case TCALL_VIEW_LIST_: v->unions++; /* fall through */
+    case TCALL_VIEW_SCHEMA_:
+    case TCALL_VIEW_MAP_:
+    case TCALL_VIEW_PROPERTIES_:
+        return tcall_view_open_(v, value, word->what, false);
+    case TCALL_VIEW_ENUM_:
+        tcall_write_open(v->w, '[');
+        value = tcall_view_copy_(v, value);
+        tcall_write_close(v->w, ']');
+        return value;
+    default: return tcall_view_copy_(v, value);
+    }
+}
+
+/* Writes a view of the schema at p. No recursion: v->open is the stack. */
+static void tcall_view_write_(tcall_view_ *v, const char *p)
+{
+    p = tcall_view_open_(v, p, TCALL_VIEW_SCHEMA_, false);
+    while (v->depth) {
+        uint8_t top = (uint8_t)(v->depth - 1), what = v->open[top].what;
+        bool nullable;
+        const char *m = tcall_text_next_(p), *value;
+        if (!*m)
+            return;
+        if (tcall_text_closes_(m)) {
+            p = tcall_view_close_(v, m);
+            continue;
+        }
+        value = what == TCALL_VIEW_LIST_ ? m : tcall_text_value_(m);
+        if (what == TCALL_VIEW_SCHEMA_) {
+            p = tcall_view_keyword_(v, m, value);
+            continue;
+        }
+        if (what != TCALL_VIEW_LIST_) {
+            tcall_view_copy_(v, m);
+            tcall_write_char_(v->w, ':');
+        }
+        nullable = what == TCALL_VIEW_PROPERTIES_ &&
+                   !tcall_view_requires_(v->open[top - 1].from, m) &&
+                   tcall_view_optional_(v);
+        p = tcall_view_open_(v, value, TCALL_VIEW_SCHEMA_, nullable);
+    }
+}
+
+bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left)
+{
+    const char *p = tcall_tool_schema_(tool);
+    tcall_writer count;
+    tcall_view_ v;
+    tcall_writer_init(&count, NULL, 0);
+    memset(&v, 0, sizeof v);
+    v.profile = left->profile;
+    v.w = &count;
+    if (v.profile != TCALL_STRICT_OLLAMA) {
+        tcall_view_write_(&v, p);
+        if (!tool->strict || v.unfit || !tcall_view_type_(p, "object") ||
+            tcall_view_get_(p, "anyOf") || tcall_view_get_(p, "oneOf") ||
+            tcall_view_get_(p, "allOf") || !left->tools ||
+            v.optional > left->optional || v.unions > left->unions)
+            return false;
+        left->tools--;
+        left->optional = (uint16_t)(left->optional - v.optional);
+        left->unions = (uint16_t)(left->unions - v.unions);
+    }
+    v.w = w;
+    tcall_view_write_(&v, p);
+    return true;
+}
+
 /* ==========================================================================
  * >>provider
  *
@@ -11104,141 +11659,449 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
  * call and stays, or what it brings is moved to an older one.
  */
 
-/* The parts of an item, in their order, which is that of tcall_item. */
-enum {
-    TCALL_PART_ID_,
-    TCALL_PART_NAME_,
-    TCALL_PART_SIGN_,
-    TCALL_PART_TEXT_,
-    TCALL_PARTS_
-};
-
-/* Of bytes only: it stands in the block wherever its item begins. */
-typedef struct tcall_head_ {
-    uint8_t kind; /* tcall_kind and the flags below */
-    int8_t error;
-    uint8_t index, choice; /* of a call while its answer is read */
-    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
-} tcall_head_;
-
-enum {
-    TCALL_ITEM_PIECE_ = 14, /* what it is a piece of is not known yet */
-    TCALL_ITEM_NONE_ = 15,  /* an element that is no call of ours */
-    TCALL_ITEM_KIND_ = 15,
-    TCALL_ITEM_MADE_ = 16,  /* the id was made up */
-    TCALL_ITEM_START_ = 32, /* arguments stand until the first piece comes */
-    TCALL_ITEM_ALL_ = 64,   /* they are no piece: the longer ones count */
-    TCALL_ITEM_LOST_ = 128
-};
-
-#define TCALL_HEAD_ sizeof(tcall_head_)
-/* Text and arguments leave so much free, for the head, id and name of the
- * next call: it then can at least be named. */
-#define TCALL_RESERVE_ 64
-
-static tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
+/* The schema of a tool as a value. Without a view it is what the tool says,
+ * to the byte; only the type that every provider insists on is added. True if
+ * it is strict. */
+static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
+                                const tcall_tool *tool, tcall_strict *left)
 {
-    return (tcall_head_ *)(void *)(c->block->base + at);
-}
-
-static size_t tcall_len_(const tcall_head_ *h, int part)
-{
-    uint32_t n;
-    memcpy(&n, h->len[part], sizeof n);
-    return n;
-}
-
-static void tcall_len_set_(tcall_head_ *h, int part, size_t len)
-{
-    uint32_t n = (uint32_t)len;
-    memcpy(h->len[part], &n, sizeof n);
-}
-
-/* Where a part ends, from the head on; the last one ends the item. */
-static size_t tcall_head_end_(const tcall_head_ *h, int part)
-{
-    size_t n = TCALL_HEAD_;
-    for (; part >= 0; part--)
-        n += tcall_len_(h, part);
-    return n;
-}
-
-/* Have both items the same part? */
-static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
-                             int part)
-{
-    size_t n = tcall_len_(a, part);
-    return n == tcall_len_(b, part) &&
-           memcmp((const char *)a + tcall_head_end_(a, part - 1),
-                  (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
-}
-
-static size_t tcall_head_size_(const tcall_head_ *h)
-{
-    return tcall_head_end_(h, TCALL_PART_TEXT_);
-}
-
-void tcall_chat_init(tcall_chat *chat, tcall_block *block)
-{
-    chat->block = block;
-    chat->start = block->low;
-    chat->made = 0;
-}
-
-static char *tcall_copy_(char *to, tcall_str s)
-{
-    if (s.len)
-        memcpy(to, s.ptr, s.len);
-    return to + s.len;
-}
-
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
-{
-    const tcall_str *parts =
-        (const tcall_str *)(const void *)((const char *)item +
-                                          offsetof(tcall_item, id));
-    size_t at = chat->block->low, size = TCALL_HEAD_;
-    tcall_head_ *h = tcall_head_at_(chat, at);
-    char *to = chat->block->base + at + TCALL_HEAD_;
-    int i;
-    for (i = 0; i < TCALL_PARTS_; i++)
-        size += parts[i].len;
-    if (!tcall_block_grow_(chat->block, size))
-        return TCALL_E_MEMORY;
-    memset(h, 0, sizeof *h);
-    h->kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
-                        (item->lost ? TCALL_ITEM_LOST_ : 0));
-    h->error = (int8_t)item->error;
-    for (i = 0; i < TCALL_PARTS_; i++) {
-        tcall_len_set_(h, i, parts[i].len);
-        to = tcall_copy_(to, parts[i]);
+    const char *p = tcall_tool_schema_(tool);
+    const char *end = tcall_text_skip_(p);
+    if (left->profile && ask->view && ask->view(w, tool, left))
+        return left->profile != TCALL_STRICT_OLLAMA;
+    if (!tcall_view_get_(p, "type")) {
+        tcall_write_text(w, "{\"type\":\"object\"");
+        if (!tcall_view_get_(p, "properties"))
+            tcall_write_text(w, ",\"properties\":{}");
+        p = tcall_text_space_(p + 1);
+        if (*p != '}')
+            tcall_write_text(w, ",");
     }
-    return TCALL_OK;
+    tcall_write_bytes(w, p, (size_t)(end - p));
+    return false;
 }
 
-bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
+/* The tools to send, one after the other; NULL: no more. */
+static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
 {
-    size_t from = chat->start + *at;
-    tcall_str *parts =
-        (tcall_str *)(void *)((char *)item + offsetof(tcall_item, id));
-    const tcall_head_ *h;
-    const char *p;
-    int i;
-    if (from >= chat->block->low)
+    while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
+        size_t at = ask->picks ? ask->picks[*i] : *i;
+        ++*i;
+        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
+            return &ask->tools[at];
+    }
+    return NULL;
+}
+
+/* May arguments be sent back as the model wrote them? Unless they are one JSON
+ * object, servers would refuse them for ever after. */
+static bool tcall_sendable_(tcall_str arguments)
+{
+    tcall_scan s;
+    return tcall_scan_text_(&s, arguments) == TCALL_OK && s.open[0] & 1;
+}
+
+/* What a letter of a form stands for. */
+static void tcall_write_value_(tcall_writer *w, char letter,
+                               const tcall_item *item)
+{
+    tcall_str s = letter == 'n'                    ? item->name
+                  : letter == 'i' || letter == 'I' ? item->id
+                  : letter == 'g' || letter == 's' ? item->sign
+                                                   : item->text;
+    if ((letter == 'a' || letter == 'A') && !tcall_sendable_(s))
+        s = tcall_slice_("{}", 2);
+    if (letter == 'I' || letter == 's') {
+        if (!s.len || (letter == 'I' && item->made))
+            return;
+        tcall_write_text(w,
+                         letter == 'I' ? ",\"id\":" : ",\"thoughtSignature\":");
+    }
+    if (!strchr("ar)", letter))
+        tcall_write_quote(w);
+    if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
+        tcall_write_text(w, "Error: ");
+    tcall_write_bytes(w, s.ptr, s.len);
+    if (!strchr("ar(", letter))
+        tcall_write_unquote(w);
+}
+
+/* Writes JSON that is given as a form, with ' for the quotes. %i, %n and %t
+ * are id, name and text of the item, as strings; %r its text as it is; %a its
+ * text as arguments, %A that as a string; %e the text of a result where there
+ * is no flag for an error; %g its sign; %I and %s id and sign as members of
+ * Gemini's, if there are any; %( and %) begin and end a string. An object
+ * behind another one gets its comma. Ends at %., the result is what follows. */
+static const char *tcall_write_form_(tcall_writer *w, const char *form,
+                                     const tcall_item *item)
+{
+    if ((*form == '{' || *form == '%') && w->last == '}' && !w->quoted)
+        tcall_write_text(w, ",");
+    while (*(form = tcall_write_plain_(w, form))) {
+        form += 2;
+        if (form[-1] == '.')
+            break;
+        tcall_write_value_(w, form[-1], item);
+    }
+    return form;
+}
+
+/* A form with one text only, or with none. */
+static const char *tcall_write_words_(tcall_writer *w, const char *form,
+                                      const char *text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.text = tcall_str_of(text);
+    return tcall_write_form_(w, form, &item);
+}
+
+/* The same, where there is a text. */
+static void tcall_write_option_(tcall_writer *w, const char *form,
+                                const char *text)
+{
+    if (text && *text)
+        tcall_write_words_(w, form, text);
+}
+
+/* And with a number above 0. */
+static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
+{
+    if (value > 0) {
+        form = tcall_write_words_(w, form, NULL);
+        tcall_write_int(w, value);
+        tcall_write_words_(w, form, NULL);
+    }
+}
+
+/* The end of most requests. */
+static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+{
+    tcall_write_text(w, ",\"stream\":");
+    tcall_write_bool(w, ask->stream);
+    return tcall_write_text(w, "}");
+}
+
+int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
+{
+    const char *p = tool->description ? tool->description : "";
+    while (*p) {
+        const char *at = strstr(p, "${"), *end = at ? strchr(at, '}') : NULL;
+        const tcall_variable *v = (const tcall_variable *)user;
+        if (!end)
+            return tcall_write_text(w, p);
+        tcall_write_bytes(w, p, (size_t)(at - p));
+        while (v->name &&
+               !tcall_str_eq(tcall_str_of(v->name),
+                             tcall_slice_(at + 2, (size_t)(end - at - 2))))
+            v++;
+        p = v->name ? end + 1 : at + 2;
+        tcall_write_text(w, v->name ? v->text : "${");
+    }
+    return w->error;
+}
+
+/* All tools as a member of the request: a form around all of them, and one for
+ * each, with %t for its name, %. for its description and for its schema. False:
+ * there are none. */
+static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *form,
+                               const char *each, tcall_strict *left)
+{
+    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
+    const tcall_tool *tool;
+    const char *rest;
+    size_t i = 0;
+    bool some = false, strict;
+    if (weak && ask->choice == TCALL_CHOICE_NONE)
         return false;
-    h = tcall_head_at_(chat, from);
-    p = chat->block->base + from + TCALL_HEAD_;
-    item->kind = h->kind & TCALL_ITEM_KIND_;
-    item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
-    item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
-    item->error = h->error;
-    for (i = 0; i < TCALL_PARTS_; i++) {
-        parts[i] = tcall_slice_(p, tcall_len_(h, i));
-        p += parts[i].len;
+    if (p->traits & TCALL_TRAIT_NO_STRICT)
+        left->tools = 0;
+    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
+        if (weak && ask->choice == TCALL_CHOICE_ONE &&
+            strcmp(tool->name, ask->choice_name) != 0)
+            continue;
+        if (!some)
+            form = tcall_write_words_(w, form, NULL);
+        some = true;
+        rest = tcall_write_words_(w, each, tool->name);
+        tcall_write_quote(w);
+        if (ask->describe)
+            ask->describe(w, tool, ask->describe_user);
+        else
+            tcall_write_text(w, tool->description ? tool->description : "");
+        tcall_write_unquote(w);
+        rest = tcall_write_words_(w, rest, NULL);
+        strict = tcall_write_schema_(w, ask, tool, left);
+        tcall_write_text(w, strict      ? ",\"strict\":true"
+                            : left->say ? ",\"strict\":false"
+                                        : "");
+        tcall_write_words_(w, rest, NULL);
     }
-    *at = (size_t)(p - chat->block->base) - chat->start;
-    return true;
+    if (some)
+        tcall_write_words_(w, form, NULL);
+    return some;
 }
+
+/* From a call, which ends at at, to its result. One that is missing is made
+ * up: an unanswered call would make the whole conversation invalid. Where more
+ * calls of the answer have the id, their results are behind this one's. */
+static void tcall_chat_result_(const tcall_chat *chat, size_t at,
+                               tcall_item *item)
+{
+    const tcall_item call = *item;
+    size_t from = at;
+    bool found;
+    int skip = 0;
+    while (tcall_chat_next(chat, &at, item)) {
+        bool same = tcall_str_eq(item->id, call.id);
+        if (item->kind == TCALL_ITEM_RESULT)
+            skip += same;
+        else if (skip > 0)
+            break;
+        else if (item->kind == TCALL_ITEM_CALL)
+            skip -= same;
+    }
+    found = skip > 0;
+    while (skip > 0 && tcall_chat_next(chat, &from, item))
+        skip -=
+            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
+    if (!found) {
+        *item = call;
+        item->kind = TCALL_ITEM_RESULT;
+        item->error = TCALL_E_CANCELLED;
+        item->text = tcall_str_of("this call was not run");
+    }
+    item->made = call.made;
+}
+
+/* A conversation in the order in which providers want it. What the model said
+ * in one answer comes as reasoning, text, calls with their reasoning, and then
+ * the results of all its calls. */
+typedef struct tcall_talk_ {
+    const tcall_provider *to;
+    const tcall_chat *chat;
+    size_t from, at; /* where the answer begins; the place in it */
+    uint8_t phase;
+    bool called; /* a call came by */
+    char id[9];  /* room for one that has to be mapped */
+} tcall_talk_;
+
+static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
+                             const tcall_chat *chat)
+{
+    memset(t, 0, sizeof *t);
+    t->to = to;
+    t->chat = chat;
+}
+
+/* Does the item belong to the phase that is on? */
+static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
+{
+    if (item->kind == TCALL_ITEM_CALL)
+        t->called = true;
+    switch (item->kind) {
+    case TCALL_ITEM_TEXT: return t->phase == 1;
+    case TCALL_ITEM_CALL: return t->phase >= 2;
+    case TCALL_ITEM_OPAQUE:
+        return t->phase == (t->called ? 2 : 0) && t->to->more &&
+               tcall_str_eq(item->name, tcall_str_of(t->to->name));
+    default: return false;
+    }
+}
+
+/* The next one. What is opaque and did not fit makes the request an error. */
+static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
+{
+    for (;;) {
+        size_t next = t->at;
+        bool some = tcall_chat_next(t->chat, &next, item);
+        if (some && item->kind != TCALL_ITEM_USER &&
+            item->kind != TCALL_ITEM_RESULT) {
+            t->at = next;
+            if (!tcall_talk_fits_(t, item))
+                continue;
+            if (item->lost && t->to->more && !w->error)
+                w->error = TCALL_E_MEMORY;
+            if (t->phase == 3)
+                tcall_chat_result_(t->chat, next, item);
+            if (t->to->id)
+                item->id = t->to->id(t->id, item->id);
+            return true;
+        }
+        t->called = false;
+        if (t->at > t->from && t->phase < 3) { /* once more */
+            t->phase++;
+            t->at = t->from;
+            continue;
+        }
+        t->phase = 0;
+        t->at = t->from = next;
+        if (!some || item->kind == TCALL_ITEM_USER)
+            return some;
+    }
+}
+
+/* How far a message of the model is written. */
+enum {
+    TCALL_SAID_NONE_,
+    TCALL_SAID_OPEN_,
+    TCALL_SAID_TEXT_,
+    TCALL_SAID_CALLS_
+};
+
+/* Goes on to there, or ends the message. */
+static void tcall_write_said_(tcall_writer *w, int *said, int to)
+{
+    static const char steps[] = "{'role':'assistant'\0"
+                                ",'content':%(\0"
+                                "%),'tool_calls':[\0";
+    static const char ends[] = "\0"
+                               ",'content':''}\0"
+                               "%)}\0"
+                               "]}";
+    if (to == TCALL_SAID_NONE_) {
+        tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
+        *said = to;
+    }
+    for (; *said < to; ++*said)
+        tcall_write_words_(w, tcall_nth_(steps, *said), NULL);
+}
+
+/* Begins a request: model and messages, as OpenAI began to write them. */
+static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
+                              const tcall_ask *ask, const char *call,
+                              const char *result)
+{
+    tcall_talk_ talk;
+    tcall_item item;
+    int said = TCALL_SAID_NONE_;
+    tcall_write_words_(w, "{'model':%t,'messages':[", ask->model);
+    tcall_write_option_(w, "{'role':'system','content':%t}", ask->system);
+    tcall_talk_init_(&talk, p, ask->chat);
+    while (tcall_talk_next_(&talk, w, &item))
+        switch (item.kind) {
+        case TCALL_ITEM_USER:
+        case TCALL_ITEM_RESULT:
+            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
+            tcall_write_form_(w,
+                              item.kind == TCALL_ITEM_RESULT
+                                  ? result
+                                  : "{'role':'user','content':%t}",
+                              &item);
+            break;
+        case TCALL_ITEM_TEXT:
+            tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
+            tcall_write_bytes(w, item.text.ptr, item.text.len);
+            break;
+        case TCALL_ITEM_CALL:
+            tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
+            tcall_write_form_(w, call, &item);
+            break;
+        default:
+            if (said > TCALL_SAID_OPEN_ || (item.made && !p->join))
+                break; /* it always stands before the calls */
+            tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
+            if (item.made) {
+                tcall_write_text(w, ",\"reasoning_details\":");
+                p->join(w, item.text);
+            } else {
+                tcall_write_form_(w, ",'reasoning_content':%t", &item);
+            }
+        }
+    tcall_write_said_(w, &said, TCALL_SAID_NONE_);
+    tcall_write_text(w, "]");
+}
+
+/* How a provider says each kind of item: texts, the first two of which open a
+ * message of the user and one of the model. The others are forms, behind who
+ * says it (u, m, or - where there are no messages), for the kinds of items in
+ * their order and for these two. */
+enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
+
+static bool tcall_blank_(tcall_str s)
+{
+    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
+        s.len--;
+    return s.len == 0;
+}
+
+/* The conversation as such turns. Items of one role after the other share a
+ * message: roles must take turns. */
+static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
+                               const tcall_ask *ask, const char *turns)
+{
+    char role = '-';
+    tcall_talk_ talk;
+    tcall_item item;
+    tcall_talk_init_(&talk, p, ask->chat);
+    while (tcall_talk_next_(&talk, w, &item)) {
+        int kind = item.kind;
+        const char *turn;
+        if (kind == TCALL_ITEM_RESULT && item.error)
+            kind = TCALL_TURN_ERROR_;
+        if (kind == TCALL_ITEM_OPAQUE && item.made)
+            kind = TCALL_TURN_OPAQUE_2_;
+        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
+            tcall_blank_(item.text))
+            continue; /* that would be refused */
+        turn = tcall_nth_(turns, 2 + kind);
+        if (role != *turn) {
+            tcall_write_text(w, role == '-' ? "" : "]}");
+            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
+        }
+        role = *turn;
+        tcall_write_form_(w, turn + 1, &item);
+    }
+    tcall_write_text(w, role == '-' ? "]" : "]}]");
+}
+
+/* The choice among the tools, as OpenAI began to say it; named is the form for
+ * one tool. */
+static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
+                                const tcall_ask *ask, const char *named)
+{
+    const unsigned is = p->traits;
+    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
+                       : is & TCALL_TRAIT_ANY           ? "any"
+                                                        : "required";
+    bool one =
+        ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
+    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
+        tcall_write_words_(w, one ? named : ",'tool_choice':%t",
+                           one ? ask->choice_name : word);
+    if (is & TCALL_TRAIT_SAY_PARALLEL ||
+        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
+        tcall_write_text(w, ",\"parallel_tool_calls\":");
+        tcall_write_bool(w, !ask->no_parallel);
+    }
+}
+
+/* A provider whose tables and writer are those of a format. Its texts are
+ * linked only with it. */
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
+                        version, value, id, more, join, traits)          \
+    static const char tcall_##name##_name_[] = #name;                    \
+    static const char tcall_##name##_url_[] = url;                       \
+    static const char tcall_##name##_path_[] = path;                     \
+    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
+                                         tcall_##name##_url_,            \
+                                         tcall_##name##_path_,           \
+                                         stream,                         \
+                                         header,                         \
+                                         prefix,                         \
+                                         {version, value},               \
+                                         &tcall_##format##_paths_,       \
+                                         tcall_##format##_words_,        \
+                                         tcall_##format##_write_,        \
+                                         id,                             \
+                                         more,                           \
+                                         join,                           \
+                                         traits};
+
+/* ==========================================================================
+ * >>reader
+ */
 
 static tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
 {
@@ -12081,14 +12944,6 @@ static bool tcall_reader_make_id_(tcall_reader *r)
     return tcall_reader_add_(r, TCALL_PART_ID_, tcall_make_id_(r->chat, room));
 }
 
-/* Is it one whole JSON text? */
-static int tcall_check_json_(tcall_scan *s, tcall_str text)
-{
-    tcall_scan_init(s, NULL, NULL, NULL);
-    tcall_scan_feed(s, text.ptr, text.len);
-    return tcall_scan_end(s);
-}
-
 /* Has the item at slot anything to say in the end? What it may still lack is
  * added. */
 static bool tcall_reader_item_(tcall_reader *r)
@@ -12395,777 +13250,6 @@ int tcall_answer_error(const tcall_answer *a, int status)
         }
     return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
 }
-
-/* True when the string at p, quotes included, is this word. */
-static bool tcall_view_is_(const char *p, const char *word)
-{
-    if (*p++ != '"')
-        return false;
-    for (; *word && *p == *word; word++)
-        p++;
-    return !*word && *p == '"';
-}
-
-/* The value of a member of the object at p, NULL when it is absent. */
-static const char *tcall_view_get_(const char *p, const char *key)
-{
-    if (*p != '{')
-        return NULL;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        bool found = tcall_view_is_(p, key);
-        p = tcall_text_value_(p);
-        if (found)
-            return p;
-    }
-    return NULL;
-}
-
-/* What is sent of a tool's schema. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* What stands behind a keyword. */
-enum {
-    TCALL_VIEW_COPY_,
-    TCALL_VIEW_SCHEMA_,
-    TCALL_VIEW_LIST_, /* of schemas */
-    TCALL_VIEW_MAP_,  /* of schemas, by names that are not ours */
-    TCALL_VIEW_PROPERTIES_,
-    TCALL_VIEW_FORMAT_,
-    TCALL_VIEW_ENUM_, /* one value becomes a list of one */
-    TCALL_VIEW_CLOSED_
-};
-
-/* keep: the views that have the keyword. bar: those that cannot say what it
- * says, so that the tool is not sent as strict. Whatever is not here is left
- * out of all views. */
-typedef struct tcall_view_word_ {
-    char key[22];
-    const char *as; /* NULL: the same */
-    uint8_t what, keep, bar;
-} tcall_view_word_;
-
-static const tcall_view_word_ tcall_view_words_[] = {
-    {"type", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"description", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"title", NULL, TCALL_VIEW_COPY_, 2, 0},
-    {"enum", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"const", NULL, TCALL_VIEW_COPY_, 3, 0},
-    {"const", "enum", TCALL_VIEW_ENUM_, 4, 0},
-    {"format", NULL, TCALL_VIEW_FORMAT_, 3, 0},
-    {"properties", NULL, TCALL_VIEW_PROPERTIES_, 7, 0},
-    {"required", NULL, TCALL_VIEW_COPY_, 6, 0},
-    {"items", NULL, TCALL_VIEW_SCHEMA_, 7, 0},
-    {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
-    {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
-    {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
-    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
-    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
-    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
-    {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"dependentSchemas", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
-};
-
-/* Deeper brackets are copied as they are. Strict modes know 10 levels of
- * schemas below the first. */
-#define TCALL_VIEW_DEPTH_  24
-#define TCALL_VIEW_LEVELS_ 10
-
-typedef struct tcall_view_ {
-    tcall_writer *w;
-    uint8_t profile;
-    bool unfit;                /* cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint16_t optional, unions; /* seen; vendors limit their number */
-    struct {
-        const char *from; /* the bracket that is open */
-        uint8_t what;
-        bool nullable;
-    } open[TCALL_VIEW_DEPTH_];
-} tcall_view_;
-
-static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
-                                                const char *key)
-{
-    const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_COUNT(tcall_view_words_); w++)
-        if (((w->keep | w->bar) & v->profile ||
-             w->what == TCALL_VIEW_CLOSED_) &&
-            tcall_view_is_(key, w->key))
-            return w;
-    return NULL;
-}
-
-static bool tcall_view_type_(const char *schema, const char *word)
-{
-    const char *type = tcall_view_get_(schema, "type"), *m;
-    if (!type || *type == '"')
-        return type && tcall_view_is_(type, word);
-    for (m = tcall_text_next_(type + (*type == '[')); !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m)))
-        if (tcall_view_is_(m, word))
-            return true;
-    return false;
-}
-
-/* What strict modes refuse: a value of any kind, an object of any members, an
- * array of anything. */
-static bool tcall_view_vague_(const char *schema)
-{
-    static const char says[] = "type\0anyOf\0oneOf\0allOf\0$ref\0enum\0const\0";
-    const char *word = says;
-    while (*word && !tcall_view_get_(schema, word))
-        word += strlen(word) + 1;
-    return !*word ||
-           (tcall_view_type_(schema, "object") &&
-            !tcall_view_get_(schema, "properties")) ||
-           (tcall_view_type_(schema, "array") &&
-            !tcall_view_get_(schema, "items"));
-}
-
-static const char *tcall_view_copy_(tcall_view_ *v, const char *p)
-{
-    const char *end = tcall_text_skip_(p);
-    tcall_write_verbatim(v->w, tcall_slice_(p, (size_t)(end - p)));
-    return end;
-}
-
-/* Enters what the bracket at p opens; the next byte to look at. */
-static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
-                                    bool nullable)
-{
-    const char *type;
-    if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
-        type = tcall_view_get_(p, "type");
-        v->unions = (uint16_t)(v->unions + (type && *type == '['));
-        v->unfit =
-            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
-    }
-    if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
-        v->depth == TCALL_VIEW_DEPTH_) {
-        v->unfit = true;
-        return tcall_view_copy_(v, p);
-    }
-    tcall_write_open(v->w, *p);
-    v->open[v->depth].from = p;
-    v->open[v->depth].what = what;
-    v->open[v->depth].nullable = nullable;
-    v->depth++;
-    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
-    return p + 1;
-}
-
-static bool tcall_view_requires_(const char *schema, const char *key)
-{
-    const char *list = tcall_view_get_(schema, "required");
-    size_t n = tcall_text_verbatim_(key).len;
-    const char *m = tcall_text_first_(list);
-    for (; m && !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m)))
-        if (strncmp(m, key, n) == 0)
-            return true;
-    return false;
-}
-
-/* Behind the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
-{
-    const char *m = tcall_view_get_(schema, "properties");
-    if (v->depth == 0 && !tcall_view_get_(schema, "type")) {
-        tcall_write_key(v->w, "type");
-        tcall_write_string(v->w, "object");
-    }
-    if (!m || v->profile == TCALL_STRICT_OLLAMA)
-        return;
-    tcall_write_key(v->w, "additionalProperties");
-    tcall_write_bool(v->w, false);
-    if (!(v->profile & TCALL_STRICT_OPENAI))
-        return;
-    tcall_write_key(v->w, "required");
-    tcall_write_open(v->w, '[');
-    for (m = tcall_text_next_(m + 1); !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m))) {
-        tcall_view_copy_(v, m);
-        m = tcall_text_value_(m);
-    }
-    tcall_write_close(v->w, ']');
-}
-
-/* An optional property: for OpenAI it is required and may be null. */
-static bool tcall_view_optional_(tcall_view_ *v)
-{
-    v->optional++;
-    if (!(v->profile & TCALL_STRICT_OPENAI))
-        return false;
-    tcall_write_open(v->w, '{');
-    tcall_write_key(v->w, "anyOf");
-    tcall_write_open(v->w, '[');
-    return true;
-}
-
-static const char *tcall_view_close_(tcall_view_ *v, const char *p)
-{
-    v->depth--;
-    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
-        v->level--;
-        tcall_view_close_schema_(v, v->open[v->depth].from);
-    }
-    tcall_write_close(v->w, *p);
-    if (v->open[v->depth].nullable) {
-        tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(v->w, ']');
-        tcall_write_close(v->w, '}');
-    }
-    return p + 1;
-}
-
-static bool tcall_view_format_(const char *p)
-{
-    static const char known[] = "date-time\0time\0date\0duration\0email\0"
-                                "hostname\0ipv4\0ipv6\0uuid\0";
-    const char *word = known;
-    while (*word && !tcall_view_is_(p, word))
-        word += strlen(word) + 1;
-    return *word != 0;
-}
-
-/* A member of a schema: key is at p, its value at value. */
-static const char *tcall_view_keyword_(tcall_view_ *v, const char *p,
-                                       const char *value)
-{
-    const tcall_view_word_ *word = tcall_view_find_(v, p);
-    if (word && word->what == TCALL_VIEW_CLOSED_ && *value != 'f')
-        v->unfit = true;
-    if (word && word->bar & v->profile)
-        v->unfit = true;
-    if (!word || !(word->keep & v->profile) ||
-        (word->what == TCALL_VIEW_FORMAT_ && !tcall_view_format_(value)))
-        return tcall_text_skip_(value);
-    if (word->as && word->what == TCALL_VIEW_LIST_ &&
-        tcall_view_get_(v->open[v->depth - 1].from, word->as)) {
-        v->unfit = true; /* it would stand there twice */
-        return tcall_text_skip_(value);
-    }
-    tcall_write_key(v->w, word->as ? word->as : word->key);
-    switch (word->what) {
-    case TCALL_VIEW_LIST_: v->unions++; /* fall through */
-    case TCALL_VIEW_SCHEMA_:
-    case TCALL_VIEW_MAP_:
-    case TCALL_VIEW_PROPERTIES_:
-        return tcall_view_open_(v, value, word->what, false);
-    case TCALL_VIEW_ENUM_:
-        tcall_write_open(v->w, '[');
-        value = tcall_view_copy_(v, value);
-        tcall_write_close(v->w, ']');
-        return value;
-    default: return tcall_view_copy_(v, value);
-    }
-}
-
-/* Writes a view of the schema at p. No recursion: v->open is the stack. */
-static void tcall_view_write_(tcall_view_ *v, const char *p)
-{
-    p = tcall_view_open_(v, p, TCALL_VIEW_SCHEMA_, false);
-    while (v->depth) {
-        uint8_t top = (uint8_t)(v->depth - 1), what = v->open[top].what;
-        bool nullable;
-        const char *m = tcall_text_next_(p), *value;
-        if (!*m)
-            return;
-        if (tcall_text_closes_(m)) {
-            p = tcall_view_close_(v, m);
-            continue;
-        }
-        value = what == TCALL_VIEW_LIST_ ? m : tcall_text_value_(m);
-        if (what == TCALL_VIEW_SCHEMA_) {
-            p = tcall_view_keyword_(v, m, value);
-            continue;
-        }
-        if (what != TCALL_VIEW_LIST_) {
-            tcall_view_copy_(v, m);
-            tcall_write_char_(v->w, ':');
-        }
-        nullable = what == TCALL_VIEW_PROPERTIES_ &&
-                   !tcall_view_requires_(v->open[top - 1].from, m) &&
-                   tcall_view_optional_(v);
-        p = tcall_view_open_(v, value, TCALL_VIEW_SCHEMA_, nullable);
-    }
-}
-
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left)
-{
-    const char *p = tcall_tool_schema_(tool);
-    tcall_writer count;
-    tcall_view_ v;
-    tcall_writer_init(&count, NULL, 0);
-    memset(&v, 0, sizeof v);
-    v.profile = left->profile;
-    v.w = &count;
-    if (v.profile != TCALL_STRICT_OLLAMA) {
-        tcall_view_write_(&v, p);
-        if (!tool->strict || v.unfit || !tcall_view_type_(p, "object") ||
-            tcall_view_get_(p, "anyOf") || tcall_view_get_(p, "oneOf") ||
-            tcall_view_get_(p, "allOf") || !left->tools ||
-            v.optional > left->optional || v.unions > left->unions)
-            return false;
-        left->tools--;
-        left->optional = (uint16_t)(left->optional - v.optional);
-        left->unions = (uint16_t)(left->unions - v.unions);
-    }
-    v.w = w;
-    tcall_view_write_(&v, p);
-    return true;
-}
-
-/* The schema of a tool as a value. Without a view it is what the tool says,
- * to the byte; only the type that every provider insists on is added. True if
- * it is strict. */
-static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
-                                const tcall_tool *tool, tcall_strict *left)
-{
-    const char *p = tcall_tool_schema_(tool);
-    const char *end = tcall_text_skip_(p);
-    if (left->profile && ask->view && ask->view(w, tool, left))
-        return left->profile != TCALL_STRICT_OLLAMA;
-    if (!tcall_view_get_(p, "type")) {
-        tcall_write_text(w, "{\"type\":\"object\"");
-        if (!tcall_view_get_(p, "properties"))
-            tcall_write_text(w, ",\"properties\":{}");
-        p = tcall_text_space_(p + 1);
-        if (*p != '}')
-            tcall_write_text(w, ",");
-    }
-    tcall_write_bytes(w, p, (size_t)(end - p));
-    return false;
-}
-
-/* The tools to send, one after the other; NULL: no more. */
-static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
-{
-    while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
-        size_t at = ask->picks ? ask->picks[*i] : *i;
-        ++*i;
-        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
-            return &ask->tools[at];
-    }
-    return NULL;
-}
-
-/* May arguments be sent back as the model wrote them? Unless they are one JSON
- * object, servers would refuse them for ever after. */
-static bool tcall_sendable_(tcall_str arguments)
-{
-    tcall_scan s;
-    return tcall_check_json_(&s, arguments) == TCALL_OK && s.open[0] & 1;
-}
-
-/* What a letter of a form stands for. */
-static void tcall_write_value_(tcall_writer *w, char letter,
-                               const tcall_item *item)
-{
-    tcall_str s = letter == 'n'                    ? item->name
-                  : letter == 'i' || letter == 'I' ? item->id
-                  : letter == 'g' || letter == 's' ? item->sign
-                                                   : item->text;
-    if ((letter == 'a' || letter == 'A') && !tcall_sendable_(s))
-        s = tcall_slice_("{}", 2);
-    if (letter == 'I' || letter == 's') {
-        if (!s.len || (letter == 'I' && item->made))
-            return;
-        tcall_write_text(w,
-                         letter == 'I' ? ",\"id\":" : ",\"thoughtSignature\":");
-    }
-    if (!strchr("ar)", letter))
-        tcall_write_quote(w);
-    if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
-        tcall_write_text(w, "Error: ");
-    tcall_write_bytes(w, s.ptr, s.len);
-    if (!strchr("ar(", letter))
-        tcall_write_unquote(w);
-}
-
-/* Writes JSON that is given as a form, with ' for the quotes. %i, %n and %t
- * are id, name and text of the item, as strings; %r its text as it is; %a its
- * text as arguments, %A that as a string; %e the text of a result where there
- * is no flag for an error; %g its sign; %I and %s id and sign as members of
- * Gemini's, if there are any; %( and %) begin and end a string. An object
- * behind another one gets its comma. Ends at %., the result is what follows. */
-static const char *tcall_write_form_(tcall_writer *w, const char *form,
-                                     const tcall_item *item)
-{
-    if ((*form == '{' || *form == '%') && w->last == '}' && !w->quoted)
-        tcall_write_text(w, ",");
-    while (*(form = tcall_write_plain_(w, form))) {
-        form += 2;
-        if (form[-1] == '.')
-            break;
-        tcall_write_value_(w, form[-1], item);
-    }
-    return form;
-}
-
-/* A form with one text only, or with none. */
-static const char *tcall_write_words_(tcall_writer *w, const char *form,
-                                      const char *text)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.text = tcall_str_of(text);
-    return tcall_write_form_(w, form, &item);
-}
-
-/* The same, where there is a text. */
-static void tcall_write_option_(tcall_writer *w, const char *form,
-                                const char *text)
-{
-    if (text && *text)
-        tcall_write_words_(w, form, text);
-}
-
-/* And with a number above 0. */
-static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
-{
-    if (value > 0) {
-        form = tcall_write_words_(w, form, NULL);
-        tcall_write_int(w, value);
-        tcall_write_words_(w, form, NULL);
-    }
-}
-
-/* The end of most requests. */
-static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
-{
-    tcall_write_text(w, ",\"stream\":");
-    tcall_write_bool(w, ask->stream);
-    return tcall_write_text(w, "}");
-}
-
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
-{
-    const char *p = tool->description ? tool->description : "";
-    while (*p) {
-        const char *at = strstr(p, "${"), *end = at ? strchr(at, '}') : NULL;
-        const tcall_variable *v = (const tcall_variable *)user;
-        if (!end)
-            return tcall_write_text(w, p);
-        tcall_write_bytes(w, p, (size_t)(at - p));
-        while (v->name &&
-               !tcall_str_eq(tcall_str_of(v->name),
-                             tcall_slice_(at + 2, (size_t)(end - at - 2))))
-            v++;
-        p = v->name ? end + 1 : at + 2;
-        tcall_write_text(w, v->name ? v->text : "${");
-    }
-    return w->error;
-}
-
-/* All tools as a member of the request: a form around all of them, and one for
- * each, with %t for its name, %. for its description and for its schema. False:
- * there are none. */
-static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask, const char *form,
-                               const char *each, tcall_strict *left)
-{
-    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
-    const tcall_tool *tool;
-    const char *rest;
-    size_t i = 0;
-    bool some = false, strict;
-    if (weak && ask->choice == TCALL_CHOICE_NONE)
-        return false;
-    if (p->traits & TCALL_TRAIT_NO_STRICT)
-        left->tools = 0;
-    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (weak && ask->choice == TCALL_CHOICE_ONE &&
-            strcmp(tool->name, ask->choice_name) != 0)
-            continue;
-        if (!some)
-            form = tcall_write_words_(w, form, NULL);
-        some = true;
-        rest = tcall_write_words_(w, each, tool->name);
-        tcall_write_quote(w);
-        if (ask->describe)
-            ask->describe(w, tool, ask->describe_user);
-        else
-            tcall_write_text(w, tool->description ? tool->description : "");
-        tcall_write_unquote(w);
-        rest = tcall_write_words_(w, rest, NULL);
-        strict = tcall_write_schema_(w, ask, tool, left);
-        tcall_write_text(w, strict      ? ",\"strict\":true"
-                            : left->say ? ",\"strict\":false"
-                                        : "");
-        tcall_write_words_(w, rest, NULL);
-    }
-    if (some)
-        tcall_write_words_(w, form, NULL);
-    return some;
-}
-
-/* From a call, which ends at at, to its result. One that is missing is made
- * up: an unanswered call would make the whole conversation invalid. Where more
- * calls of the answer have the id, their results are behind this one's. */
-static void tcall_chat_result_(const tcall_chat *chat, size_t at,
-                               tcall_item *item)
-{
-    const tcall_item call = *item;
-    size_t from = at;
-    bool found;
-    int skip = 0;
-    while (tcall_chat_next(chat, &at, item)) {
-        bool same = tcall_str_eq(item->id, call.id);
-        if (item->kind == TCALL_ITEM_RESULT)
-            skip += same;
-        else if (skip > 0)
-            break;
-        else if (item->kind == TCALL_ITEM_CALL)
-            skip -= same;
-    }
-    found = skip > 0;
-    while (skip > 0 && tcall_chat_next(chat, &from, item))
-        skip -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
-    if (!found) {
-        *item = call;
-        item->kind = TCALL_ITEM_RESULT;
-        item->error = TCALL_E_CANCELLED;
-        item->text = tcall_str_of("this call was not run");
-    }
-    item->made = call.made;
-}
-
-/* A conversation in the order in which providers want it. What the model said
- * in one answer comes as reasoning, text, calls with their reasoning, and then
- * the results of all its calls. */
-typedef struct tcall_talk_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t from, at; /* where the answer begins; the place in it */
-    uint8_t phase;
-    bool called; /* a call came by */
-    char id[9];  /* room for one that has to be mapped */
-} tcall_talk_;
-
-static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
-                             const tcall_chat *chat)
-{
-    memset(t, 0, sizeof *t);
-    t->to = to;
-    t->chat = chat;
-}
-
-/* Does the item belong to the phase that is on? */
-static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
-{
-    if (item->kind == TCALL_ITEM_CALL)
-        t->called = true;
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT: return t->phase == 1;
-    case TCALL_ITEM_CALL: return t->phase >= 2;
-    case TCALL_ITEM_OPAQUE:
-        return t->phase == (t->called ? 2 : 0) && t->to->more &&
-               tcall_str_eq(item->name, tcall_str_of(t->to->name));
-    default: return false;
-    }
-}
-
-/* The next one. What is opaque and did not fit makes the request an error. */
-static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
-{
-    for (;;) {
-        size_t next = t->at;
-        bool some = tcall_chat_next(t->chat, &next, item);
-        if (some && item->kind != TCALL_ITEM_USER &&
-            item->kind != TCALL_ITEM_RESULT) {
-            t->at = next;
-            if (!tcall_talk_fits_(t, item))
-                continue;
-            if (item->lost && t->to->more && !w->error)
-                w->error = TCALL_E_MEMORY;
-            if (t->phase == 3)
-                tcall_chat_result_(t->chat, next, item);
-            if (t->to->id)
-                item->id = t->to->id(t->id, item->id);
-            return true;
-        }
-        t->called = false;
-        if (t->at > t->from && t->phase < 3) { /* once more */
-            t->phase++;
-            t->at = t->from;
-            continue;
-        }
-        t->phase = 0;
-        t->at = t->from = next;
-        if (!some || item->kind == TCALL_ITEM_USER)
-            return some;
-    }
-}
-
-/* How far a message of the model is written. */
-enum {
-    TCALL_SAID_NONE_,
-    TCALL_SAID_OPEN_,
-    TCALL_SAID_TEXT_,
-    TCALL_SAID_CALLS_
-};
-
-/* Goes on to there, or ends the message. */
-static void tcall_write_said_(tcall_writer *w, int *said, int to)
-{
-    static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':%(\0"
-                                "%),'tool_calls':[\0";
-    static const char ends[] = "\0"
-                               ",'content':''}\0"
-                               "%)}\0"
-                               "]}";
-    if (to == TCALL_SAID_NONE_) {
-        tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
-        *said = to;
-    }
-    for (; *said < to; ++*said)
-        tcall_write_words_(w, tcall_nth_(steps, *said), NULL);
-}
-
-/* Begins a request: model and messages, as OpenAI began to write them. */
-static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
-                              const tcall_ask *ask, const char *call,
-                              const char *result)
-{
-    tcall_talk_ talk;
-    tcall_item item;
-    int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{'model':%t,'messages':[", ask->model);
-    tcall_write_option_(w, "{'role':'system','content':%t}", ask->system);
-    tcall_talk_init_(&talk, p, ask->chat);
-    while (tcall_talk_next_(&talk, w, &item))
-        switch (item.kind) {
-        case TCALL_ITEM_USER:
-        case TCALL_ITEM_RESULT:
-            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_form_(w,
-                              item.kind == TCALL_ITEM_RESULT
-                                  ? result
-                                  : "{'role':'user','content':%t}",
-                              &item);
-            break;
-        case TCALL_ITEM_TEXT:
-            tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
-            tcall_write_bytes(w, item.text.ptr, item.text.len);
-            break;
-        case TCALL_ITEM_CALL:
-            tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
-            tcall_write_form_(w, call, &item);
-            break;
-        default:
-            if (said > TCALL_SAID_OPEN_ || (item.made && !p->join))
-                break; /* it always stands before the calls */
-            tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
-            if (item.made) {
-                tcall_write_text(w, ",\"reasoning_details\":");
-                p->join(w, item.text);
-            } else {
-                tcall_write_form_(w, ",'reasoning_content':%t", &item);
-            }
-        }
-    tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-    tcall_write_text(w, "]");
-}
-
-/* How a provider says each kind of item: texts, the first two of which open a
- * message of the user and one of the model. The others are forms, behind who
- * says it (u, m, or - where there are no messages), for the kinds of items in
- * their order and for these two. */
-enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
-
-static bool tcall_blank_(tcall_str s)
-{
-    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
-        s.len--;
-    return s.len == 0;
-}
-
-/* The conversation as such turns. Items of one role after the other share a
- * message: roles must take turns. */
-static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask, const char *turns)
-{
-    char role = '-';
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, p, ask->chat);
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int kind = item.kind;
-        const char *turn;
-        if (kind == TCALL_ITEM_RESULT && item.error)
-            kind = TCALL_TURN_ERROR_;
-        if (kind == TCALL_ITEM_OPAQUE && item.made)
-            kind = TCALL_TURN_OPAQUE_2_;
-        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
-            tcall_blank_(item.text))
-            continue; /* that would be refused */
-        turn = tcall_nth_(turns, 2 + kind);
-        if (role != *turn) {
-            tcall_write_text(w, role == '-' ? "" : "]}");
-            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
-        }
-        role = *turn;
-        tcall_write_form_(w, turn + 1, &item);
-    }
-    tcall_write_text(w, role == '-' ? "]" : "]}]");
-}
-
-/* The choice among the tools, as OpenAI began to say it; named is the form for
- * one tool. */
-static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
-                                const tcall_ask *ask, const char *named)
-{
-    const unsigned is = p->traits;
-    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
-                       : is & TCALL_TRAIT_ANY           ? "any"
-                                                        : "required";
-    bool one =
-        ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
-    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
-        tcall_write_words_(w, one ? named : ",'tool_choice':%t",
-                           one ? ask->choice_name : word);
-    if (is & TCALL_TRAIT_SAY_PARALLEL ||
-        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
-        tcall_write_text(w, ",\"parallel_tool_calls\":");
-        tcall_write_bool(w, !ask->no_parallel);
-    }
-}
-
-/* A provider whose tables and writer are those of a format. Its texts are
- * linked only with it. */
-#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, more, join, traits)          \
-    static const char tcall_##name##_name_[] = #name;                    \
-    static const char tcall_##name##_url_[] = url;                       \
-    static const char tcall_##name##_path_[] = path;                     \
-    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
-                                         tcall_##name##_url_,            \
-                                         tcall_##name##_path_,           \
-                                         stream,                         \
-                                         header,                         \
-                                         prefix,                         \
-                                         {version, value},               \
-                                         &tcall_##format##_paths_,       \
-                                         tcall_##format##_words_,        \
-                                         tcall_##format##_write_,        \
-                                         id,                             \
-                                         more,                           \
-                                         join,                           \
-                                         traits};
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -13763,7 +13847,7 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>text: calls that come as text
+ * >>text_calls: calls that come as text
  *
  * Between two markers stand objects with name and arguments, alone, one after
  * the other or in an array; or a name and then its arguments. An object is read
@@ -14251,34 +14335,6 @@ size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
 }
 
 #endif /* TOOLCALL_NO_LINT */
-
-/* ==========================================================================
- * >>chat
- */
-
-bool tcall_chat_drop(tcall_chat *chat)
-{
-    char *base = chat->block->base + chat->start;
-    size_t at = 0, from = 0, len = chat->block->low - chat->start;
-    tcall_item item;
-    while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER && from > 0) {
-            memmove(base, base + from, len - from);
-            chat->block->low -= from;
-            return true;
-        }
-        from = at;
-    }
-    return false;
-}
-
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop(chat))
-            return false;
-    return true;
-}
 
 /* ==========================================================================
  * >>agent

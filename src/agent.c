@@ -1,8 +1,7 @@
 #pragma once
 #include "agent.h"
-#include "pick.c"
 #include "invoke.c"
-#include "chat.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>agent
@@ -709,4 +708,3 @@ tcall_str tcall_agent_text(const tcall_agent *a)
             text = tcall_slice_(NULL, 0);
     return text;
 }
-

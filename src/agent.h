@@ -1,7 +1,7 @@
 #pragma once
 #include "pick.h"
-#include "hydrate.h"
-#include "provider.h"
+#include "invoke.h"
+#include "reader.h"
 
 /* ==========================================================================
  * >>agent: ask, call, answer, over a transport
@@ -169,4 +169,3 @@ long tcall_retry(tcall_agent *a, int error);
 tcall_str tcall_agent_text(const tcall_agent *a);
 /* Ends the turn at the next step. */
 void tcall_agent_cancel(tcall_agent *a);
-

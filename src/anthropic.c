@@ -1,5 +1,5 @@
 #pragma once
-#include "provider.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>anthropic: Messages
@@ -105,4 +105,3 @@ static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
 TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
                 "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
                 "2023-06-01", NULL, tcall_opaque, NULL, 0)
-

@@ -236,3 +236,12 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
     return true;
 }
 
+/* FNV-1a. */
+static uint32_t tcall_hash_(tcall_str s)
+{
+    uint32_t h = 2166136261u;
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.ptr[i]) * 16777619u;
+    return h;
+}

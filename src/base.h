@@ -12,6 +12,13 @@
  * gives.
  */
 
+#define TOOLCALL_VERSION "0.1.0"
+
+/* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
+#ifndef TOOLCALL_MAX_DEPTH
+#define TOOLCALL_MAX_DEPTH 64
+#endif
+
 /* X(name, text): text is for the model or the developer. Its last word is the
  * code, which is for machines and stable. */
 #define TCALL_ERRORS(X)                                       \
@@ -103,3 +110,22 @@ bool tcall_str_eq(tcall_str a, tcall_str b);
 const char *tcall_error_code(int error);
 const char *tcall_error_text(int error);
 
+#ifdef __GNUC__
+#define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
+#else
+#define TCALL_UNUSED_
+#define TCALL_APART_
+#endif
+/* Where memory is dear, second ways that only save time are left out. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_LEAN_ 1
+#else
+#define TCALL_LEAN_ 0
+#endif
+/* Registers of eight bytes, the first of which is the lowest. */
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TCALL_WIDE_
+#endif

@@ -1,5 +1,5 @@
 #pragma once
-#include "provider.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
@@ -108,4 +108,3 @@ TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
                 "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_,
                 NULL, 0)
-

@@ -1,6 +1,6 @@
 #pragma once
 #include "invoke.h"
-#include "hydrate.c"
+#include "call.c"
 
 /* ==========================================================================
  * >>invoke
@@ -1110,4 +1110,3 @@ const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id)
     }
     return NULL;
 }
-

@@ -1,5 +1,5 @@
 #pragma once
-#include "hydrate.h"
+#include "call.h"
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -140,4 +140,3 @@ typedef struct tcall_results {
 void tcall_results_begin(tcall *tc, tcall_results *results);
 /* The latest one of the call with this id, NULL: none is kept. */
 const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id);
-

@@ -3,6 +3,8 @@
 #include "openai.c"
 #include "anthropic.c"
 #include "gemini.c"
+#include "ollama.c"
+#include "responses.c"
 
 /* ==========================================================================
  * >>lint
@@ -297,4 +299,3 @@ size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
 }
 
 #endif /* TOOLCALL_NO_LINT */
-

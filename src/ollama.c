@@ -1,5 +1,5 @@
 #pragma once
-#include "provider.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
@@ -50,4 +50,3 @@ static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
 TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
                 "Authorization", "Bearer ", NULL, NULL, NULL, NULL, NULL,
                 TCALL_TRAIT_WEAK_CHOICE)
-

@@ -1,5 +1,5 @@
 #pragma once
-#include "provider.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -86,4 +86,3 @@ static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
 TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
                 "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
                 NULL, NULL, NULL, NULL, 0)
-

@@ -1,5 +1,6 @@
 #pragma once
-#include "tools.h"
+#include "strict.h"
+#include "chat.h"
 #include "scan.h"
 
 /* ==========================================================================
@@ -10,45 +11,6 @@
  * all of them: it takes bytes as they arrive, in any pieces, whole answers or
  * streams, and keeps the text and the calls only.
  */
-
-/* One thing said in a conversation, whoever the provider is. */
-typedef enum tcall_kind {
-    TCALL_ITEM_USER,   /* text */
-    TCALL_ITEM_TEXT,   /* text of the model */
-    TCALL_ITEM_CALL,   /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT, /* id, name, text; error */
-    TCALL_ITEM_OPAQUE  /* reasoning; name: the provider that gets it back */
-} tcall_kind;
-
-typedef struct tcall_item {
-    uint8_t kind;
-    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT or
-     * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
-     * early without a word of the provider are found by tcall_hydrate. */
-    int error;
-    bool made;    /* the provider gave no id, this one was made up; of
-                     opaque: the provider's second form */
-    bool lost;    /* what is opaque of it did not fit the block */
-    tcall_str id; /* of a call and of its result; parts begin here */
-    tcall_str name;
-    tcall_str sign; /* opaque, goes back to its provider with the item */
-    tcall_str text;
-} tcall_item;
-
-/* The conversation lies at the end of the lower part of a block. */
-typedef struct tcall_chat {
-    tcall_block *block;
-    size_t start;
-    uint32_t made; /* ids made up so far */
-} tcall_chat;
-
-/* Nothing else may be taken from the lower part of the block afterwards. */
-void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
-/* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
- * slices stay valid until the conversation changes. */
-bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item);
 
 typedef enum tcall_stop {
     TCALL_STOP_UNKNOWN,
@@ -76,25 +38,6 @@ typedef enum tcall_choice {
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
-
-/* Which strict mode, and how much of it one request may still use. */
-typedef struct tcall_strict {
-    uint8_t profile; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-    bool say; /* that a tool is not strict has to be said */
-} tcall_strict;
-
-enum {
-    TCALL_STRICT_OPENAI = 1,
-    TCALL_STRICT_ANTHROPIC = 2,
-    TCALL_STRICT_OLLAMA = 4 /* not strict: what its templates know */
-};
-
-/* Writes the schema of a tool as a provider's strict mode wants it. False,
- * and nothing written, where that cannot say what the schema says, or its
- * limits are reached. The schema itself is untouched: what had to be left out
- * is still checked when a call comes. */
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
 
 /* Variables of descriptions: a table that ends with a row without a name. Text
  * may change between turns, not within one. */
@@ -287,80 +230,3 @@ void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
 const tcall_provider *tcall_provider_named(const char *name);
-
-/* What is known of an answer besides its items. */
-typedef struct tcall_answer {
-    tcall_stop stop;
-    int error; /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
-                  TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
-                  (then block->need tells), or what scanning found */
-    int calls;
-    bool text_cut; /* the text did not fit and was cut */
-    /* Bytes of opaque reasoning that did not fit. The calls are there, but
-     * their results cannot be sent back: block->need tells more. */
-    size_t unkept;
-    long input_tokens; /* -1: unknown */
-    long output_tokens;
-    long wait_ms;       /* how long to wait, -1: unknown */
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    char message[160];  /* the provider's words about its error, cut; where it
-                           is no answer at all, its beginning: "<html>..." */
-} tcall_answer;
-
-/* Reads one answer. Only answer is for others to look at, and call may be set:
- * it gets each call as it comes. Its first piece has name and id, for most
- * providers; text is what came of the arguments, checked by nobody. Small
- * fields stand first: code for them is shorter. */
-typedef struct tcall_reader {
-    uint8_t index;      /* of the element, counted from 1; 0: none */
-    uint8_t kind, type; /* of it */
-    uint8_t marks;      /* flags of its item */
-    bool element, bad, ignored, open;
-    bool keeping, has_text, stopped, complete, cut;
-    uint8_t began, finished; /* sets of choices */
-    uint8_t choice;          /* the number of the one at hand */
-    uint8_t event;           /* of the document */
-    uint8_t state, match;    /* of the framing */
-    bool sse, cr, inside, some;
-    bool broken, whole, skip, announced, before;
-    const tcall_provider *provider;
-    tcall_chat *chat;
-    void (*text)(void *user, tcall_str piece);
-    void (*call)(void *user, const tcall_item *piece); /* set after init */
-    void *user;
-    size_t start;    /* where the items of this answer begin */
-    size_t pending;  /* elements from here on are not settled yet */
-    size_t slot;     /* the element that is being read, if open */
-    size_t raw;      /* its text as it came, if keeping */
-    size_t text_max; /* bytes of text that are kept */
-    size_t lost;     /* bytes that did not fit */
-    size_t raw_lost;
-    tcall_answer answer;
-    char word[40]; /* the short value that is being read */
-    tcall_scan scan;
-} tcall_reader;
-
-/* text(user, piece) gets the model's text as it comes, also what does not fit
- * the block; may be NULL. The block may not be used otherwise until the end of
- * the answer; its upper part may. */
-void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user);
-/* < 0: the answer is not what the provider's format allows; more is ignored. */
-int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
-/* The answer is over. TCALL_OK and the items are in the chat, or an error
- * (r->answer tells more) and the chat is as it was before. Calls that were
- * cut or did not fit have item.error set, they must get an error result. */
-int tcall_reader_end(tcall_reader *r);
-/* Small local models may write calls as text, between markers as those of
- * <tool_call>{"name":"f","arguments":{}}</tool_call>. After tcall_reader_end
- * this makes calls of them where the provider gave none, and ends the text
- * where they begin; unterminated ones have item.error set and must not run.
- * TCALL_OK, or an error as tcall_reader_end. */
-int tcall_text_calls(tcall_reader *r);
-/* What is wrong with an answer, by its HTTP status (0: unknown) and by what
- * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
- * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
- * _PROVIDER for its own faults; else the answer's error. */
-int tcall_answer_error(const tcall_answer *a, int status);

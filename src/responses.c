@@ -1,5 +1,5 @@
 #pragma once
-#include "provider.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
@@ -112,4 +112,3 @@ static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
 TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
                 NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
                 tcall_opaque_raw_, NULL, 0)
-

@@ -744,3 +744,40 @@ TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
     return tcall_scan_text_(&scan, text);
 }
 
+/* Four hex digits. */
+static uint32_t tcall_unit_(const char *p)
+{
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
+    return unit;
+}
+
+/* Decodes the escapes of a string that the scanner accepted; new length. */
+static size_t tcall_decode_(char *out, const char *p, const char *end)
+{
+    char *to = out;
+    while (p < end) {
+        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
+        size_t n = (size_t)((run ? run : end) - p);
+        uint32_t cp;
+        memmove(to, p, n);
+        to += n;
+        if (!run)
+            break;
+        p = run + 2;
+        if (p[-1] != 'u') {
+            *to++ = tcall_unescape_(p[-1]);
+            continue;
+        }
+        cp = tcall_unit_(p);
+        p += 4;
+        if (cp >= 0xD800 && cp <= 0xDBFF) {
+            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
+            p += 6;
+        }
+        to += tcall_utf8_(to, cp);
+    }
+    return (size_t)(to - out);
+}

@@ -1,5 +1,7 @@
 #pragma once
 #include "schema.h"
+#include "text.c"
+#include "block.c"
 #include "write.c"
 
 /* ==========================================================================
@@ -183,128 +185,6 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
         if (tcall_node_op_(&program[i]) == op)
             return i;
     return 0;
-}
-
-/* -- Walking over JSON text ------------------------------------------------
- *
- * The scanner has accepted it; of text that it has not seen these find
- * anything, but nothing behind its NUL. */
-
-static const char *tcall_text_space_(const char *p)
-{
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
-}
-
-/* To the next member or element, or to the bracket that closes. */
-static const char *tcall_text_next_(const char *p)
-{
-    p = tcall_text_space_(p);
-    return *p == ',' ? tcall_text_space_(p + 1) : p;
-}
-
-static bool tcall_text_closes_(const char *p)
-{
-    return (*p | 0x20) == '}' || !*p;
-}
-
-/* Behind the value that starts at p. */
-static const char *tcall_text_skip_(const char *p)
-{
-    int depth = 0;
-    do {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                p += *p == '\\' && p[1];
-        } else if (*p == '{' || *p == '[') {
-            depth++;
-        } else if (tcall_text_closes_(p)) {
-            depth--;
-        } else if (!depth) {
-            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
-                   !tcall_is_space_(p[1]))
-                p++;
-        }
-        p += *p != 0;
-    } while (depth && *p);
-    return p;
-}
-
-/* From a member's key to its value. */
-static const char *tcall_text_value_(const char *key)
-{
-    key = tcall_text_space_(tcall_text_skip_(key));
-    return tcall_text_space_(key + (*key == ':'));
-}
-
-static tcall_str tcall_text_verbatim_(const char *p)
-{
-    return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
-}
-
-/* The string at p without its quotes, escapes as they stand. */
-static tcall_str tcall_text_inner_(const char *p)
-{
-    tcall_str s = tcall_text_verbatim_(p);
-    return tcall_slice_(p + 1, s.len - 2);
-}
-
-/* Is the string that starts at the quote p equal to s? */
-static bool tcall_text_same_(const char *p, tcall_str s)
-{
-    const char *q = s.ptr, *end = q + s.len;
-    for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
-        }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
-    }
-    return q == end;
-}
-
-/* The member of what stands at p: its key; of an array the element whose index
- * the name is; NULL: none. */
-static const char *tcall_text_member_(const char *p, tcall_str name)
-{
-    bool object = *p == '{';
-    uint32_t index = 0;
-    size_t i;
-    if (!object && *p != '[')
-        return NULL;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (object ? tcall_text_same_(p, name) : !index--)
-            return p;
-        if (object)
-            p = tcall_text_value_(p);
-    }
-    return NULL;
-}
-
-/* The value of a member, NULL: there is none, or p is no object. */
-static const char *tcall_text_get_(const char *p, const char *name)
-{
-    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
-    return p ? tcall_text_value_(p) : NULL;
-}
-
-/* The first element, NULL: there is none, or p is no array. */
-static const char *tcall_text_first_(const char *p)
-{
-    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
-    return p && *p != ']' ? p : NULL;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -1987,4 +1867,3 @@ int tcall_write_refusal(tcall_writer *w, const tcall_schema *s)
     }
     return w->error;
 }
-

@@ -117,4 +117,3 @@ int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
                        const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
 int tcall_write_coercions(tcall_writer *w, tcall_json value);
-

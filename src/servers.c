@@ -1,5 +1,9 @@
 #pragma once
 #include "openai.c"
+#include "anthropic.c"
+#include "ollama.c"
+#include "responses.c"
+#include "gemini.c"
 
 /* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
@@ -134,4 +138,3 @@ const tcall_provider *tcall_provider_named(const char *name)
             return all[i];
     return NULL;
 }
-

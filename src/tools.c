@@ -1,5 +1,6 @@
 #pragma once
 #include "tools.h"
+#include "bind.c"
 #include "schema.c"
 
 /* ==========================================================================
@@ -283,19 +284,3 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
     if (*at)
         *at = listener->next;
 }
-
-static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
-                             tcall_str text)
-{
-    tcall *tc = call->cx.tc;
-    tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    event.error = call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
-}
-

@@ -1,5 +1,8 @@
 #pragma once
+#include "block.h"
+#include "bind.h"
 #include "schema.h"
+#include "chat.h"
 
 /* ==========================================================================
  * >>tools: definitions and the registry
@@ -309,4 +312,3 @@ const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow);
  * listener may end its own subscription while it is called. */
 void tcall_subscribe(tcall *tc, tcall_listener *listener);
 void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-

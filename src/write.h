@@ -55,18 +55,3 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json);
 /* All that is written in between becomes the content of one JSON string. */
 int tcall_write_quote(tcall_writer *w);
 int tcall_write_unquote(tcall_writer *w);
-
-/* The one block of memory. What lasts grows from its start, what is needed
- * only for a while from its end; the ends may meet, never cross. */
-typedef struct tcall_block {
-    char *base;
-    size_t size;
-    size_t low;  /* bytes used from the start */
-    size_t high; /* bytes used from the end */
-    size_t peak; /* most ever used of both together */
-    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
-                    memory aligned to 8 */
-} tcall_block;
-
-void tcall_block_init(tcall_block *b, void *base, size_t size);
-

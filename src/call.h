@@ -2,7 +2,7 @@
 #include "tools.h"
 
 /* ==========================================================================
- * >>hydrate: from what the model sent to a call that may run
+ * >>call: from what the model sent to a call that may run
  *
  * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
  * step, what was expected where. Nothing here runs a tool.
@@ -126,4 +126,3 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
                            tcall_writer *w);
 /* What is wrong, as the members of a JSON object that is open. */
 int tcall_write_errors(const tcall_call *call, tcall_writer *w);
-

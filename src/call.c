@@ -1,15 +1,31 @@
 #pragma once
-#include "hydrate.h"
+#include "call.h"
+#include "lenient.c"
 #include "tools.c"
 
 /* ==========================================================================
- * >>hydrate
+ * >>call
  *
  * What a call needs is built up at the end of the block: the program of its
  * schema (when lazy), the repaired text (if any), the list of coercions (if
  * any), the arguments, the struct. Each is made in the free part and then
  * moved there, so nothing has to know its size beforehand.
  */
+
+static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
+                             tcall_str text)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tc->desc.on_event && !tc->listeners)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.error = call->error;
+    event.text = text;
+    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
@@ -367,4 +383,3 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
         tcall_write_errors(call, w);
     return tcall_write_close(w, '}');
 }
-
