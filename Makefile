@@ -44,7 +44,7 @@ programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
              $(filter-out port/lwip.c,$(wildcard port/*.c)))
-sources    = $(wildcard port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
+sources    = $(wildcard src/*.[ch] port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
 # The agent finds the stand-in model and its certificate beside itself.
@@ -52,9 +52,11 @@ main = $(programs) $(BUILD)/standin.crt
 
 all: $(main) $(tests) $(BUILD)/probe
 
-# The header is never edited: src/join puts its chapters together.
-toolcall.h: $(wildcard src/*)
-	$(HUSH) src/join >$@.new && mv $@.new $@
+# The header is never edited: src/join puts its chapters together. It is
+# replaced only when it differs.
+toolcall.h: FORCE
+	@src/join | cmp -s - $@ || src/join >$@
+FORCE:
 
 run: $(main)
 	@$(BUILD)/agent
@@ -126,7 +128,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(LIBRARY) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps
+$(programs) $(tests) $(port) $(LIBRARY) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@

@@ -72,6 +72,36 @@ extern "C" {
 
 #define TOOLCALL_VERSION "0.1.0"
 
+/* What users call. TOOLCALL_STATIC, defined before the implementation in the
+ * one file that includes it, makes everything private to that file. */
+#ifdef TOOLCALL_STATIC
+#define TCALL_API static TCALL_UNUSED_
+#else
+#define TCALL_API extern
+#endif
+/* A private function for later chapters, all of which may be left out. */
+#define TCALL_SHARED_ static TCALL_UNUSED_
+
+#ifdef __GNUC__
+#define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
+#else
+#define TCALL_UNUSED_
+#define TCALL_APART_
+#endif
+/* Where memory is dear, second ways that only save time are left out. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_LEAN_ 1
+#else
+#define TCALL_LEAN_ 0
+#endif
+/* Registers of eight bytes, the first of which is the lowest. */
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TCALL_WIDE_
+#endif
+
 /* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -160,33 +190,13 @@ typedef struct tcall_str {
 } tcall_str;
 
 /* Text of C as a slice; NULL gives the empty one. */
-tcall_str tcall_str_of(const char *text);
-bool tcall_str_eq(tcall_str a, tcall_str b);
+TCALL_API tcall_str tcall_str_of(const char *text);
+TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* The code ("truncated") and the text of an error ("text truncated"); anything
  * >= 0 is "ok". */
-const char *tcall_error_code(int error);
-const char *tcall_error_text(int error);
-
-#ifdef __GNUC__
-#define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
-#else
-#define TCALL_UNUSED_
-#define TCALL_APART_
-#endif
-/* Where memory is dear, second ways that only save time are left out. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_LEAN_ 1
-#else
-#define TCALL_LEAN_ 0
-#endif
-/* Registers of eight bytes, the first of which is the lowest. */
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TCALL_WIDE_
-#endif
+TCALL_API const char *tcall_error_code(int error);
+TCALL_API const char *tcall_error_text(int error);
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -204,7 +214,7 @@ typedef struct tcall_block {
                     memory aligned to 8 */
 } tcall_block;
 
-void tcall_block_init(tcall_block *b, void *base, size_t size);
+TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -330,20 +340,19 @@ typedef struct tcall_scan {
 } tcall_scan;
 
 /* Start over. outline and on may be NULL: then it only recognises. */
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user);
+TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                               tcall_scan_fn on, void *user);
 /* Also make a token of each value and key; the text must be fed in one piece.
  * s->tokens counts those too that do not fit. */
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap);
+TCALL_API void tcall_scan_tokens(tcall_scan *s, const char *text,
+                                 tcall_tok *tok, size_t cap);
 /* Feed bytes. TCALL_OK, or the error, which stays. Bytes behind the one value
  * that are not white space are TCALL_E_TRAILING. */
-int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
+TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
 /* No more bytes: TCALL_OK only when exactly one whole value was seen. */
-int tcall_scan_end(tcall_scan *s);
+TCALL_API int tcall_scan_end(tcall_scan *s);
 /* True when the value is complete (a number at the root needs the end). */
-bool tcall_scan_done(const tcall_scan *s);
-
+TCALL_API bool tcall_scan_done(const tcall_scan *s);
 
 /* ==========================================================================
  * >>json: values
@@ -364,34 +373,34 @@ typedef struct tcall_json {
  * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
  * need is not NULL, is then the number), or what is wrong with the text
  * (*need: the offset). Duplicate keys, after decoding, are refused. */
-int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
-                     size_t cap, size_t *need);
+TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
+                               tcall_tok *tok, size_t cap, size_t *need);
 
-tcall_type tcall_json_type(tcall_json v);
+TCALL_API tcall_type tcall_json_type(tcall_json v);
 /* Member of an object, element of an array, else a missing value. */
-tcall_json tcall_json_get(tcall_json object, const char *key);
-tcall_json tcall_json_at(tcall_json array, int index);
+TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
+TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 /* Number of members or elements, else 0. */
-int tcall_json_count(tcall_json v);
+TCALL_API int tcall_json_count(tcall_json v);
 /* for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)) visits the
  * elements of an array or the values of an object; key names the latter. */
-tcall_json tcall_json_first(tcall_json v);
-tcall_json tcall_json_next(tcall_json v);
-tcall_str tcall_json_key(tcall_json v);
+TCALL_API tcall_json tcall_json_first(tcall_json v);
+TCALL_API tcall_json tcall_json_next(tcall_json v);
+TCALL_API tcall_str tcall_json_key(tcall_json v);
 /* Decoded string, terminated by NUL; fallback for every other type. */
-const char *tcall_json_string(tcall_json v, const char *fallback);
+TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice; of a number, true, false or null its text. */
-tcall_str tcall_json_str(tcall_json v);
-bool tcall_json_bool(tcall_json v, bool fallback);
+TCALL_API tcall_str tcall_json_str(tcall_json v);
+TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Integer values (also 5.0 and 5e2); fallback for fractions and beyond range.
  */
-int tcall_json_int(tcall_json v, int fallback);
-int64_t tcall_json_int64(tcall_json v, int64_t fallback);
+TCALL_API int tcall_json_int(tcall_json v, int fallback);
+TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus
  * digits are cut off. */
-long tcall_json_fixed(tcall_json v, int decimals, long fallback);
+TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Needs floating point, which nothing else here does. */
-double tcall_json_double(tcall_json v, double fallback);
+TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
  * >>lenient: what a model meant
@@ -440,7 +449,7 @@ enum {
 };
 
 /* Name of fix i, "code-fence"; NULL from TCALL_FIX_COUNT on. */
-const char *tcall_fix_name(int i);
+TCALL_API const char *tcall_fix_name(int i);
 
 typedef struct tcall_mend {
     uint32_t fixes; /* TCALL_FIX_... that were applied */
@@ -454,7 +463,8 @@ typedef struct tcall_mend {
  * written is useless), or what is wrong with the text. out NULL with cap 0
  * measures only. Whoever wants to know whether a text is strictly valid asks
  * the scanner first. */
-int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report);
+TCALL_API int tcall_args_mend(tcall_str text, char *out, size_t cap,
+                              tcall_mend *report);
 
 typedef struct tcall_args {
     tcall_json root; /* the object; lives as long as the memory */
@@ -470,8 +480,8 @@ typedef struct tcall_args {
  * it knows better what is wrong. Returns the number of tokens, or an error:
  * what mem holds is then of no use. NUL is refused, escaped or not: for C it
  * would end the string before its checked end. */
-int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
-                    size_t size);
+TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
+                              void *mem, size_t size);
 
 /* ==========================================================================
  * >>bind: arguments as a C struct
@@ -526,14 +536,16 @@ struct tcall_field {
     uint8_t decimals;    /* fixed */
 };
 
-int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_integer(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_boolean(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_integer(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_boolean(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
 
 /* Objects within objects that a table may describe. */
 #define TCALL_BIND_DEPTH 4
@@ -544,8 +556,8 @@ int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
  * string holds U+0000), TCALL_E_INVALID (absent or of another type: the schema
  * was not checked) or TCALL_E_DEPTH; path (cap bytes, may be NULL) then is
  * the JSON Pointer of the value, cut where it does not fit. */
-int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
-               char *path, size_t cap);
+TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
+                         char *path, size_t cap);
 /* Tools name it, so that it is linked only where it is used. */
 typedef int (*tcall_bind_fn)(void *out, tcall_json args,
                              const tcall_field *fields, char *path, size_t cap);
@@ -764,32 +776,32 @@ typedef struct tcall_writer {
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
  * says what was needed. buf NULL and cap 0 only count. With a sink buf only
  * collects small pieces. */
-void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
-void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
+TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
 /* Send what is collected; the first error of all, or TCALL_OK. */
-int tcall_writer_flush(tcall_writer *w);
+TCALL_API int tcall_writer_flush(tcall_writer *w);
 
 /* As it is, no quotes, no commas. */
-int tcall_write_text(tcall_writer *w, const char *text);
-int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
+TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
+TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
 /* JSON. Each returns the first error so far, or TCALL_OK. */
-int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
-int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
-int tcall_write_key(tcall_writer *w, const char *key);
-int tcall_write_string(tcall_writer *w, const char *text);
-int tcall_write_str(tcall_writer *w, tcall_str text);
-int tcall_write_int(tcall_writer *w, long value);
+TCALL_API int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
+TCALL_API int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
+TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
+TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
+TCALL_API int tcall_write_int(tcall_writer *w, long value);
 /* value / 10^decimals: (2150, 2) is 21.50 */
-int tcall_write_fixed(tcall_writer *w, long value, int decimals);
-int tcall_write_bool(tcall_writer *w, bool value);
-int tcall_write_null(tcall_writer *w);
+TCALL_API int tcall_write_fixed(tcall_writer *w, long value, int decimals);
+TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
+TCALL_API int tcall_write_null(tcall_writer *w);
 /* A parsed value again as JSON text, compact, in its own order. */
-int tcall_write_json(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
 /* JSON text as it stands, as a value. */
-int tcall_write_verbatim(tcall_writer *w, tcall_str json);
+TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
 /* All that is written in between becomes the content of one JSON string. */
-int tcall_write_quote(tcall_writer *w);
-int tcall_write_unquote(tcall_writer *w);
+TCALL_API int tcall_write_quote(tcall_writer *w);
+TCALL_API int tcall_write_unquote(tcall_writer *w);
 
 /* ==========================================================================
  * >>schema: JSON Schema
@@ -862,11 +874,11 @@ typedef struct tcall_schema {
  * the schema. Bytes of mem used (a multiple of 8; mem is aligned up to 4 at
  * its cost), TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft);
+TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                                   size_t size, tcall_draft draft);
 /* The refusal in one line of plain text, with its offset in the schema's text
  * and what stands there: unknown type at 27: "dict" */
-int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
+TCALL_API int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
 
 /* One thing that is wrong with a value. */
 typedef struct tcall_fault {
@@ -894,19 +906,19 @@ typedef struct tcall_check {
  * True, False, or the JSON text of an array or object; and null for an
  * optional property means that it is absent. Of several alternatives exactly
  * one must accept it. Such values are only marked; see above what to do. */
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
-                       tcall_check *check);
+TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
+                                 tcall_check *check);
 
 /* {"path":"/unit","keyword":"enum","message":"not satisfied",
  *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
  * read: long values are cut, a missing or surplus property is named. */
-int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                      const tcall_fault *fault);
+TCALL_API int tcall_write_fault(tcall_writer *w, const tcall_schema *s,
+                                tcall_json value, const tcall_fault *fault);
 /* All that were stored, as an array. */
-int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                       const tcall_check *check);
+TCALL_API int tcall_write_faults(tcall_writer *w, const tcall_schema *s,
+                                 tcall_json value, const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
-int tcall_write_coercions(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -948,17 +960,18 @@ typedef struct tcall_chat {
 } tcall_chat;
 
 /* Nothing else may be taken from the lower part of the block afterwards. */
-void tcall_chat_init(tcall_chat *chat, tcall_block *block);
+TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
 /* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
+TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
 /* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
  * slices stay valid until the conversation changes. */
-bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item);
+TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
+                               tcall_item *item);
 
 /* Drops the oldest turn; false when there is but one. */
-bool tcall_chat_drop(tcall_chat *chat);
+TCALL_API bool tcall_chat_drop(tcall_chat *chat);
 /* Drops oldest turns until so many bytes of the block are free. */
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
+TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
 
 /* ==========================================================================
  * >>tools: definitions and the registry
@@ -1041,7 +1054,7 @@ typedef enum tcall_stage {
 } tcall_stage;
 
 /* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
-const char *tcall_stage_name(int stage);
+TCALL_API const char *tcall_stage_name(int stage);
 
 /* A function that is called at a stage: a row of a const table. Higher
  * priority comes earlier, at did_... stages later; equal ones in the order of
@@ -1229,14 +1242,14 @@ typedef struct tcall {
  * definition is wrong (all faults of all tools are in desc->report, each as
  * "name: what is wrong and what to do"); TCALL_E_MEMORY (tc->block.need). On
  * any error no tool can be called. */
-int tcall_init(tcall *tc, const tcall_desc *desc);
+TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Most bytes of the block that were ever in use. */
-size_t tcall_peak(const tcall *tc);
-const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
+TCALL_API size_t tcall_peak(const tcall *tc);
+TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 /* What the tool needs, everything when it declares nothing. */
-unsigned tcall_needs(const tcall_tool *tool);
+TCALL_API unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
-bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 /* Tools that come and go at run time. tcall_extend, right after tcall_init,
  * gives room for row_count tools, those of desc.tools included, which are
  * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
@@ -1258,16 +1271,17 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * would have; its row is used again only when no call is, and its texts have
  * to stay until then. Both may be called by tools. An index for picking has to
  * be built anew after either. */
-int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
-int tcall_add(tcall *tc, const tcall_tool *tool);
-int tcall_remove(tcall *tc, tcall_str name);
+TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
+TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
+TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 /* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
  * somebody with these permissions may see. */
-const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow);
+TCALL_API const tcall_tool *tcall_each(const tcall *tc, size_t *i,
+                                       unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
-void tcall_subscribe(tcall *tc, tcall_listener *listener);
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* ==========================================================================
  * >>pick: the right few tools for an input
@@ -1345,7 +1359,7 @@ typedef struct tcall_picked {
 
 /* The scorers of the options: the mean of those that see all tools, then in
  * turn those that see the best only. */
-int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
+TCALL_API int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
 
 /* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
  * each, up to 4096; of all tools, in their order, and of the input. */
@@ -1355,8 +1369,8 @@ typedef struct tcall_vectors {
     size_t size;
 } tcall_vectors;
 
-int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                 size_t index);
+TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                           size_t index);
 
 /* English words of devices, offices and the web that mean much the same.
  * TOOLCALL_NO_SYNONYMS leaves them out. */
@@ -1378,20 +1392,23 @@ extern const char *const tcall_synonyms[];
  * of its sentences. So in a sentence a further word that the tool which covers
  * most has never lowers the best score, a word that no tool has never raises
  * it, and scores can be compared between inputs. */
-int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-               tcall_picked *picks, int max);
+TCALL_API int tcall_pick(tcall *tc, tcall_str input,
+                         const tcall_pick_opts *opts, tcall_picked *picks,
+                         int max);
 /* Why: "matched weather, city", "pinned", or "time ran out". */
-int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                       const tcall_pick_opts *opts, const tcall_picked *pick);
+TCALL_API int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                                 const tcall_pick_opts *opts,
+                                 const tcall_picked *pick);
 /* Bytes of the definitions that the registry permits and that need not be
  * sent; a token is about four of them. */
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
+TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
+                                  int count);
 /* How it came to this, as a JSON object for logs: scorers; terms of the input
  * with the tools that have them and their weight; picks with score and reason;
  * tools that were excluded and why; bytes and tokens saved. */
-int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                      const tcall_pick_opts *opts, const tcall_picked *picks,
-                      int count);
+TCALL_API int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                                const tcall_pick_opts *opts,
+                                const tcall_picked *picks, int count);
 /* Builds an index of all tools in the block, for good. Picks are the same with
  * it, only faster; it is read where the block has the 20 bytes for each tool.
  * It takes 4 bytes for each different word of a tool, 20 for each different
@@ -1400,8 +1417,7 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
  * short ones up to twice as much. Call it before the agent is set up.
  * TCALL_E_MEMORY: block.need is what suffices; TCALL_E_USAGE: more than 65535
  * tools. */
-int tcall_pick_index(tcall *tc, tcall_index *index);
-
+TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
@@ -1518,16 +1534,16 @@ struct tcall_call {
 /* Takes a call (the first members set, the rest zero) through parse, validate
  * and bind. Returns call->error. Memory comes from the block's end and is held
  * until tcall_release; release in the opposite order. */
-int tcall_hydrate(tcall *tc, tcall_call *call);
-void tcall_release(tcall *tc, tcall_call *call);
+TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
+TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
 /* One JSON line about where the arguments came from and what was done to
  * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
-int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                           tcall_writer *w);
+TCALL_API int tcall_write_provenance(const tcall *tc, const tcall_call *call,
+                                     tcall_writer *w);
 /* What is wrong, as the members of a JSON object that is open. */
-int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -1550,98 +1566,101 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w);
  * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
  * desc.approve will be asked again, or set call->approved): out is then
  * untouched, invoke once more. */
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Hydrates, invokes and releases: a tool by its name, without a model. For
  * tools that answer at once; one that wants to be called again is cancelled,
  * TCALL_E_CANCELLED, and one that waits for approval does not run,
  * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
  * room for the call. */
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out);
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
  * what it holds: it sees cx->stop. */
-void tcall_cancel(tcall_call *call, int error);
+TCALL_API void tcall_cancel(tcall_call *call, int error);
 
 /* For tools: the struct that tool->fields describe, what tool->user points
  * to, a piece of output while the work goes on, and what is being done. */
-const void *tcall_bound(const tcall_ctx *cx);
-void *tcall_user(const tcall_ctx *cx);
-void tcall_chunk(tcall_ctx *cx, tcall_str text);
-void tcall_progress(tcall_ctx *cx, tcall_str text);
+TCALL_API const void *tcall_bound(const tcall_ctx *cx);
+TCALL_API void *tcall_user(const tcall_ctx *cx);
+TCALL_API void tcall_chunk(tcall_ctx *cx, tcall_str text);
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 
 /* For tools that learn only from the arguments that a call needs approval:
  * TCALL_OK when it has it; else return what this returns, TCALL_E_DENIED, or
  * TCALL_E_APPROVAL: the tool is run anew, with the same arguments, when there
  * is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are asked as well. */
-int tcall_approval(tcall_ctx *cx);
+TCALL_API int tcall_approval(tcall_ctx *cx);
 
 /* What hooks return to take over, see tcall_hook; tools may too. The call is
  * answered with text: what is left up to the run is passed over, the stages
  * behind it are not. After a failure it mends it. */
-int tcall_respond(tcall_ctx *cx, tcall_str text);
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* The call fails. reason, in words, and code, a name for it (NULL: "aborted"),
  * must outlive the call; status: of HTTP, such as 403. */
-int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
-                int status);
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
 /* The call fails, and may be made again in ms milliseconds. */
-int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 /* For hooks at TCALL_AROUND_EXECUTE: one attempt, with the hooks that are
  * further inside around it. After TCALL_E_AGAIN the outermost is called anew,
  * from its start. Only tools that read only or are idempotent get a second
  * attempt; for the others it is the result of the first. */
-int tcall_next(tcall_ctx *cx);
+TCALL_API int tcall_next(tcall_ctx *cx);
 
 /* What runs the hooks of a stage, for tcall_desc.run_hooks: what is not named
  * there is not linked. */
-int tcall_run_hooks(tcall_ctx *cx);
+TCALL_API int tcall_run_hooks(tcall_ctx *cx);
 /* Holds the output against tool->output: TCALL_E_OUTPUT. For tcall_tool. */
-int tcall_check_output(tcall_ctx *cx);
+TCALL_API int tcall_check_output(tcall_ctx *cx);
 
 /* Other arguments, as JSON text, before the tool runs: they are checked like
  * the first ones, and approval is asked for anew. TCALL_OK or why not. */
-int tcall_set_input(tcall_ctx *cx, tcall_str text);
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 /* Another output. What does not fit is cut. */
-int tcall_set_output(tcall_ctx *cx, tcall_str text);
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* The output as it stands; valid until it changes. */
-tcall_str tcall_output(const tcall_ctx *cx);
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* Parts of the result. title and metadata (JSON text) are copied to the block:
  * TCALL_E_MEMORY; a title is also told as progress. */
-int tcall_title(tcall_ctx *cx, tcall_str title);
-int tcall_metadata(tcall_ctx *cx, tcall_str json);
-void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
+TCALL_API int tcall_title(tcall_ctx *cx, tcall_str title);
+TCALL_API int tcall_metadata(tcall_ctx *cx, tcall_str json);
+TCALL_API void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
 /* What the model may do about the error; text must outlive the call. */
-void tcall_suggest(tcall_ctx *cx, const char *text);
+TCALL_API void tcall_suggest(tcall_ctx *cx, const char *text);
 /* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
  * success; of a failure its output, with title and so on behind it. */
-int tcall_write_result(tcall_writer *w, const tcall_result *result);
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* The first lines of the output, without the last line's end. */
-tcall_str tcall_result_preview(const tcall_result *result, int max_lines);
+TCALL_API tcall_str tcall_result_preview(const tcall_result *result,
+                                         int max_lines);
 
 /* Services, looked up by name in the call, then in its session, then in the
  * registry. tcall_get fails the call where there is none. */
-void *tcall_get(tcall_ctx *cx, const char *name);
-void *tcall_try_get(const tcall_ctx *cx, const char *name);
+TCALL_API void *tcall_get(tcall_ctx *cx, const char *name);
+TCALL_API void *tcall_try_get(const tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_CALL, TCALL_SESSION } tcall_scope;
 /* service is the binder's and must live as long as its scope. TCALL_E_USAGE
  * where there is no session. */
-int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope);
+TCALL_API int tcall_provide(tcall_ctx *cx, tcall_service *service,
+                            tcall_scope scope);
 /* Takes a service of a session out again. */
-void tcall_withdraw(tcall_session *session, const tcall_service *service);
+TCALL_API void tcall_withdraw(tcall_session *session,
+                              const tcall_service *service);
 /* Memory of the call, for tools and hooks that know its name: zeroed at first,
  * in the block, until tcall_release. NULL where the block is too small. */
-void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
 
 /* The call shall end within ms from now, unless it has to earlier. Needs
  * desc.now_ms. */
-void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
 /* What is left of it, at most INT32_MAX, which also means: no end. */
-int32_t tcall_time_left(const tcall_ctx *cx);
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
 
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
-const char *tcall_error_type(int error);
+TCALL_API const char *tcall_error_type(int error);
 
 /* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
  * complete then. These keep the last of them, in the caller's memory:
@@ -1665,9 +1684,10 @@ typedef struct tcall_results {
     tcall_listener listener;
 } tcall_results;
 
-void tcall_results_begin(tcall *tc, tcall_results *results);
+TCALL_API void tcall_results_begin(tcall *tc, tcall_results *results);
 /* The latest one of the call with this id, NULL: none is kept. */
-const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id);
+TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
+                                              tcall_str id);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -1682,13 +1702,13 @@ const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id);
  */
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
 /* Of a value, whatever the order of members and the form of numbers: 5, 5.0
  * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
  * TCALL_E_MEMORY. */
-int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 /* Of the tool's definition and the call's arguments: what runs, exactly. */
-int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
+TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -1703,7 +1723,7 @@ typedef struct tcall_rate {
     uint16_t used;    /* private */
     uint32_t since;
 } tcall_rate;
-int tcall_rate_run(tcall_ctx *cx, void *rate);
+TCALL_API int tcall_rate_run(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
     TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
 
@@ -1712,8 +1732,8 @@ typedef struct tcall_limit {
     uint16_t max;
     uint16_t now; /* private */
 } tcall_limit;
-int tcall_limit_acquire(tcall_ctx *cx, void *limit);
-int tcall_limit_release(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_acquire(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_release(tcall_ctx *cx, void *limit);
 #define TCALL_LIMIT(limit)                                                     \
     TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
                 limit),                                                        \
@@ -1728,8 +1748,8 @@ typedef struct tcall_cache {
     uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
-int tcall_cache_read(tcall_ctx *cx, void *cache);
-int tcall_cache_write(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_read(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_write(tcall_ctx *cx, void *cache);
 #define TCALL_CACHE(cache)                                                   \
     TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
@@ -1743,12 +1763,12 @@ typedef struct tcall_backoff {
     uint32_t first_ms;
     uint32_t max_ms; /* 0: no limit */
 } tcall_backoff;
-int tcall_retry_around(tcall_ctx *cx, void *retry);
+TCALL_API int tcall_retry_around(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
     TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
 
 /* The whole call, its waiting included, ends after ms. */
-int tcall_timeout_run(tcall_ctx *cx, void *ms);
+TCALL_API int tcall_timeout_run(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run, (void *)(uintptr_t)(ms))
@@ -1759,7 +1779,7 @@ typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
 } tcall_audit;
-int tcall_audit_run(tcall_ctx *cx, void *audit);
+TCALL_API int tcall_audit_run(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
 
@@ -1778,9 +1798,9 @@ typedef struct tcall_ledger {
     tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
     size_t count;
 } tcall_ledger;
-int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
-int tcall_ledger_once(tcall_ctx *cx, void *ledger);
-int tcall_ledger_end(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_end(tcall_ctx *cx, void *ledger);
 #define TCALL_LEDGER(ledger)                                                  \
     TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
                 tcall_ledger_consent, ledger),                                \
@@ -1789,8 +1809,8 @@ int tcall_ledger_end(tcall_ctx *cx, void *ledger);
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
-int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                 tcall_verdict verdict);
+TCALL_API int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                           tcall_verdict verdict);
 
 /* The same call again in one turn is answered without running, unless the tool
  * says it repeats. Over turns, the same call three times, two calls in turns,
@@ -1800,11 +1820,11 @@ typedef struct tcall_loops {
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
-int tcall_loops_run(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_run(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
     TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
-void tcall_clear_turn(tcall_loops *loops);
-void tcall_clear_state(tcall_loops *loops);
+TCALL_API void tcall_clear_turn(tcall_loops *loops);
+TCALL_API void tcall_clear_state(tcall_loops *loops);
 
 /* Which files were read and written, and what was in them. */
 typedef struct tcall_file {
@@ -1815,13 +1835,14 @@ typedef struct tcall_files {
     tcall_file *rows; /* zeroed at first; the oldest are given up */
     size_t count;
 } tcall_files;
-void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content);
-void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content);
+TCALL_API void tcall_file_read(tcall_files *files, tcall_str path,
+                               tcall_str content);
+TCALL_API void tcall_file_written(tcall_files *files, tcall_str path,
+                                  tcall_str content);
 /* Before a file is edited: TCALL_OK when this content was read or written
  * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
-int tcall_file_check(const tcall_files *files, tcall_str path,
-                     tcall_str content);
-
+TCALL_API int tcall_file_check(const tcall_files *files, tcall_str path,
+                               tcall_str content);
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -1844,7 +1865,8 @@ enum {
  * and nothing written, where that cannot say what the schema says, or its
  * limits are reached. The schema itself is untouched: what had to be left out
  * is still checked when a call comes. */
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+TCALL_API bool tcall_view(tcall_writer *w, const tcall_tool *tool,
+                          tcall_strict *left);
 
 /* ==========================================================================
  * >>provider: what all wire formats share
@@ -1892,7 +1914,8 @@ typedef struct tcall_variable {
 /* For tcall_ask.describe, user: the variables. Writes the description with
  * ${name} replaced, in one pass: what a variable holds is not looked at again.
  * An unknown name stays as it is written. */
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user);
+TCALL_API int tcall_describe(tcall_writer *w, const tcall_tool *tool,
+                             const void *user);
 
 /* All that a request is made of. */
 typedef struct tcall_ask {
@@ -2063,16 +2086,16 @@ TCALL_SERVERS(TCALL_X_)
 
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
-tcall_str tcall_id_of_nine(char *to, tcall_str id);
+TCALL_API tcall_str tcall_id_of_nine(char *to, tcall_str id);
 /* reasoning_details as OpenRouter streams them, in arrays: what came in pieces
  * is put together, because a signature is of the whole. All else is as it
  * came. */
-int tcall_join_details(tcall_writer *w, tcall_str pieces);
+TCALL_API int tcall_join_details(tcall_writer *w, tcall_str pieces);
 /* For tcall_provider.more; nobody else calls it. */
-void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
+TCALL_API void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
-const tcall_provider *tcall_provider_named(const char *name);
+TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
  * >>reader: answers, as they arrive
@@ -2134,20 +2157,22 @@ typedef struct tcall_reader {
 /* text(user, piece) gets the model's text as it comes, also what does not fit
  * the block; may be NULL. The block may not be used otherwise until the end of
  * the answer; its upper part may. */
-void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user);
+TCALL_API void tcall_reader_init(tcall_reader *r,
+                                 const tcall_provider *provider,
+                                 tcall_chat *chat,
+                                 void (*text)(void *user, tcall_str piece),
+                                 void *user);
 /* < 0: the answer is not what the provider's format allows; more is ignored. */
-int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
+TCALL_API int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
 /* The answer is over. TCALL_OK and the items are in the chat, or an error
  * (r->answer tells more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set, they must get an error result. */
-int tcall_reader_end(tcall_reader *r);
+TCALL_API int tcall_reader_end(tcall_reader *r);
 /* What is wrong with an answer, by its HTTP status (0: unknown) and by what
  * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
  * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
  * _PROVIDER for its own faults; else the answer's error. */
-int tcall_answer_error(const tcall_answer *a, int status);
+TCALL_API int tcall_answer_error(const tcall_answer *a, int status);
 
 /* ==========================================================================
  * >>text_calls: calls that come as text
@@ -2158,7 +2183,7 @@ int tcall_answer_error(const tcall_answer *a, int status);
  * this makes calls of them where the provider gave none, and ends the text
  * where they begin; unterminated ones have item.error set and must not run.
  * TCALL_OK, or an error as tcall_reader_end. */
-int tcall_text_calls(tcall_reader *r);
+TCALL_API int tcall_text_calls(tcall_reader *r);
 
 /* ==========================================================================
  * >>lint: what is wrong with definitions before a model sees them
@@ -2187,15 +2212,14 @@ typedef struct tcall_finding {
  * for one with nested or more than four, else 10 to 40. Parameters are those
  * below properties and items, down to 8 levels. A schema that does not fit
  * a strict mode is a note, unless the tool asks for it (tool->strict). */
-int tcall_lint(const tcall_tool *tools, size_t tool_count,
-               void (*found)(void *user, const tcall_finding *finding),
-               void *user);
+TCALL_API int
+tcall_lint(const tcall_tool *tools, size_t tool_count,
+           void (*found)(void *user, const tcall_finding *finding), void *user);
 /* Bytes that the tools take of a request to this provider, sent as they are;
  * tcall_lint_tokens estimates: about four bytes each. */
-size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
-                        size_t tool_count);
-size_t tcall_lint_tokens(size_t bytes);
-
+TCALL_API size_t tcall_lint_bytes(const tcall_provider *provider,
+                                  const tcall_tool *tools, size_t tool_count);
+TCALL_API size_t tcall_lint_tokens(size_t bytes);
 
 /* ==========================================================================
  * >>agent: ask, call, answer, over a transport
@@ -2334,35 +2358,35 @@ typedef struct tcall_agent {
     tcall_call call;
 } tcall_agent;
 
-int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
+TCALL_API int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
 /* Begins a turn with what the user says. Old turns are dropped, whole, when
  * the block is too small for all of them. */
-int tcall_agent_say(tcall_agent *a, tcall_str text);
+TCALL_API int tcall_agent_say(tcall_agent *a, tcall_str text);
 /* One bounded piece of work. TCALL_E_AGAIN: go on, after a->wait_ms
  * milliseconds at the latest, sooner does no harm; TCALL_OK: the turn is over
  * and tcall_agent_text is the answer; else an error ended it. */
-int tcall_agent_step(tcall_agent *a);
+TCALL_API int tcall_agent_step(tcall_agent *a);
 /* say and step until the turn is over. */
-int tcall_agent_run(tcall_agent *a, tcall_str text);
+TCALL_API int tcall_agent_run(tcall_agent *a, tcall_str text);
 /* One exchange without running anything: the number of calls in the answer.
  * Each can then be looked at with tcall_agent_call. */
-int tcall_agent_ask(tcall_agent *a, tcall_str text);
+TCALL_API int tcall_agent_ask(tcall_agent *a, tcall_str text);
 /* The call at index of the last answer, hydrated; release it when done. Its
  * result goes back with tcall_agent_result, each call needs one. */
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
-int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
-                       bool error);
+TCALL_API int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
+TCALL_API int tcall_agent_result(tcall_agent *a, const tcall_call *call,
+                                 tcall_str text, bool error);
 /* For desc.retry. Where sending a request again may help: nothing of an answer
  * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
  * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
  * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
  * < 0 when max_tries are used up, max_ms would pass, or the transport has no
  * clock to wait by. No tool runs again because of it. */
-long tcall_retry(tcall_agent *a, int error);
+TCALL_API long tcall_retry(tcall_agent *a, int error);
 /* The model's last text. */
-tcall_str tcall_agent_text(const tcall_agent *a);
+TCALL_API tcall_str tcall_agent_text(const tcall_agent *a);
 /* Ends the turn at the next step. */
-void tcall_agent_cancel(tcall_agent *a);
+TCALL_API void tcall_agent_cancel(tcall_agent *a);
 
 #ifdef __cplusplus
 }
@@ -2392,7 +2416,7 @@ tcall_str tcall_str_of(const char *text)
     return s;
 }
 
-static inline tcall_str tcall_slice_(const char *ptr, size_t len)
+TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
     tcall_str s;
     s.ptr = ptr;
@@ -2407,7 +2431,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 
 /* The n-th of texts that stand one behind the other, each ended by NUL: a
  * table of pointers would double their size, and be linked with all of them. */
-static const char *tcall_nth_(const char *texts, int n)
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
 {
     while (n-- > 0)
         texts += strlen(texts) + 1;
@@ -2436,18 +2460,18 @@ const char *tcall_error_code(int error)
     return code;
 }
 
-static inline bool tcall_is_digit_(char c)
+TCALL_SHARED_ bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static inline bool tcall_is_space_(char c)
+TCALL_SHARED_ bool tcall_is_space_(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 /* Value of a hex digit, -1 when it is none. */
-static int tcall_hex_(char c)
+TCALL_SHARED_ int tcall_hex_(char c)
 {
     if (tcall_is_digit_(c))
         return c - '0';
@@ -2456,7 +2480,7 @@ static int tcall_hex_(char c)
 }
 
 /* Writes a code point as UTF-8, 1 to 4 bytes. */
-static size_t tcall_utf8_(char *out, uint32_t cp)
+TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t cp)
 {
     size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4, i;
     if (n == 1) {
@@ -2471,7 +2495,7 @@ static size_t tcall_utf8_(char *out, uint32_t cp)
 
 #if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* The code point at *at, which moves behind it. */
-static int32_t tcall_utf8_next_(const char **at)
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
     unsigned char c = (unsigned char)*(*at)++;
     int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
@@ -2484,7 +2508,7 @@ static int32_t tcall_utf8_next_(const char **at)
 
 /* n or a little less: so that p is not cut inside a character. p[n] is there.
  */
-static size_t tcall_utf8_cut_(const char *p, size_t n)
+TCALL_SHARED_ size_t tcall_utf8_cut_(const char *p, size_t n)
 {
     while (n && ((unsigned char)p[n] & 0xC0) == 0x80)
         n--;
@@ -2492,7 +2516,7 @@ static size_t tcall_utf8_cut_(const char *p, size_t n)
 }
 
 /* The control character or quote that an escape stands for, 0: no escape. */
-static char tcall_unescape_(char c)
+TCALL_SHARED_ char tcall_unescape_(char c)
 {
     switch (c) {
     case '"':
@@ -2520,7 +2544,7 @@ typedef struct tcall_num_ {
  * of 16 bits too. */
 #define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
-static tcall_num_ tcall_num_read_(tcall_str text)
+TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *p = text.ptr, *end = p + text.len, *point = NULL;
     tcall_num_ n;
@@ -2553,7 +2577,7 @@ static tcall_num_ tcall_num_read_(tcall_str text)
 }
 
 /* The next significant digit from *p on, 0 behind the last. */
-static inline int tcall_num_digit_(const tcall_num_ *n, const char **p)
+TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *n, const char **p)
 {
     if (**p == '.' && *p <= n->last)
         ++*p;
@@ -2563,7 +2587,7 @@ static inline int tcall_num_digit_(const tcall_num_ *n, const char **p)
 }
 
 /* Number of significant digits. */
-static int tcall_num_digits_(const tcall_num_ *n)
+TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *n)
 {
     const char *p;
     int count = 0;
@@ -2575,12 +2599,12 @@ static int tcall_num_digits_(const tcall_num_ *n)
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
-static bool tcall_num_integral_(const tcall_num_ *n)
+TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *n)
 {
     return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
 }
 
-static int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
+TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
     const char *p = a->first, *q = b->first;
     int order = a->sign - b->sign;
@@ -2594,7 +2618,8 @@ static int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 
 /* value * 10^decimals as an integer; surplus digits are cut off. False when
  * it does not fit. */
-static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
+TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
+                                    int64_t *out)
 {
     const char *p = n->first;
     int left = n->top + decimals;
@@ -2614,7 +2639,7 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
 }
 
 /* FNV-1a. */
-static uint32_t tcall_hash_(tcall_str s)
+TCALL_SHARED_ uint32_t tcall_hash_(tcall_str s)
 {
     uint32_t h = 2166136261u;
     size_t i;
@@ -2637,13 +2662,13 @@ void tcall_block_init(tcall_block *b, void *base, size_t size)
     b->size = (size - skew) & ~(size_t)7;
 }
 
-static size_t tcall_block_free_(const tcall_block *b)
+TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *b)
 {
     return b->size - b->low - b->high;
 }
 
 /* True when n more bytes are free; else need says how large to make it. */
-static bool tcall_block_room_(tcall_block *b, size_t n)
+TCALL_SHARED_ bool tcall_block_room_(tcall_block *b, size_t n)
 {
     if (n > tcall_block_free_(b)) {
         b->need = (b->low + b->high + n + 7) & ~(size_t)7;
@@ -2655,7 +2680,7 @@ static bool tcall_block_room_(tcall_block *b, size_t n)
 }
 
 /* Moves the end of the lower part up by n. */
-static bool tcall_block_grow_(tcall_block *b, size_t n)
+TCALL_SHARED_ bool tcall_block_grow_(tcall_block *b, size_t n)
 {
     if (!tcall_block_room_(b, n))
         return false;
@@ -2664,7 +2689,7 @@ static bool tcall_block_grow_(tcall_block *b, size_t n)
 }
 
 /* n bytes from the end, for a while: give back by restoring b->high. */
-static void *tcall_block_take_(tcall_block *b, size_t n)
+TCALL_SHARED_ void *tcall_block_take_(tcall_block *b, size_t n)
 {
     n = (n + 7) & ~(size_t)7;
     if (!tcall_block_room_(b, n))
@@ -2674,7 +2699,7 @@ static void *tcall_block_take_(tcall_block *b, size_t n)
 }
 
 /* The free bytes between both parts. */
-static char *tcall_block_gap_(const tcall_block *b)
+TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
 {
     return b->base + b->low;
 }
@@ -2728,7 +2753,7 @@ static const uint8_t tcall_number_grammar_[10][6] = {
     {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
 };
 
-static inline uint8_t tcall_number_next_(uint8_t state, char c)
+TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 {
     const uint8_t *next = tcall_number_grammar_[state];
     switch (c) {
@@ -2741,7 +2766,7 @@ static inline uint8_t tcall_number_next_(uint8_t state, char c)
     }
 }
 
-static bool tcall_number_ends_(uint8_t state)
+TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
     return 0x258 >> state & 1;
 }
@@ -2796,7 +2821,7 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_ODD_    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
-static inline unsigned tcall_type_at_(const char *p)
+TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
 {
     return *p == '"'   ? TCALL_STRING
            : *p < 'A'  ? TCALL_NUMBER
@@ -3025,7 +3050,7 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 }
 
 /* First or following byte of a multi-byte character. */
-static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
     if (u->left) {
         if (c < u->low || c > u->high)
@@ -3045,7 +3070,7 @@ static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 
 /* How many bytes from p on are plain ASCII string content: a word at a time,
  * no byte of which is a quote, a backslash, below 0x20 or above 0x7F. */
-static inline const char *tcall_plain_(const char *p, const char *end)
+TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
     while (!TCALL_LEAN_ && (size_t)(end - p) >= sizeof(size_t)) {
@@ -3407,7 +3432,7 @@ int tcall_scan_end(tcall_scan *s)
 }
 
 /* TCALL_OK when the text is one JSON value. */
-static int tcall_scan_text_(tcall_scan *s, tcall_str text)
+TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 {
     tcall_scan_init(s, NULL, NULL, NULL);
     tcall_scan_feed(s, text.ptr, text.len);
@@ -3415,7 +3440,7 @@ static int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
+TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
@@ -3432,7 +3457,7 @@ static uint32_t tcall_unit_(const char *p)
 }
 
 /* Decodes the escapes of a string that the scanner accepted; new length. */
-static size_t tcall_decode_(char *out, const char *p, const char *end)
+TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
 {
     char *to = out;
     while (p < end) {
@@ -3466,7 +3491,7 @@ static size_t tcall_decode_(char *out, const char *p, const char *end)
  * anything, but nothing behind its NUL.
  */
 
-static const char *tcall_text_space_(const char *p)
+TCALL_SHARED_ const char *tcall_text_space_(const char *p)
 {
     while (tcall_is_space_(*p))
         p++;
@@ -3474,19 +3499,19 @@ static const char *tcall_text_space_(const char *p)
 }
 
 /* To the next member or element, or to the bracket that closes. */
-static const char *tcall_text_next_(const char *p)
+TCALL_SHARED_ const char *tcall_text_next_(const char *p)
 {
     p = tcall_text_space_(p);
     return *p == ',' ? tcall_text_space_(p + 1) : p;
 }
 
-static bool tcall_text_closes_(const char *p)
+TCALL_SHARED_ bool tcall_text_closes_(const char *p)
 {
     return (*p | 0x20) == '}' || !*p;
 }
 
 /* Behind the value that starts at p. */
-static const char *tcall_text_skip_(const char *p)
+TCALL_SHARED_ const char *tcall_text_skip_(const char *p)
 {
     int depth = 0;
     do {
@@ -3508,26 +3533,26 @@ static const char *tcall_text_skip_(const char *p)
 }
 
 /* From a member's key to its value. */
-static const char *tcall_text_value_(const char *key)
+TCALL_SHARED_ const char *tcall_text_value_(const char *key)
 {
     key = tcall_text_space_(tcall_text_skip_(key));
     return tcall_text_space_(key + (*key == ':'));
 }
 
-static tcall_str tcall_text_verbatim_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *p)
 {
     return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
 }
 
 /* The string at p without its quotes, escapes as they stand. */
-static tcall_str tcall_text_inner_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
 {
     tcall_str s = tcall_text_verbatim_(p);
     return tcall_slice_(p + 1, s.len - 2);
 }
 
 /* Is the string that starts at the quote p equal to s? */
-static bool tcall_text_same_(const char *p, tcall_str s)
+TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
     const char *q = s.ptr, *end = q + s.len;
     for (p++; *p != '"';) {
@@ -3550,7 +3575,7 @@ static bool tcall_text_same_(const char *p, tcall_str s)
 
 /* The member of what stands at p: its key; of an array the element whose index
  * the name is; NULL: none. */
-static const char *tcall_text_member_(const char *p, tcall_str name)
+TCALL_SHARED_ const char *tcall_text_member_(const char *p, tcall_str name)
 {
     bool object = *p == '{';
     uint32_t index = 0;
@@ -3570,14 +3595,14 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 }
 
 /* The value of a member, NULL: there is none, or p is no object. */
-static const char *tcall_text_get_(const char *p, const char *name)
+TCALL_SHARED_ const char *tcall_text_get_(const char *p, const char *name)
 {
     p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
     return p ? tcall_text_value_(p) : NULL;
 }
 
 /* The first element, NULL: there is none, or p is no array. */
-static const char *tcall_text_first_(const char *p)
+TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
@@ -3591,7 +3616,7 @@ static const char *tcall_text_first_(const char *p)
  * get a NUL behind them, keys that stand twice are found.
  */
 
-static tcall_json tcall_json_none_(void)
+TCALL_SHARED_ tcall_json tcall_json_none_(void)
 {
     tcall_json v;
     v.text = NULL;
@@ -3599,7 +3624,7 @@ static tcall_json tcall_json_none_(void)
     return v;
 }
 
-static inline tcall_json tcall_json_cursor_(const char *text,
+TCALL_SHARED_ tcall_json tcall_json_cursor_(const char *text,
                                             const tcall_tok *tok)
 {
     tcall_json v;
@@ -3613,13 +3638,13 @@ tcall_type tcall_json_type(tcall_json v)
     return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
 }
 
-static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
 {
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
 /* Larger or smaller numbers would be infinity or 0 to most readers. */
-static bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
     return !n.sign || (n.top <= 308 && n.top >= -308);
@@ -3693,8 +3718,8 @@ static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
 /* The second half of parsing, when the scanner has made the tokens; from the
  * end, so that what is within an object comes first. *at: where an error
  * stands. */
-static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
-                              bool refuse_nul, size_t *at)
+TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
+                                     bool refuse_nul, size_t *at)
 {
     tcall_tok *t = tok + count, *twice;
     int r = TCALL_OK;
@@ -4785,7 +4810,7 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 }
 
 /* Bytes of the UTF-8 character at p, 0 when it is none. */
-static size_t tcall_utf8_len_(const char *p, const char *end)
+TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
 {
     tcall_utf_ u = {0, 0, 0};
     size_t n = 0;
@@ -4851,13 +4876,13 @@ int tcall_write_text(tcall_writer *w, const char *text)
     return tcall_write_bytes(w, text, strlen(text));
 }
 
-static int tcall_write_char_(tcall_writer *w, char c)
+TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
 {
     return tcall_write_bytes(w, &c, 1);
 }
 
 /* A value begins: a comma stands before it unless it is the first. */
-static void tcall_write_comma_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
         w->last != ':')
@@ -4878,7 +4903,7 @@ int tcall_write_close(tcall_writer *w, char bracket)
 }
 
 /* Inside quoted output the string's own escapes are escaped once more. */
-static void tcall_write_content_(tcall_writer *w, tcall_str text)
+TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
 {
     tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
 }
@@ -4909,7 +4934,7 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
 }
 
 /* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
-static const char *tcall_write_plain_(tcall_writer *w, const char *form)
+TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
 {
     for (; *form && *form != '%'; form++)
         tcall_write_char_(w, *form == '\'' ? '"' : *form);
@@ -4917,8 +4942,8 @@ static const char *tcall_write_plain_(tcall_writer *w, const char *form)
 }
 
 /* Such a form; each % is the content of a string, first a and then b. */
-static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
-                               const char *b)
+TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
+                                      const char *a, const char *b)
 {
     tcall_write_comma_(w);
     while (*(form = tcall_write_plain_(w, form))) {
@@ -4986,8 +5011,8 @@ enum {
 };
 
 /* A scalar or a key as JSON text. */
-static void tcall_write_scalar_(tcall_writer *w, const char *text,
-                                const tcall_tok *t)
+TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
+                                       const tcall_tok *t)
 {
     tcall_str s = tcall_tok_str_(text, t);
     if (t->mark == TCALL_MARK_LITERAL_)
@@ -6936,26 +6961,26 @@ enum {
  * next call: it then can at least be named. */
 #define TCALL_RESERVE_ 64
 
-static tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
+TCALL_SHARED_ tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
 {
     return (tcall_head_ *)(void *)(c->block->base + at);
 }
 
-static size_t tcall_len_(const tcall_head_ *h, int part)
+TCALL_SHARED_ size_t tcall_len_(const tcall_head_ *h, int part)
 {
     uint32_t n;
     memcpy(&n, h->len[part], sizeof n);
     return n;
 }
 
-static void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+TCALL_SHARED_ void tcall_len_set_(tcall_head_ *h, int part, size_t len)
 {
     uint32_t n = (uint32_t)len;
     memcpy(h->len[part], &n, sizeof n);
 }
 
 /* Where a part ends, from the head on; the last one ends the item. */
-static size_t tcall_head_end_(const tcall_head_ *h, int part)
+TCALL_SHARED_ size_t tcall_head_end_(const tcall_head_ *h, int part)
 {
     size_t n = TCALL_HEAD_;
     for (; part >= 0; part--)
@@ -6964,8 +6989,8 @@ static size_t tcall_head_end_(const tcall_head_ *h, int part)
 }
 
 /* Have both items the same part? */
-static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
-                             int part)
+TCALL_SHARED_ bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
+                                    int part)
 {
     size_t n = tcall_len_(a, part);
     return n == tcall_len_(b, part) &&
@@ -6973,7 +6998,7 @@ static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
                   (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
 }
 
-static size_t tcall_head_size_(const tcall_head_ *h)
+TCALL_SHARED_ size_t tcall_head_size_(const tcall_head_ *h)
 {
     return tcall_head_end_(h, TCALL_PART_TEXT_);
 }
@@ -6985,7 +7010,7 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
-static char *tcall_copy_(char *to, tcall_str s)
+TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str s)
 {
     if (s.len)
         memcpy(to, s.ptr, s.len);
@@ -7125,7 +7150,8 @@ static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
 }
 
 /* Compile into the free part of the block; the program is not held yet. */
-static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
 {
     tcall_block *b = &tc->block;
     int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
@@ -7313,12 +7339,13 @@ const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
     return NULL;
 }
 
-static uint32_t tcall_now_(const tcall *tc)
+TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-static void tcall_tell_(tcall *tc, tcall_event *event, tcall_event_kind kind)
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
 {
     tcall_listener *l, *next;
     event->kind = kind;
@@ -7791,7 +7818,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
 }
 
 /* Whether bit n is set. */
-static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
+TCALL_SHARED_ bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
 {
     return bits[n / 32] >> n % 32 & 1;
 }
@@ -8031,7 +8058,7 @@ static inline size_t tcall_split_skip_(tcall_split_ *t, const char **at)
 
 /* Moves to the next word: letters, which become small, or digits. lampOn and
  * HTTPServer are two words, PDFs is one. */
-static bool tcall_split_next_(tcall_split_ *t)
+TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *t)
 {
     const char *p, *end = t->end;
     const bool input = t->input;
@@ -8135,8 +8162,8 @@ typedef struct tcall_query_ {
 } tcall_query_;
 
 /* The slot of a key from *at on, which moves past it; 0: no further one. */
-static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
-                                  unsigned *at)
+TCALL_SHARED_ uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
+                                         unsigned *at)
 {
     uint32_t slot;
     while ((slot = q->slot[*at % TCALL_PICK_SLOTS_]) != 0) {
@@ -8148,7 +8175,7 @@ static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
 }
 
 /* The term whose word has this stem, -1: none. */
-static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
+TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -8159,7 +8186,8 @@ static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
 }
 
 /* A key of the word at hand. */
-static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
+TCALL_SHARED_ void tcall_query_add_(tcall_query_ *q, uint32_t hash,
+                                    uint32_t what)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -8174,7 +8202,7 @@ static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
     q->letters[q->words.letters / 32] |= (uint32_t)1 << q->words.letters % 32;
 }
 
-static void tcall_split_input_(tcall_split_ *t, tcall_str input)
+TCALL_SHARED_ void tcall_split_input_(tcall_split_ *t, tcall_str input)
 {
     tcall_split_init_(t, input);
     t->input = true;
@@ -8214,7 +8242,7 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input)
 }
 
 /* Synonyms of the terms become keys too: all words of the lines they are in. */
-static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
+TCALL_SHARED_ void tcall_query_synonyms_(tcall_query_ *q, const char *text)
 {
     tcall_split_ *t = &q->words;
     tcall_split_init_(t, tcall_str_of(text));
@@ -8259,8 +8287,8 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where)
 enum { TCALL_PICK_TEXTS_ = 5 };
 
 /* Begins a text of a tool; returns where it stands. */
-static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
-                                 unsigned text)
+TCALL_SHARED_ unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
+                                        unsigned text)
 {
     const char *p = text == 0   ? tool->name
                     : text == 1 ? tool->title
@@ -8274,8 +8302,8 @@ static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
 
 /* Length in quarters of a word, and the share of the name that was asked for.
  */
-static void tcall_record_close_(tcall_record_ *r, unsigned length,
-                                unsigned name, unsigned asked)
+TCALL_SHARED_ void tcall_record_close_(tcall_record_ *r, unsigned length,
+                                       unsigned name, unsigned asked)
 {
     length = length < 128 ? length : 128 + (length - 128) / 16;
     r->length = (uint8_t)(length < 255 ? length : 255);
@@ -8348,7 +8376,8 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
 
 /* The next tool at or behind *i that may be picked. Stops once, when time is
  * up. */
-static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
+TCALL_SHARED_ const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k,
+                                                    size_t *i)
 {
     const tcall_desc *d = &k->tc->desc;
     if (k->opts->timeout_ms && d->now_ms && !k->late) {
@@ -8383,7 +8412,7 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
     }
 }
 
-static unsigned tcall_record_length_(const tcall_record_ *r)
+TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *r)
 {
     return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
 }
@@ -9233,8 +9262,8 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
  * moved there, so nothing has to know its size beforehand.
  */
 
-static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
-                             tcall_str text)
+TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                    tcall_event_kind kind, tcall_str text)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -9256,7 +9285,8 @@ void tcall_release(tcall *tc, tcall_call *call)
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-static char *tcall_hydrate_gap_(const tcall_block *b, size_t skip, size_t *size)
+TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *b, size_t skip,
+                                       size_t *size)
 {
     size_t start = (b->low + skip + 7) & ~(size_t)7;
     size_t end = b->size - b->high;
@@ -9272,7 +9302,8 @@ static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
 }
 
 /* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
-static char *tcall_hydrate_hold_(tcall_block *b, const char *from, size_t n)
+TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *b, const char *from,
+                                        size_t n)
 {
     char *to = (char *)tcall_block_take_(b, n);
     if (to && n)
@@ -9281,8 +9312,8 @@ static char *tcall_hydrate_hold_(tcall_block *b, const char *from, size_t n)
 }
 
 /* The same for text. What does not fit is empty. */
-static int tcall_hydrate_keep_(tcall_block *b, const char *from, size_t n,
-                               tcall_str *to)
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
+                                      size_t n, tcall_str *to)
 {
     to->ptr = tcall_hydrate_hold_(b, from, n);
     to->len = to->ptr ? n : 0;
@@ -9317,7 +9348,8 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
 }
 
 /* Compiles a schema into the end of the block. */
-static int tcall_hydrate_compile_(tcall *tc, tcall_schema *s, const char *text)
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *s,
+                                         const char *text)
 {
     int r = tcall_tool_compile_(tc, s, text);
     if (r < 0)
@@ -9343,8 +9375,8 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 }
 
 /* Checks with the free part of the block as scratch memory. */
-static int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
-                              tcall_json value, tcall_check *check)
+TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
+                                     tcall_json value, tcall_check *check)
 {
     int r;
     check->memory = tcall_hydrate_gap_(b, 0, &check->size);
@@ -9406,7 +9438,7 @@ TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 }
 
 /* parse and validate; base: what the block's end holds besides them. */
-static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
@@ -9452,7 +9484,7 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     return TCALL_OK;
 }
 
-TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
@@ -9531,7 +9563,8 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
 }
 
 /* "key":"text" */
-static void tcall_write_pair_(tcall_writer *w, const char *key, tcall_str text)
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *w, const char *key,
+                                     tcall_str text)
 {
     tcall_write_key(w, key);
     tcall_write_str(w, text);
@@ -9702,7 +9735,7 @@ const char *tcall_error_type(int error)
 }
 
 /* A copy in the block. */
-static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+TCALL_SHARED_ int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
 {
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, to);
 }
@@ -9989,7 +10022,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     return s->object;
 }
 
-static bool tcall_waits_(int r)
+TCALL_SHARED_ bool tcall_waits_(int r)
 {
     return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
 }
@@ -10007,7 +10040,7 @@ static int tcall_came_(tcall_ctx *cx, int r)
 /* ---- what the library itself does at stages ---- */
 
 /* Told once when it is asked for and once when it is decided. */
-static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
     tcall_event event;
     bool asked = cx->asked;
@@ -10021,7 +10054,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
                 cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
 }
 
-static bool tcall_must_ask_(const tcall_call *call)
+TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads = tool->permissions == TCALL_READ;
@@ -10482,7 +10515,7 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
 }
 
 /* The tool has no second effect when it runs once more for this call. */
-static bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
 {
     return tool->idempotent ||
            (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
@@ -11312,13 +11345,12 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
                                                                 : TCALL_E_STALE;
 }
 
-
 /* ==========================================================================
  * >>strict
  */
 
 /* True when the string at p, quotes included, is this word. */
-static bool tcall_view_is_(const char *p, const char *word)
+TCALL_SHARED_ bool tcall_view_is_(const char *p, const char *word)
 {
     if (*p++ != '"')
         return false;
@@ -11328,7 +11360,7 @@ static bool tcall_view_is_(const char *p, const char *word)
 }
 
 /* The value of a member of the object at p, NULL when it is absent. */
-static const char *tcall_view_get_(const char *p, const char *key)
+TCALL_SHARED_ const char *tcall_view_get_(const char *p, const char *key)
 {
     if (*p != '{')
         return NULL;
@@ -11343,7 +11375,7 @@ static const char *tcall_view_get_(const char *p, const char *key)
 }
 
 /* What is sent of a tool's schema. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
+TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
         tool->provider_schema ? tool->provider_schema : tool->parameters;
@@ -11747,8 +11779,8 @@ static const char *tcall_write_form_(tcall_writer *w, const char *form,
 }
 
 /* A form with one text only, or with none. */
-static const char *tcall_write_words_(tcall_writer *w, const char *form,
-                                      const char *text)
+TCALL_SHARED_ const char *tcall_write_words_(tcall_writer *w, const char *form,
+                                             const char *text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -11757,15 +11789,16 @@ static const char *tcall_write_words_(tcall_writer *w, const char *form,
 }
 
 /* The same, where there is a text. */
-static void tcall_write_option_(tcall_writer *w, const char *form,
-                                const char *text)
+TCALL_SHARED_ void tcall_write_option_(tcall_writer *w, const char *form,
+                                       const char *text)
 {
     if (text && *text)
         tcall_write_words_(w, form, text);
 }
 
 /* And with a number above 0. */
-static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *form,
+                                      int value)
 {
     if (value > 0) {
         form = tcall_write_words_(w, form, NULL);
@@ -11775,7 +11808,7 @@ static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
 }
 
 /* The end of most requests. */
-static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+TCALL_SHARED_ int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
 {
     tcall_write_text(w, ",\"stream\":");
     tcall_write_bool(w, ask->stream);
@@ -11804,9 +11837,9 @@ int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 /* All tools as a member of the request: a form around all of them, and one for
  * each, with %t for its name, %. for its description and for its schema. False:
  * there are none. */
-static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask, const char *form,
-                               const char *each, tcall_strict *left)
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
+                                      const tcall_ask *ask, const char *form,
+                                      const char *each, tcall_strict *left)
 {
     const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
@@ -11969,9 +12002,9 @@ static void tcall_write_said_(tcall_writer *w, int *said, int to)
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. */
-static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
-                              const tcall_ask *ask, const char *call,
-                              const char *result)
+TCALL_SHARED_ void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
+                                     const tcall_ask *ask, const char *call,
+                                     const char *result)
 {
     tcall_talk_ talk;
     tcall_item item;
@@ -12028,8 +12061,8 @@ static bool tcall_blank_(tcall_str s)
 
 /* The conversation as such turns. Items of one role after the other share a
  * message: roles must take turns. */
-static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask, const char *turns)
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
+                                      const tcall_ask *ask, const char *turns)
 {
     char role = '-';
     tcall_talk_ talk;
@@ -12058,8 +12091,8 @@ static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
 
 /* The choice among the tools, as OpenAI began to say it; named is the form for
  * one tool. */
-static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
-                                const tcall_ask *ask, const char *named)
+TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
+                                       const tcall_ask *ask, const char *named)
 {
     const unsigned is = p->traits;
     const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
@@ -12103,7 +12136,7 @@ static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
  * >>reader
  */
 
-static tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
+TCALL_SHARED_ tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
 {
     return tcall_head_at_(r->chat, at);
 }
@@ -12154,8 +12187,8 @@ static void tcall_reader_remove_(tcall_reader *r, size_t at)
 
 /* Gives a part another length, at its end; the room is there. Returns where it
  * ended. */
-static char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
-                                  size_t n)
+TCALL_SHARED_ char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
+                                         size_t n)
 {
     tcall_head_ *h = tcall_reader_head_(r, at);
     size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
@@ -12205,7 +12238,7 @@ static void tcall_reader_note_(tcall_reader *r, int what)
     tcall_reader_more_(r, what, tcall_slice_(NULL, 0));
 }
 
-static size_t tcall_reader_text_len_(const tcall_reader *r)
+TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *r)
 {
     return r->has_text ? tcall_reader_len_(r, r->start, TCALL_PART_TEXT_) : 0;
 }
@@ -12927,7 +12960,7 @@ static size_t tcall_utf8_whole_(const char *p, size_t n)
 }
 
 /* An id of nine letters and digits: every provider takes those. */
-static tcall_str tcall_make_id_(tcall_chat *chat, char *id)
+TCALL_SHARED_ tcall_str tcall_make_id_(tcall_chat *chat, char *id)
 {
     uint32_t n = ++chat->made;
     int i;
@@ -13109,7 +13142,7 @@ static long tcall_wait_(const char *p)
 
 /* A sign may belong to the text of the answer. One is enough, the first. And
  * there are words of how long to wait. */
-static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
+TCALL_SHARED_ void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 {
     uint8_t lost;
     tcall_opaque(r, what, s);
@@ -13129,7 +13162,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 
 /* An element as JSON text, which is kept if its type says so. The type usually
  * comes first. */
-static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
+TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
 {
     bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
                !(r->whole && r->before) &&

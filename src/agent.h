@@ -140,32 +140,32 @@ typedef struct tcall_agent {
     tcall_call call;
 } tcall_agent;
 
-int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
+TCALL_API int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
 /* Begins a turn with what the user says. Old turns are dropped, whole, when
  * the block is too small for all of them. */
-int tcall_agent_say(tcall_agent *a, tcall_str text);
+TCALL_API int tcall_agent_say(tcall_agent *a, tcall_str text);
 /* One bounded piece of work. TCALL_E_AGAIN: go on, after a->wait_ms
  * milliseconds at the latest, sooner does no harm; TCALL_OK: the turn is over
  * and tcall_agent_text is the answer; else an error ended it. */
-int tcall_agent_step(tcall_agent *a);
+TCALL_API int tcall_agent_step(tcall_agent *a);
 /* say and step until the turn is over. */
-int tcall_agent_run(tcall_agent *a, tcall_str text);
+TCALL_API int tcall_agent_run(tcall_agent *a, tcall_str text);
 /* One exchange without running anything: the number of calls in the answer.
  * Each can then be looked at with tcall_agent_call. */
-int tcall_agent_ask(tcall_agent *a, tcall_str text);
+TCALL_API int tcall_agent_ask(tcall_agent *a, tcall_str text);
 /* The call at index of the last answer, hydrated; release it when done. Its
  * result goes back with tcall_agent_result, each call needs one. */
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
-int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
-                       bool error);
+TCALL_API int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
+TCALL_API int tcall_agent_result(tcall_agent *a, const tcall_call *call,
+                                 tcall_str text, bool error);
 /* For desc.retry. Where sending a request again may help: nothing of an answer
  * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
  * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
  * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
  * < 0 when max_tries are used up, max_ms would pass, or the transport has no
  * clock to wait by. No tool runs again because of it. */
-long tcall_retry(tcall_agent *a, int error);
+TCALL_API long tcall_retry(tcall_agent *a, int error);
 /* The model's last text. */
-tcall_str tcall_agent_text(const tcall_agent *a);
+TCALL_API tcall_str tcall_agent_text(const tcall_agent *a);
 /* Ends the turn at the next step. */
-void tcall_agent_cancel(tcall_agent *a);
+TCALL_API void tcall_agent_cancel(tcall_agent *a);

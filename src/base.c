@@ -15,7 +15,7 @@ tcall_str tcall_str_of(const char *text)
     return s;
 }
 
-static inline tcall_str tcall_slice_(const char *ptr, size_t len)
+TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
     tcall_str s;
     s.ptr = ptr;
@@ -30,7 +30,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 
 /* The n-th of texts that stand one behind the other, each ended by NUL: a
  * table of pointers would double their size, and be linked with all of them. */
-static const char *tcall_nth_(const char *texts, int n)
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
 {
     while (n-- > 0)
         texts += strlen(texts) + 1;
@@ -59,18 +59,18 @@ const char *tcall_error_code(int error)
     return code;
 }
 
-static inline bool tcall_is_digit_(char c)
+TCALL_SHARED_ bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static inline bool tcall_is_space_(char c)
+TCALL_SHARED_ bool tcall_is_space_(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 /* Value of a hex digit, -1 when it is none. */
-static int tcall_hex_(char c)
+TCALL_SHARED_ int tcall_hex_(char c)
 {
     if (tcall_is_digit_(c))
         return c - '0';
@@ -79,7 +79,7 @@ static int tcall_hex_(char c)
 }
 
 /* Writes a code point as UTF-8, 1 to 4 bytes. */
-static size_t tcall_utf8_(char *out, uint32_t cp)
+TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t cp)
 {
     size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4, i;
     if (n == 1) {
@@ -94,7 +94,7 @@ static size_t tcall_utf8_(char *out, uint32_t cp)
 
 #if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* The code point at *at, which moves behind it. */
-static int32_t tcall_utf8_next_(const char **at)
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
     unsigned char c = (unsigned char)*(*at)++;
     int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
@@ -107,7 +107,7 @@ static int32_t tcall_utf8_next_(const char **at)
 
 /* n or a little less: so that p is not cut inside a character. p[n] is there.
  */
-static size_t tcall_utf8_cut_(const char *p, size_t n)
+TCALL_SHARED_ size_t tcall_utf8_cut_(const char *p, size_t n)
 {
     while (n && ((unsigned char)p[n] & 0xC0) == 0x80)
         n--;
@@ -115,7 +115,7 @@ static size_t tcall_utf8_cut_(const char *p, size_t n)
 }
 
 /* The control character or quote that an escape stands for, 0: no escape. */
-static char tcall_unescape_(char c)
+TCALL_SHARED_ char tcall_unescape_(char c)
 {
     switch (c) {
     case '"':
@@ -143,7 +143,7 @@ typedef struct tcall_num_ {
  * of 16 bits too. */
 #define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
-static tcall_num_ tcall_num_read_(tcall_str text)
+TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *p = text.ptr, *end = p + text.len, *point = NULL;
     tcall_num_ n;
@@ -176,7 +176,7 @@ static tcall_num_ tcall_num_read_(tcall_str text)
 }
 
 /* The next significant digit from *p on, 0 behind the last. */
-static inline int tcall_num_digit_(const tcall_num_ *n, const char **p)
+TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *n, const char **p)
 {
     if (**p == '.' && *p <= n->last)
         ++*p;
@@ -186,7 +186,7 @@ static inline int tcall_num_digit_(const tcall_num_ *n, const char **p)
 }
 
 /* Number of significant digits. */
-static int tcall_num_digits_(const tcall_num_ *n)
+TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *n)
 {
     const char *p;
     int count = 0;
@@ -198,12 +198,12 @@ static int tcall_num_digits_(const tcall_num_ *n)
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
-static bool tcall_num_integral_(const tcall_num_ *n)
+TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *n)
 {
     return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
 }
 
-static int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
+TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
     const char *p = a->first, *q = b->first;
     int order = a->sign - b->sign;
@@ -217,7 +217,8 @@ static int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 
 /* value * 10^decimals as an integer; surplus digits are cut off. False when
  * it does not fit. */
-static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
+TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
+                                    int64_t *out)
 {
     const char *p = n->first;
     int left = n->top + decimals;
@@ -237,7 +238,7 @@ static bool tcall_num_int64_(const tcall_num_ *n, int decimals, int64_t *out)
 }
 
 /* FNV-1a. */
-static uint32_t tcall_hash_(tcall_str s)
+TCALL_SHARED_ uint32_t tcall_hash_(tcall_str s)
 {
     uint32_t h = 2166136261u;
     size_t i;

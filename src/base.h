@@ -14,6 +14,36 @@
 
 #define TOOLCALL_VERSION "0.1.0"
 
+/* What users call. TOOLCALL_STATIC, defined before the implementation in the
+ * one file that includes it, makes everything private to that file. */
+#ifdef TOOLCALL_STATIC
+#define TCALL_API static TCALL_UNUSED_
+#else
+#define TCALL_API extern
+#endif
+/* A private function for later chapters, all of which may be left out. */
+#define TCALL_SHARED_ static TCALL_UNUSED_
+
+#ifdef __GNUC__
+#define TCALL_UNUSED_ __attribute__((unused))
+/* Its frame shall not count where it is not at work. */
+#define TCALL_APART_ __attribute__((noinline))
+#else
+#define TCALL_UNUSED_
+#define TCALL_APART_
+#endif
+/* Where memory is dear, second ways that only save time are left out. */
+#ifdef __OPTIMIZE_SIZE__
+#define TCALL_LEAN_ 1
+#else
+#define TCALL_LEAN_ 0
+#endif
+/* Registers of eight bytes, the first of which is the lowest. */
+#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TCALL_WIDE_
+#endif
+
 /* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -102,30 +132,10 @@ typedef struct tcall_str {
 } tcall_str;
 
 /* Text of C as a slice; NULL gives the empty one. */
-tcall_str tcall_str_of(const char *text);
-bool tcall_str_eq(tcall_str a, tcall_str b);
+TCALL_API tcall_str tcall_str_of(const char *text);
+TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* The code ("truncated") and the text of an error ("text truncated"); anything
  * >= 0 is "ok". */
-const char *tcall_error_code(int error);
-const char *tcall_error_text(int error);
-
-#ifdef __GNUC__
-#define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
-#else
-#define TCALL_UNUSED_
-#define TCALL_APART_
-#endif
-/* Where memory is dear, second ways that only save time are left out. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_LEAN_ 1
-#else
-#define TCALL_LEAN_ 0
-#endif
-/* Registers of eight bytes, the first of which is the lowest. */
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TCALL_WIDE_
-#endif
+TCALL_API const char *tcall_error_code(int error);
+TCALL_API const char *tcall_error_text(int error);

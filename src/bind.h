@@ -54,14 +54,16 @@ struct tcall_field {
     uint8_t decimals;    /* fixed */
 };
 
-int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_integer(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_boolean(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
-int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_integer(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_boolean(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
 
 /* Objects within objects that a table may describe. */
 #define TCALL_BIND_DEPTH 4
@@ -72,8 +74,8 @@ int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
  * string holds U+0000), TCALL_E_INVALID (absent or of another type: the schema
  * was not checked) or TCALL_E_DEPTH; path (cap bytes, may be NULL) then is
  * the JSON Pointer of the value, cut where it does not fit. */
-int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
-               char *path, size_t cap);
+TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
+                         char *path, size_t cap);
 /* Tools name it, so that it is linked only where it is used. */
 typedef int (*tcall_bind_fn)(void *out, tcall_json args,
                              const tcall_field *fields, char *path, size_t cap);

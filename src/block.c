@@ -16,13 +16,13 @@ void tcall_block_init(tcall_block *b, void *base, size_t size)
     b->size = (size - skew) & ~(size_t)7;
 }
 
-static size_t tcall_block_free_(const tcall_block *b)
+TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *b)
 {
     return b->size - b->low - b->high;
 }
 
 /* True when n more bytes are free; else need says how large to make it. */
-static bool tcall_block_room_(tcall_block *b, size_t n)
+TCALL_SHARED_ bool tcall_block_room_(tcall_block *b, size_t n)
 {
     if (n > tcall_block_free_(b)) {
         b->need = (b->low + b->high + n + 7) & ~(size_t)7;
@@ -34,7 +34,7 @@ static bool tcall_block_room_(tcall_block *b, size_t n)
 }
 
 /* Moves the end of the lower part up by n. */
-static bool tcall_block_grow_(tcall_block *b, size_t n)
+TCALL_SHARED_ bool tcall_block_grow_(tcall_block *b, size_t n)
 {
     if (!tcall_block_room_(b, n))
         return false;
@@ -43,7 +43,7 @@ static bool tcall_block_grow_(tcall_block *b, size_t n)
 }
 
 /* n bytes from the end, for a while: give back by restoring b->high. */
-static void *tcall_block_take_(tcall_block *b, size_t n)
+TCALL_SHARED_ void *tcall_block_take_(tcall_block *b, size_t n)
 {
     n = (n + 7) & ~(size_t)7;
     if (!tcall_block_room_(b, n))
@@ -53,7 +53,7 @@ static void *tcall_block_take_(tcall_block *b, size_t n)
 }
 
 /* The free bytes between both parts. */
-static char *tcall_block_gap_(const tcall_block *b)
+TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
 {
     return b->base + b->low;
 }

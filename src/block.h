@@ -17,4 +17,4 @@ typedef struct tcall_block {
                     memory aligned to 8 */
 } tcall_block;
 
-void tcall_block_init(tcall_block *b, void *base, size_t size);
+TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);

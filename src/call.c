@@ -12,8 +12,8 @@
  * moved there, so nothing has to know its size beforehand.
  */
 
-static void tcall_tell_call_(const tcall_call *call, tcall_event_kind kind,
-                             tcall_str text)
+TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                    tcall_event_kind kind, tcall_str text)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -35,7 +35,8 @@ void tcall_release(tcall *tc, tcall_call *call)
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-static char *tcall_hydrate_gap_(const tcall_block *b, size_t skip, size_t *size)
+TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *b, size_t skip,
+                                       size_t *size)
 {
     size_t start = (b->low + skip + 7) & ~(size_t)7;
     size_t end = b->size - b->high;
@@ -51,7 +52,8 @@ static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
 }
 
 /* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
-static char *tcall_hydrate_hold_(tcall_block *b, const char *from, size_t n)
+TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *b, const char *from,
+                                        size_t n)
 {
     char *to = (char *)tcall_block_take_(b, n);
     if (to && n)
@@ -60,8 +62,8 @@ static char *tcall_hydrate_hold_(tcall_block *b, const char *from, size_t n)
 }
 
 /* The same for text. What does not fit is empty. */
-static int tcall_hydrate_keep_(tcall_block *b, const char *from, size_t n,
-                               tcall_str *to)
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
+                                      size_t n, tcall_str *to)
 {
     to->ptr = tcall_hydrate_hold_(b, from, n);
     to->len = to->ptr ? n : 0;
@@ -96,7 +98,8 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
 }
 
 /* Compiles a schema into the end of the block. */
-static int tcall_hydrate_compile_(tcall *tc, tcall_schema *s, const char *text)
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *s,
+                                         const char *text)
 {
     int r = tcall_tool_compile_(tc, s, text);
     if (r < 0)
@@ -122,8 +125,8 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 }
 
 /* Checks with the free part of the block as scratch memory. */
-static int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
-                              tcall_json value, tcall_check *check)
+TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
+                                     tcall_json value, tcall_check *check)
 {
     int r;
     check->memory = tcall_hydrate_gap_(b, 0, &check->size);
@@ -185,7 +188,7 @@ TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 }
 
 /* parse and validate; base: what the block's end holds besides them. */
-static int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
@@ -231,7 +234,7 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     return TCALL_OK;
 }
 
-TCALL_APART_ static int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
@@ -310,7 +313,8 @@ int tcall_write_errors(const tcall_call *call, tcall_writer *w)
 }
 
 /* "key":"text" */
-static void tcall_write_pair_(tcall_writer *w, const char *key, tcall_str text)
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *w, const char *key,
+                                     tcall_str text)
 {
     tcall_write_key(w, key);
     tcall_write_str(w, text);

@@ -116,13 +116,13 @@ struct tcall_call {
 /* Takes a call (the first members set, the rest zero) through parse, validate
  * and bind. Returns call->error. Memory comes from the block's end and is held
  * until tcall_release; release in the opposite order. */
-int tcall_hydrate(tcall *tc, tcall_call *call);
-void tcall_release(tcall *tc, tcall_call *call);
+TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
+TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
 /* One JSON line about where the arguments came from and what was done to
  * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
-int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                           tcall_writer *w);
+TCALL_API int tcall_write_provenance(const tcall *tc, const tcall_call *call,
+                                     tcall_writer *w);
 /* What is wrong, as the members of a JSON object that is open. */
-int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);

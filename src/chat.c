@@ -38,26 +38,26 @@ enum {
  * next call: it then can at least be named. */
 #define TCALL_RESERVE_ 64
 
-static tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
+TCALL_SHARED_ tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
 {
     return (tcall_head_ *)(void *)(c->block->base + at);
 }
 
-static size_t tcall_len_(const tcall_head_ *h, int part)
+TCALL_SHARED_ size_t tcall_len_(const tcall_head_ *h, int part)
 {
     uint32_t n;
     memcpy(&n, h->len[part], sizeof n);
     return n;
 }
 
-static void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+TCALL_SHARED_ void tcall_len_set_(tcall_head_ *h, int part, size_t len)
 {
     uint32_t n = (uint32_t)len;
     memcpy(h->len[part], &n, sizeof n);
 }
 
 /* Where a part ends, from the head on; the last one ends the item. */
-static size_t tcall_head_end_(const tcall_head_ *h, int part)
+TCALL_SHARED_ size_t tcall_head_end_(const tcall_head_ *h, int part)
 {
     size_t n = TCALL_HEAD_;
     for (; part >= 0; part--)
@@ -66,8 +66,8 @@ static size_t tcall_head_end_(const tcall_head_ *h, int part)
 }
 
 /* Have both items the same part? */
-static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
-                             int part)
+TCALL_SHARED_ bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
+                                    int part)
 {
     size_t n = tcall_len_(a, part);
     return n == tcall_len_(b, part) &&
@@ -75,7 +75,7 @@ static bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
                   (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
 }
 
-static size_t tcall_head_size_(const tcall_head_ *h)
+TCALL_SHARED_ size_t tcall_head_size_(const tcall_head_ *h)
 {
     return tcall_head_end_(h, TCALL_PART_TEXT_);
 }
@@ -87,7 +87,7 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
-static char *tcall_copy_(char *to, tcall_str s)
+TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str s)
 {
     if (s.len)
         memcpy(to, s.ptr, s.len);

@@ -41,14 +41,15 @@ typedef struct tcall_chat {
 } tcall_chat;
 
 /* Nothing else may be taken from the lower part of the block afterwards. */
-void tcall_chat_init(tcall_chat *chat, tcall_block *block);
+TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
 /* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
+TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
 /* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
  * slices stay valid until the conversation changes. */
-bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item);
+TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
+                               tcall_item *item);
 
 /* Drops the oldest turn; false when there is but one. */
-bool tcall_chat_drop(tcall_chat *chat);
+TCALL_API bool tcall_chat_drop(tcall_chat *chat);
 /* Drops oldest turns until so many bytes of the block are free. */
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
+TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);

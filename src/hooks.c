@@ -599,4 +599,3 @@ int tcall_file_check(const tcall_files *files, tcall_str path,
     return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
                                                                 : TCALL_E_STALE;
 }
-

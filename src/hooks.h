@@ -14,13 +14,13 @@
  */
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
 /* Of a value, whatever the order of members and the form of numbers: 5, 5.0
  * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
  * TCALL_E_MEMORY. */
-int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 /* Of the tool's definition and the call's arguments: what runs, exactly. */
-int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
+TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -35,7 +35,7 @@ typedef struct tcall_rate {
     uint16_t used;    /* private */
     uint32_t since;
 } tcall_rate;
-int tcall_rate_run(tcall_ctx *cx, void *rate);
+TCALL_API int tcall_rate_run(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
     TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
 
@@ -44,8 +44,8 @@ typedef struct tcall_limit {
     uint16_t max;
     uint16_t now; /* private */
 } tcall_limit;
-int tcall_limit_acquire(tcall_ctx *cx, void *limit);
-int tcall_limit_release(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_acquire(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_release(tcall_ctx *cx, void *limit);
 #define TCALL_LIMIT(limit)                                                     \
     TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
                 limit),                                                        \
@@ -60,8 +60,8 @@ typedef struct tcall_cache {
     uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
-int tcall_cache_read(tcall_ctx *cx, void *cache);
-int tcall_cache_write(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_read(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_write(tcall_ctx *cx, void *cache);
 #define TCALL_CACHE(cache)                                                   \
     TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
@@ -75,12 +75,12 @@ typedef struct tcall_backoff {
     uint32_t first_ms;
     uint32_t max_ms; /* 0: no limit */
 } tcall_backoff;
-int tcall_retry_around(tcall_ctx *cx, void *retry);
+TCALL_API int tcall_retry_around(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
     TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
 
 /* The whole call, its waiting included, ends after ms. */
-int tcall_timeout_run(tcall_ctx *cx, void *ms);
+TCALL_API int tcall_timeout_run(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run, (void *)(uintptr_t)(ms))
@@ -91,7 +91,7 @@ typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
 } tcall_audit;
-int tcall_audit_run(tcall_ctx *cx, void *audit);
+TCALL_API int tcall_audit_run(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
 
@@ -110,9 +110,9 @@ typedef struct tcall_ledger {
     tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
     size_t count;
 } tcall_ledger;
-int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
-int tcall_ledger_once(tcall_ctx *cx, void *ledger);
-int tcall_ledger_end(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_once(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_end(tcall_ctx *cx, void *ledger);
 #define TCALL_LEDGER(ledger)                                                  \
     TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
                 tcall_ledger_consent, ledger),                                \
@@ -121,8 +121,8 @@ int tcall_ledger_end(tcall_ctx *cx, void *ledger);
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
-int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                 tcall_verdict verdict);
+TCALL_API int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
+                           tcall_verdict verdict);
 
 /* The same call again in one turn is answered without running, unless the tool
  * says it repeats. Over turns, the same call three times, two calls in turns,
@@ -132,11 +132,11 @@ typedef struct tcall_loops {
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
-int tcall_loops_run(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_run(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
     TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
-void tcall_clear_turn(tcall_loops *loops);
-void tcall_clear_state(tcall_loops *loops);
+TCALL_API void tcall_clear_turn(tcall_loops *loops);
+TCALL_API void tcall_clear_state(tcall_loops *loops);
 
 /* Which files were read and written, and what was in them. */
 typedef struct tcall_file {
@@ -147,10 +147,11 @@ typedef struct tcall_files {
     tcall_file *rows; /* zeroed at first; the oldest are given up */
     size_t count;
 } tcall_files;
-void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content);
-void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content);
+TCALL_API void tcall_file_read(tcall_files *files, tcall_str path,
+                               tcall_str content);
+TCALL_API void tcall_file_written(tcall_files *files, tcall_str path,
+                                  tcall_str content);
 /* Before a file is edited: TCALL_OK when this content was read or written
  * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
-int tcall_file_check(const tcall_files *files, tcall_str path,
-                     tcall_str content);
-
+TCALL_API int tcall_file_check(const tcall_files *files, tcall_str path,
+                               tcall_str content);

@@ -99,7 +99,7 @@ const char *tcall_error_type(int error)
 }
 
 /* A copy in the block. */
-static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+TCALL_SHARED_ int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
 {
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, to);
 }
@@ -386,7 +386,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     return s->object;
 }
 
-static bool tcall_waits_(int r)
+TCALL_SHARED_ bool tcall_waits_(int r)
 {
     return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
 }
@@ -404,7 +404,7 @@ static int tcall_came_(tcall_ctx *cx, int r)
 /* ---- what the library itself does at stages ---- */
 
 /* Told once when it is asked for and once when it is decided. */
-static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
     tcall_event event;
     bool asked = cx->asked;
@@ -418,7 +418,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
                 cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
 }
 
-static bool tcall_must_ask_(const tcall_call *call)
+TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads = tool->permissions == TCALL_READ;
@@ -879,7 +879,7 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
 }
 
 /* The tool has no second effect when it runs once more for this call. */
-static bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
 {
     return tool->idempotent ||
            (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;

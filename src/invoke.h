@@ -22,98 +22,101 @@
  * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
  * desc.approve will be asked again, or set call->approved): out is then
  * untouched, invoke once more. */
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Hydrates, invokes and releases: a tool by its name, without a model. For
  * tools that answer at once; one that wants to be called again is cancelled,
  * TCALL_E_CANCELLED, and one that waits for approval does not run,
  * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
  * room for the call. */
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out);
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out);
 /* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
  * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
  * what it holds: it sees cx->stop. */
-void tcall_cancel(tcall_call *call, int error);
+TCALL_API void tcall_cancel(tcall_call *call, int error);
 
 /* For tools: the struct that tool->fields describe, what tool->user points
  * to, a piece of output while the work goes on, and what is being done. */
-const void *tcall_bound(const tcall_ctx *cx);
-void *tcall_user(const tcall_ctx *cx);
-void tcall_chunk(tcall_ctx *cx, tcall_str text);
-void tcall_progress(tcall_ctx *cx, tcall_str text);
+TCALL_API const void *tcall_bound(const tcall_ctx *cx);
+TCALL_API void *tcall_user(const tcall_ctx *cx);
+TCALL_API void tcall_chunk(tcall_ctx *cx, tcall_str text);
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 
 /* For tools that learn only from the arguments that a call needs approval:
  * TCALL_OK when it has it; else return what this returns, TCALL_E_DENIED, or
  * TCALL_E_APPROVAL: the tool is run anew, with the same arguments, when there
  * is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are asked as well. */
-int tcall_approval(tcall_ctx *cx);
+TCALL_API int tcall_approval(tcall_ctx *cx);
 
 /* What hooks return to take over, see tcall_hook; tools may too. The call is
  * answered with text: what is left up to the run is passed over, the stages
  * behind it are not. After a failure it mends it. */
-int tcall_respond(tcall_ctx *cx, tcall_str text);
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* The call fails. reason, in words, and code, a name for it (NULL: "aborted"),
  * must outlive the call; status: of HTTP, such as 403. */
-int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
-                int status);
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
 /* The call fails, and may be made again in ms milliseconds. */
-int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 /* For hooks at TCALL_AROUND_EXECUTE: one attempt, with the hooks that are
  * further inside around it. After TCALL_E_AGAIN the outermost is called anew,
  * from its start. Only tools that read only or are idempotent get a second
  * attempt; for the others it is the result of the first. */
-int tcall_next(tcall_ctx *cx);
+TCALL_API int tcall_next(tcall_ctx *cx);
 
 /* What runs the hooks of a stage, for tcall_desc.run_hooks: what is not named
  * there is not linked. */
-int tcall_run_hooks(tcall_ctx *cx);
+TCALL_API int tcall_run_hooks(tcall_ctx *cx);
 /* Holds the output against tool->output: TCALL_E_OUTPUT. For tcall_tool. */
-int tcall_check_output(tcall_ctx *cx);
+TCALL_API int tcall_check_output(tcall_ctx *cx);
 
 /* Other arguments, as JSON text, before the tool runs: they are checked like
  * the first ones, and approval is asked for anew. TCALL_OK or why not. */
-int tcall_set_input(tcall_ctx *cx, tcall_str text);
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 /* Another output. What does not fit is cut. */
-int tcall_set_output(tcall_ctx *cx, tcall_str text);
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* The output as it stands; valid until it changes. */
-tcall_str tcall_output(const tcall_ctx *cx);
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* Parts of the result. title and metadata (JSON text) are copied to the block:
  * TCALL_E_MEMORY; a title is also told as progress. */
-int tcall_title(tcall_ctx *cx, tcall_str title);
-int tcall_metadata(tcall_ctx *cx, tcall_str json);
-void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
+TCALL_API int tcall_title(tcall_ctx *cx, tcall_str title);
+TCALL_API int tcall_metadata(tcall_ctx *cx, tcall_str json);
+TCALL_API void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
 /* What the model may do about the error; text must outlive the call. */
-void tcall_suggest(tcall_ctx *cx, const char *text);
+TCALL_API void tcall_suggest(tcall_ctx *cx, const char *text);
 /* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
  * success; of a failure its output, with title and so on behind it. */
-int tcall_write_result(tcall_writer *w, const tcall_result *result);
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* The first lines of the output, without the last line's end. */
-tcall_str tcall_result_preview(const tcall_result *result, int max_lines);
+TCALL_API tcall_str tcall_result_preview(const tcall_result *result,
+                                         int max_lines);
 
 /* Services, looked up by name in the call, then in its session, then in the
  * registry. tcall_get fails the call where there is none. */
-void *tcall_get(tcall_ctx *cx, const char *name);
-void *tcall_try_get(const tcall_ctx *cx, const char *name);
+TCALL_API void *tcall_get(tcall_ctx *cx, const char *name);
+TCALL_API void *tcall_try_get(const tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_CALL, TCALL_SESSION } tcall_scope;
 /* service is the binder's and must live as long as its scope. TCALL_E_USAGE
  * where there is no session. */
-int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope);
+TCALL_API int tcall_provide(tcall_ctx *cx, tcall_service *service,
+                            tcall_scope scope);
 /* Takes a service of a session out again. */
-void tcall_withdraw(tcall_session *session, const tcall_service *service);
+TCALL_API void tcall_withdraw(tcall_session *session,
+                              const tcall_service *service);
 /* Memory of the call, for tools and hooks that know its name: zeroed at first,
  * in the block, until tcall_release. NULL where the block is too small. */
-void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
 
 /* The call shall end within ms from now, unless it has to earlier. Needs
  * desc.now_ms. */
-void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
 /* What is left of it, at most INT32_MAX, which also means: no end. */
-int32_t tcall_time_left(const tcall_ctx *cx);
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
 
 /* "validation", "permission", "user", "system", "security", "cancelled" or
  * "timeout": the kind of an error. */
-const char *tcall_error_type(int error);
+TCALL_API const char *tcall_error_type(int error);
 
 /* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
  * complete then. These keep the last of them, in the caller's memory:
@@ -137,6 +140,7 @@ typedef struct tcall_results {
     tcall_listener listener;
 } tcall_results;
 
-void tcall_results_begin(tcall *tc, tcall_results *results);
+TCALL_API void tcall_results_begin(tcall *tc, tcall_results *results);
 /* The latest one of the call with this id, NULL: none is kept. */
-const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id);
+TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
+                                              tcall_str id);

@@ -10,7 +10,7 @@
  * get a NUL behind them, keys that stand twice are found.
  */
 
-static tcall_json tcall_json_none_(void)
+TCALL_SHARED_ tcall_json tcall_json_none_(void)
 {
     tcall_json v;
     v.text = NULL;
@@ -18,7 +18,7 @@ static tcall_json tcall_json_none_(void)
     return v;
 }
 
-static inline tcall_json tcall_json_cursor_(const char *text,
+TCALL_SHARED_ tcall_json tcall_json_cursor_(const char *text,
                                             const tcall_tok *tok)
 {
     tcall_json v;
@@ -32,13 +32,13 @@ tcall_type tcall_json_type(tcall_json v)
     return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
 }
 
-static inline tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
 {
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
 /* Larger or smaller numbers would be infinity or 0 to most readers. */
-static bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
     return !n.sign || (n.top <= 308 && n.top >= -308);
@@ -112,8 +112,8 @@ static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
 /* The second half of parsing, when the scanner has made the tokens; from the
  * end, so that what is within an object comes first. *at: where an error
  * stands. */
-static int tcall_json_finish_(char *text, tcall_tok *tok, int count,
-                              bool refuse_nul, size_t *at)
+TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
+                                     bool refuse_nul, size_t *at)
 {
     tcall_tok *t = tok + count, *twice;
     int r = TCALL_OK;

@@ -20,31 +20,31 @@ typedef struct tcall_json {
  * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
  * need is not NULL, is then the number), or what is wrong with the text
  * (*need: the offset). Duplicate keys, after decoding, are refused. */
-int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
-                     size_t cap, size_t *need);
+TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
+                               tcall_tok *tok, size_t cap, size_t *need);
 
-tcall_type tcall_json_type(tcall_json v);
+TCALL_API tcall_type tcall_json_type(tcall_json v);
 /* Member of an object, element of an array, else a missing value. */
-tcall_json tcall_json_get(tcall_json object, const char *key);
-tcall_json tcall_json_at(tcall_json array, int index);
+TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
+TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 /* Number of members or elements, else 0. */
-int tcall_json_count(tcall_json v);
+TCALL_API int tcall_json_count(tcall_json v);
 /* for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)) visits the
  * elements of an array or the values of an object; key names the latter. */
-tcall_json tcall_json_first(tcall_json v);
-tcall_json tcall_json_next(tcall_json v);
-tcall_str tcall_json_key(tcall_json v);
+TCALL_API tcall_json tcall_json_first(tcall_json v);
+TCALL_API tcall_json tcall_json_next(tcall_json v);
+TCALL_API tcall_str tcall_json_key(tcall_json v);
 /* Decoded string, terminated by NUL; fallback for every other type. */
-const char *tcall_json_string(tcall_json v, const char *fallback);
+TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice; of a number, true, false or null its text. */
-tcall_str tcall_json_str(tcall_json v);
-bool tcall_json_bool(tcall_json v, bool fallback);
+TCALL_API tcall_str tcall_json_str(tcall_json v);
+TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Integer values (also 5.0 and 5e2); fallback for fractions and beyond range.
  */
-int tcall_json_int(tcall_json v, int fallback);
-int64_t tcall_json_int64(tcall_json v, int64_t fallback);
+TCALL_API int tcall_json_int(tcall_json v, int fallback);
+TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus
  * digits are cut off. */
-long tcall_json_fixed(tcall_json v, int decimals, long fallback);
+TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Needs floating point, which nothing else here does. */
-double tcall_json_double(tcall_json v, double fallback);
+TCALL_API double tcall_json_double(tcall_json v, double fallback);

@@ -48,7 +48,7 @@ enum {
 };
 
 /* Name of fix i, "code-fence"; NULL from TCALL_FIX_COUNT on. */
-const char *tcall_fix_name(int i);
+TCALL_API const char *tcall_fix_name(int i);
 
 typedef struct tcall_mend {
     uint32_t fixes; /* TCALL_FIX_... that were applied */
@@ -62,7 +62,8 @@ typedef struct tcall_mend {
  * written is useless), or what is wrong with the text. out NULL with cap 0
  * measures only. Whoever wants to know whether a text is strictly valid asks
  * the scanner first. */
-int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report);
+TCALL_API int tcall_args_mend(tcall_str text, char *out, size_t cap,
+                              tcall_mend *report);
 
 typedef struct tcall_args {
     tcall_json root; /* the object; lives as long as the memory */
@@ -78,5 +79,5 @@ typedef struct tcall_args {
  * it knows better what is wrong. Returns the number of tokens, or an error:
  * what mem holds is then of no use. NUL is refused, escaped or not: for C it
  * would end the string before its checked end. */
-int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
-                    size_t size);
+TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
+                              void *mem, size_t size);

@@ -28,12 +28,11 @@ typedef struct tcall_finding {
  * for one with nested or more than four, else 10 to 40. Parameters are those
  * below properties and items, down to 8 levels. A schema that does not fit
  * a strict mode is a note, unless the tool asks for it (tool->strict). */
-int tcall_lint(const tcall_tool *tools, size_t tool_count,
-               void (*found)(void *user, const tcall_finding *finding),
-               void *user);
+TCALL_API int
+tcall_lint(const tcall_tool *tools, size_t tool_count,
+           void (*found)(void *user, const tcall_finding *finding), void *user);
 /* Bytes that the tools take of a request to this provider, sent as they are;
  * tcall_lint_tokens estimates: about four bytes each. */
-size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
-                        size_t tool_count);
-size_t tcall_lint_tokens(size_t bytes);
-
+TCALL_API size_t tcall_lint_bytes(const tcall_provider *provider,
+                                  const tcall_tool *tools, size_t tool_count);
+TCALL_API size_t tcall_lint_tokens(size_t bytes);

@@ -447,7 +447,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
 }
 
 /* Whether bit n is set. */
-static inline bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
+TCALL_SHARED_ bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
 {
     return bits[n / 32] >> n % 32 & 1;
 }
@@ -687,7 +687,7 @@ static inline size_t tcall_split_skip_(tcall_split_ *t, const char **at)
 
 /* Moves to the next word: letters, which become small, or digits. lampOn and
  * HTTPServer are two words, PDFs is one. */
-static bool tcall_split_next_(tcall_split_ *t)
+TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *t)
 {
     const char *p, *end = t->end;
     const bool input = t->input;
@@ -791,8 +791,8 @@ typedef struct tcall_query_ {
 } tcall_query_;
 
 /* The slot of a key from *at on, which moves past it; 0: no further one. */
-static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
-                                  unsigned *at)
+TCALL_SHARED_ uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
+                                         unsigned *at)
 {
     uint32_t slot;
     while ((slot = q->slot[*at % TCALL_PICK_SLOTS_]) != 0) {
@@ -804,7 +804,7 @@ static uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
 }
 
 /* The term whose word has this stem, -1: none. */
-static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
+TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -815,7 +815,8 @@ static int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
 }
 
 /* A key of the word at hand. */
-static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
+TCALL_SHARED_ void tcall_query_add_(tcall_query_ *q, uint32_t hash,
+                                    uint32_t what)
 {
     unsigned at = hash >> 12;
     uint32_t slot;
@@ -830,7 +831,7 @@ static void tcall_query_add_(tcall_query_ *q, uint32_t hash, uint32_t what)
     q->letters[q->words.letters / 32] |= (uint32_t)1 << q->words.letters % 32;
 }
 
-static void tcall_split_input_(tcall_split_ *t, tcall_str input)
+TCALL_SHARED_ void tcall_split_input_(tcall_split_ *t, tcall_str input)
 {
     tcall_split_init_(t, input);
     t->input = true;
@@ -870,7 +871,7 @@ static void tcall_query_read_(tcall_query_ *q, tcall_str input)
 }
 
 /* Synonyms of the terms become keys too: all words of the lines they are in. */
-static void tcall_query_synonyms_(tcall_query_ *q, const char *text)
+TCALL_SHARED_ void tcall_query_synonyms_(tcall_query_ *q, const char *text)
 {
     tcall_split_ *t = &q->words;
     tcall_split_init_(t, tcall_str_of(text));
@@ -915,8 +916,8 @@ static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where)
 enum { TCALL_PICK_TEXTS_ = 5 };
 
 /* Begins a text of a tool; returns where it stands. */
-static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
-                                 unsigned text)
+TCALL_SHARED_ unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
+                                        unsigned text)
 {
     const char *p = text == 0   ? tool->name
                     : text == 1 ? tool->title
@@ -930,8 +931,8 @@ static unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
 
 /* Length in quarters of a word, and the share of the name that was asked for.
  */
-static void tcall_record_close_(tcall_record_ *r, unsigned length,
-                                unsigned name, unsigned asked)
+TCALL_SHARED_ void tcall_record_close_(tcall_record_ *r, unsigned length,
+                                       unsigned name, unsigned asked)
 {
     length = length < 128 ? length : 128 + (length - 128) / 16;
     r->length = (uint8_t)(length < 255 ? length : 255);
@@ -1004,7 +1005,8 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
 
 /* The next tool at or behind *i that may be picked. Stops once, when time is
  * up. */
-static const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k, size_t *i)
+TCALL_SHARED_ const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k,
+                                                    size_t *i)
 {
     const tcall_desc *d = &k->tc->desc;
     if (k->opts->timeout_ms && d->now_ms && !k->late) {
@@ -1039,7 +1041,7 @@ static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
     }
 }
 
-static unsigned tcall_record_length_(const tcall_record_ *r)
+TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *r)
 {
     return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
 }

@@ -77,7 +77,7 @@ typedef struct tcall_picked {
 
 /* The scorers of the options: the mean of those that see all tools, then in
  * turn those that see the best only. */
-int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
+TCALL_API int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
 
 /* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
  * each, up to 4096; of all tools, in their order, and of the input. */
@@ -87,8 +87,8 @@ typedef struct tcall_vectors {
     size_t size;
 } tcall_vectors;
 
-int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                 size_t index);
+TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
+                           size_t index);
 
 /* English words of devices, offices and the web that mean much the same.
  * TOOLCALL_NO_SYNONYMS leaves them out. */
@@ -110,20 +110,23 @@ extern const char *const tcall_synonyms[];
  * of its sentences. So in a sentence a further word that the tool which covers
  * most has never lowers the best score, a word that no tool has never raises
  * it, and scores can be compared between inputs. */
-int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-               tcall_picked *picks, int max);
+TCALL_API int tcall_pick(tcall *tc, tcall_str input,
+                         const tcall_pick_opts *opts, tcall_picked *picks,
+                         int max);
 /* Why: "matched weather, city", "pinned", or "time ran out". */
-int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                       const tcall_pick_opts *opts, const tcall_picked *pick);
+TCALL_API int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
+                                 const tcall_pick_opts *opts,
+                                 const tcall_picked *pick);
 /* Bytes of the definitions that the registry permits and that need not be
  * sent; a token is about four of them. */
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count);
+TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
+                                  int count);
 /* How it came to this, as a JSON object for logs: scorers; terms of the input
  * with the tools that have them and their weight; picks with score and reason;
  * tools that were excluded and why; bytes and tokens saved. */
-int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                      const tcall_pick_opts *opts, const tcall_picked *picks,
-                      int count);
+TCALL_API int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
+                                const tcall_pick_opts *opts,
+                                const tcall_picked *picks, int count);
 /* Builds an index of all tools in the block, for good. Picks are the same with
  * it, only faster; it is read where the block has the 20 bytes for each tool.
  * It takes 4 bytes for each different word of a tool, 20 for each different
@@ -132,5 +135,4 @@ int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
  * short ones up to twice as much. Call it before the agent is set up.
  * TCALL_E_MEMORY: block.need is what suffices; TCALL_E_USAGE: more than 65535
  * tools. */
-int tcall_pick_index(tcall *tc, tcall_index *index);
-
+TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);

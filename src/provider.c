@@ -102,8 +102,8 @@ static const char *tcall_write_form_(tcall_writer *w, const char *form,
 }
 
 /* A form with one text only, or with none. */
-static const char *tcall_write_words_(tcall_writer *w, const char *form,
-                                      const char *text)
+TCALL_SHARED_ const char *tcall_write_words_(tcall_writer *w, const char *form,
+                                             const char *text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -112,15 +112,16 @@ static const char *tcall_write_words_(tcall_writer *w, const char *form,
 }
 
 /* The same, where there is a text. */
-static void tcall_write_option_(tcall_writer *w, const char *form,
-                                const char *text)
+TCALL_SHARED_ void tcall_write_option_(tcall_writer *w, const char *form,
+                                       const char *text)
 {
     if (text && *text)
         tcall_write_words_(w, form, text);
 }
 
 /* And with a number above 0. */
-static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *form,
+                                      int value)
 {
     if (value > 0) {
         form = tcall_write_words_(w, form, NULL);
@@ -130,7 +131,7 @@ static void tcall_write_limit_(tcall_writer *w, const char *form, int value)
 }
 
 /* The end of most requests. */
-static int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+TCALL_SHARED_ int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
 {
     tcall_write_text(w, ",\"stream\":");
     tcall_write_bool(w, ask->stream);
@@ -159,9 +160,9 @@ int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
 /* All tools as a member of the request: a form around all of them, and one for
  * each, with %t for its name, %. for its description and for its schema. False:
  * there are none. */
-static bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask, const char *form,
-                               const char *each, tcall_strict *left)
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
+                                      const tcall_ask *ask, const char *form,
+                                      const char *each, tcall_strict *left)
 {
     const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
     const tcall_tool *tool;
@@ -324,9 +325,9 @@ static void tcall_write_said_(tcall_writer *w, int *said, int to)
 }
 
 /* Begins a request: model and messages, as OpenAI began to write them. */
-static void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
-                              const tcall_ask *ask, const char *call,
-                              const char *result)
+TCALL_SHARED_ void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
+                                     const tcall_ask *ask, const char *call,
+                                     const char *result)
 {
     tcall_talk_ talk;
     tcall_item item;
@@ -383,8 +384,8 @@ static bool tcall_blank_(tcall_str s)
 
 /* The conversation as such turns. Items of one role after the other share a
  * message: roles must take turns. */
-static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask, const char *turns)
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
+                                      const tcall_ask *ask, const char *turns)
 {
     char role = '-';
     tcall_talk_ talk;
@@ -413,8 +414,8 @@ static void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
 
 /* The choice among the tools, as OpenAI began to say it; named is the form for
  * one tool. */
-static void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
-                                const tcall_ask *ask, const char *named)
+TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
+                                       const tcall_ask *ask, const char *named)
 {
     const unsigned is = p->traits;
     const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"

@@ -49,7 +49,8 @@ typedef struct tcall_variable {
 /* For tcall_ask.describe, user: the variables. Writes the description with
  * ${name} replaced, in one pass: what a variable holds is not looked at again.
  * An unknown name stays as it is written. */
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user);
+TCALL_API int tcall_describe(tcall_writer *w, const tcall_tool *tool,
+                             const void *user);
 
 /* All that a request is made of. */
 typedef struct tcall_ask {
@@ -220,13 +221,13 @@ TCALL_SERVERS(TCALL_X_)
 
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
-tcall_str tcall_id_of_nine(char *to, tcall_str id);
+TCALL_API tcall_str tcall_id_of_nine(char *to, tcall_str id);
 /* reasoning_details as OpenRouter streams them, in arrays: what came in pieces
  * is put together, because a signature is of the whole. All else is as it
  * came. */
-int tcall_join_details(tcall_writer *w, tcall_str pieces);
+TCALL_API int tcall_join_details(tcall_writer *w, tcall_str pieces);
 /* For tcall_provider.more; nobody else calls it. */
-void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
+TCALL_API void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
 /* The provider or server of this name ("groq"), NULL: there is none. Links
  * all of them. */
-const tcall_provider *tcall_provider_named(const char *name);
+TCALL_API const tcall_provider *tcall_provider_named(const char *name);

@@ -7,7 +7,7 @@
  * >>reader
  */
 
-static tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
+TCALL_SHARED_ tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
 {
     return tcall_head_at_(r->chat, at);
 }
@@ -58,8 +58,8 @@ static void tcall_reader_remove_(tcall_reader *r, size_t at)
 
 /* Gives a part another length, at its end; the room is there. Returns where it
  * ended. */
-static char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
-                                  size_t n)
+TCALL_SHARED_ char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
+                                         size_t n)
 {
     tcall_head_ *h = tcall_reader_head_(r, at);
     size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
@@ -109,7 +109,7 @@ static void tcall_reader_note_(tcall_reader *r, int what)
     tcall_reader_more_(r, what, tcall_slice_(NULL, 0));
 }
 
-static size_t tcall_reader_text_len_(const tcall_reader *r)
+TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *r)
 {
     return r->has_text ? tcall_reader_len_(r, r->start, TCALL_PART_TEXT_) : 0;
 }
@@ -831,7 +831,7 @@ static size_t tcall_utf8_whole_(const char *p, size_t n)
 }
 
 /* An id of nine letters and digits: every provider takes those. */
-static tcall_str tcall_make_id_(tcall_chat *chat, char *id)
+TCALL_SHARED_ tcall_str tcall_make_id_(tcall_chat *chat, char *id)
 {
     uint32_t n = ++chat->made;
     int i;
@@ -1013,7 +1013,7 @@ static long tcall_wait_(const char *p)
 
 /* A sign may belong to the text of the answer. One is enough, the first. And
  * there are words of how long to wait. */
-static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
+TCALL_SHARED_ void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 {
     uint8_t lost;
     tcall_opaque(r, what, s);
@@ -1033,7 +1033,7 @@ static void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
 
 /* An element as JSON text, which is kept if its type says so. The type usually
  * comes first. */
-static void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
+TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
 {
     bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
                !(r->whole && r->before) &&

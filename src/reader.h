@@ -61,17 +61,19 @@ typedef struct tcall_reader {
 /* text(user, piece) gets the model's text as it comes, also what does not fit
  * the block; may be NULL. The block may not be used otherwise until the end of
  * the answer; its upper part may. */
-void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user);
+TCALL_API void tcall_reader_init(tcall_reader *r,
+                                 const tcall_provider *provider,
+                                 tcall_chat *chat,
+                                 void (*text)(void *user, tcall_str piece),
+                                 void *user);
 /* < 0: the answer is not what the provider's format allows; more is ignored. */
-int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
+TCALL_API int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
 /* The answer is over. TCALL_OK and the items are in the chat, or an error
  * (r->answer tells more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set, they must get an error result. */
-int tcall_reader_end(tcall_reader *r);
+TCALL_API int tcall_reader_end(tcall_reader *r);
 /* What is wrong with an answer, by its HTTP status (0: unknown) and by what
  * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
  * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
  * _PROVIDER for its own faults; else the answer's error. */
-int tcall_answer_error(const tcall_answer *a, int status);
+TCALL_API int tcall_answer_error(const tcall_answer *a, int status);

@@ -51,7 +51,7 @@ static const uint8_t tcall_number_grammar_[10][6] = {
     {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
 };
 
-static inline uint8_t tcall_number_next_(uint8_t state, char c)
+TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 {
     const uint8_t *next = tcall_number_grammar_[state];
     switch (c) {
@@ -64,7 +64,7 @@ static inline uint8_t tcall_number_next_(uint8_t state, char c)
     }
 }
 
-static bool tcall_number_ends_(uint8_t state)
+TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
     return 0x258 >> state & 1;
 }
@@ -119,7 +119,7 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_ODD_    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
-static inline unsigned tcall_type_at_(const char *p)
+TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
 {
     return *p == '"'   ? TCALL_STRING
            : *p < 'A'  ? TCALL_NUMBER
@@ -348,7 +348,7 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 }
 
 /* First or following byte of a multi-byte character. */
-static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
     if (u->left) {
         if (c < u->low || c > u->high)
@@ -368,7 +368,7 @@ static bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 
 /* How many bytes from p on are plain ASCII string content: a word at a time,
  * no byte of which is a quote, a backslash, below 0x20 or above 0x7F. */
-static inline const char *tcall_plain_(const char *p, const char *end)
+TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
     while (!TCALL_LEAN_ && (size_t)(end - p) >= sizeof(size_t)) {
@@ -730,7 +730,7 @@ int tcall_scan_end(tcall_scan *s)
 }
 
 /* TCALL_OK when the text is one JSON value. */
-static int tcall_scan_text_(tcall_scan *s, tcall_str text)
+TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 {
     tcall_scan_init(s, NULL, NULL, NULL);
     tcall_scan_feed(s, text.ptr, text.len);
@@ -738,7 +738,7 @@ static int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ static int tcall_scan_whole_(tcall_str text)
+TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
@@ -755,7 +755,7 @@ static uint32_t tcall_unit_(const char *p)
 }
 
 /* Decodes the escapes of a string that the scanner accepted; new length. */
-static size_t tcall_decode_(char *out, const char *p, const char *end)
+TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
 {
     char *to = out;
     while (p < end) {

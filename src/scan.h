@@ -125,17 +125,16 @@ typedef struct tcall_scan {
 } tcall_scan;
 
 /* Start over. outline and on may be NULL: then it only recognises. */
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user);
+TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+                               tcall_scan_fn on, void *user);
 /* Also make a token of each value and key; the text must be fed in one piece.
  * s->tokens counts those too that do not fit. */
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap);
+TCALL_API void tcall_scan_tokens(tcall_scan *s, const char *text,
+                                 tcall_tok *tok, size_t cap);
 /* Feed bytes. TCALL_OK, or the error, which stays. Bytes behind the one value
  * that are not white space are TCALL_E_TRAILING. */
-int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
+TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
 /* No more bytes: TCALL_OK only when exactly one whole value was seen. */
-int tcall_scan_end(tcall_scan *s);
+TCALL_API int tcall_scan_end(tcall_scan *s);
 /* True when the value is complete (a number at the root needs the end). */
-bool tcall_scan_done(const tcall_scan *s);
-
+TCALL_API bool tcall_scan_done(const tcall_scan *s);

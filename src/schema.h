@@ -72,11 +72,11 @@ typedef struct tcall_schema {
  * the schema. Bytes of mem used (a multiple of 8; mem is aligned up to 4 at
  * its cost), TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft);
+TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                                   size_t size, tcall_draft draft);
 /* The refusal in one line of plain text, with its offset in the schema's text
  * and what stands there: unknown type at 27: "dict" */
-int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
+TCALL_API int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
 
 /* One thing that is wrong with a value. */
 typedef struct tcall_fault {
@@ -104,16 +104,16 @@ typedef struct tcall_check {
  * True, False, or the JSON text of an array or object; and null for an
  * optional property means that it is absent. Of several alternatives exactly
  * one must accept it. Such values are only marked; see above what to do. */
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
-                       tcall_check *check);
+TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
+                                 tcall_check *check);
 
 /* {"path":"/unit","keyword":"enum","message":"not satisfied",
  *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
  * read: long values are cut, a missing or surplus property is named. */
-int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                      const tcall_fault *fault);
+TCALL_API int tcall_write_fault(tcall_writer *w, const tcall_schema *s,
+                                tcall_json value, const tcall_fault *fault);
 /* All that were stored, as an array. */
-int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                       const tcall_check *check);
+TCALL_API int tcall_write_faults(tcall_writer *w, const tcall_schema *s,
+                                 tcall_json value, const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
-int tcall_write_coercions(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);

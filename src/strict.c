@@ -7,7 +7,7 @@
  */
 
 /* True when the string at p, quotes included, is this word. */
-static bool tcall_view_is_(const char *p, const char *word)
+TCALL_SHARED_ bool tcall_view_is_(const char *p, const char *word)
 {
     if (*p++ != '"')
         return false;
@@ -17,7 +17,7 @@ static bool tcall_view_is_(const char *p, const char *word)
 }
 
 /* The value of a member of the object at p, NULL when it is absent. */
-static const char *tcall_view_get_(const char *p, const char *key)
+TCALL_SHARED_ const char *tcall_view_get_(const char *p, const char *key)
 {
     if (*p != '{')
         return NULL;
@@ -32,7 +32,7 @@ static const char *tcall_view_get_(const char *p, const char *key)
 }
 
 /* What is sent of a tool's schema. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
+TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
         tool->provider_schema ? tool->provider_schema : tool->parameters;

@@ -22,4 +22,5 @@ enum {
  * and nothing written, where that cannot say what the schema says, or its
  * limits are reached. The schema itself is untouched: what had to be left out
  * is still checked when a call comes. */
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
+TCALL_API bool tcall_view(tcall_writer *w, const tcall_tool *tool,
+                          tcall_strict *left);

@@ -8,7 +8,7 @@
  * anything, but nothing behind its NUL.
  */
 
-static const char *tcall_text_space_(const char *p)
+TCALL_SHARED_ const char *tcall_text_space_(const char *p)
 {
     while (tcall_is_space_(*p))
         p++;
@@ -16,19 +16,19 @@ static const char *tcall_text_space_(const char *p)
 }
 
 /* To the next member or element, or to the bracket that closes. */
-static const char *tcall_text_next_(const char *p)
+TCALL_SHARED_ const char *tcall_text_next_(const char *p)
 {
     p = tcall_text_space_(p);
     return *p == ',' ? tcall_text_space_(p + 1) : p;
 }
 
-static bool tcall_text_closes_(const char *p)
+TCALL_SHARED_ bool tcall_text_closes_(const char *p)
 {
     return (*p | 0x20) == '}' || !*p;
 }
 
 /* Behind the value that starts at p. */
-static const char *tcall_text_skip_(const char *p)
+TCALL_SHARED_ const char *tcall_text_skip_(const char *p)
 {
     int depth = 0;
     do {
@@ -50,26 +50,26 @@ static const char *tcall_text_skip_(const char *p)
 }
 
 /* From a member's key to its value. */
-static const char *tcall_text_value_(const char *key)
+TCALL_SHARED_ const char *tcall_text_value_(const char *key)
 {
     key = tcall_text_space_(tcall_text_skip_(key));
     return tcall_text_space_(key + (*key == ':'));
 }
 
-static tcall_str tcall_text_verbatim_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *p)
 {
     return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
 }
 
 /* The string at p without its quotes, escapes as they stand. */
-static tcall_str tcall_text_inner_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
 {
     tcall_str s = tcall_text_verbatim_(p);
     return tcall_slice_(p + 1, s.len - 2);
 }
 
 /* Is the string that starts at the quote p equal to s? */
-static bool tcall_text_same_(const char *p, tcall_str s)
+TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
     const char *q = s.ptr, *end = q + s.len;
     for (p++; *p != '"';) {
@@ -92,7 +92,7 @@ static bool tcall_text_same_(const char *p, tcall_str s)
 
 /* The member of what stands at p: its key; of an array the element whose index
  * the name is; NULL: none. */
-static const char *tcall_text_member_(const char *p, tcall_str name)
+TCALL_SHARED_ const char *tcall_text_member_(const char *p, tcall_str name)
 {
     bool object = *p == '{';
     uint32_t index = 0;
@@ -112,14 +112,14 @@ static const char *tcall_text_member_(const char *p, tcall_str name)
 }
 
 /* The value of a member, NULL: there is none, or p is no object. */
-static const char *tcall_text_get_(const char *p, const char *name)
+TCALL_SHARED_ const char *tcall_text_get_(const char *p, const char *name)
 {
     p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
     return p ? tcall_text_value_(p) : NULL;
 }
 
 /* The first element, NULL: there is none, or p is no array. */
-static const char *tcall_text_first_(const char *p)
+TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;

@@ -10,4 +10,4 @@
  * this makes calls of them where the provider gave none, and ends the text
  * where they begin; unterminated ones have item.error set and must not run.
  * TCALL_OK, or an error as tcall_reader_end. */
-int tcall_text_calls(tcall_reader *r);
+TCALL_API int tcall_text_calls(tcall_reader *r);

@@ -64,7 +64,8 @@ static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
 }
 
 /* Compile into the free part of the block; the program is not held yet. */
-static int tcall_tool_compile_(tcall *tc, tcall_schema *out, const char *text)
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
 {
     tcall_block *b = &tc->block;
     int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
@@ -252,12 +253,13 @@ const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
     return NULL;
 }
 
-static uint32_t tcall_now_(const tcall *tc)
+TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-static void tcall_tell_(tcall *tc, tcall_event *event, tcall_event_kind kind)
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
 {
     tcall_listener *l, *next;
     event->kind = kind;

@@ -85,7 +85,7 @@ typedef enum tcall_stage {
 } tcall_stage;
 
 /* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
-const char *tcall_stage_name(int stage);
+TCALL_API const char *tcall_stage_name(int stage);
 
 /* A function that is called at a stage: a row of a const table. Higher
  * priority comes earlier, at did_... stages later; equal ones in the order of
@@ -273,14 +273,14 @@ typedef struct tcall {
  * definition is wrong (all faults of all tools are in desc->report, each as
  * "name: what is wrong and what to do"); TCALL_E_MEMORY (tc->block.need). On
  * any error no tool can be called. */
-int tcall_init(tcall *tc, const tcall_desc *desc);
+TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Most bytes of the block that were ever in use. */
-size_t tcall_peak(const tcall *tc);
-const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
+TCALL_API size_t tcall_peak(const tcall *tc);
+TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
 /* What the tool needs, everything when it declares nothing. */
-unsigned tcall_needs(const tcall_tool *tool);
+TCALL_API unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
-bool tcall_enabled(const tcall_tool *tool, unsigned allow);
+TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 /* Tools that come and go at run time. tcall_extend, right after tcall_init,
  * gives room for row_count tools, those of desc.tools included, which are
  * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
@@ -302,13 +302,14 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * would have; its row is used again only when no call is, and its texts have
  * to stay until then. Both may be called by tools. An index for picking has to
  * be built anew after either. */
-int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
-int tcall_add(tcall *tc, const tcall_tool *tool);
-int tcall_remove(tcall *tc, tcall_str name);
+TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
+TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
+TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 /* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
  * somebody with these permissions may see. */
-const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow);
+TCALL_API const tcall_tool *tcall_each(const tcall *tc, size_t *i,
+                                       unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
-void tcall_subscribe(tcall *tc, tcall_listener *listener);
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);

@@ -69,7 +69,7 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 }
 
 /* Bytes of the UTF-8 character at p, 0 when it is none. */
-static size_t tcall_utf8_len_(const char *p, const char *end)
+TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
 {
     tcall_utf_ u = {0, 0, 0};
     size_t n = 0;
@@ -135,13 +135,13 @@ int tcall_write_text(tcall_writer *w, const char *text)
     return tcall_write_bytes(w, text, strlen(text));
 }
 
-static int tcall_write_char_(tcall_writer *w, char c)
+TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
 {
     return tcall_write_bytes(w, &c, 1);
 }
 
 /* A value begins: a comma stands before it unless it is the first. */
-static void tcall_write_comma_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
         w->last != ':')
@@ -162,7 +162,7 @@ int tcall_write_close(tcall_writer *w, char bracket)
 }
 
 /* Inside quoted output the string's own escapes are escaped once more. */
-static void tcall_write_content_(tcall_writer *w, tcall_str text)
+TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
 {
     tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
 }
@@ -193,7 +193,7 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
 }
 
 /* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
-static const char *tcall_write_plain_(tcall_writer *w, const char *form)
+TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
 {
     for (; *form && *form != '%'; form++)
         tcall_write_char_(w, *form == '\'' ? '"' : *form);
@@ -201,8 +201,8 @@ static const char *tcall_write_plain_(tcall_writer *w, const char *form)
 }
 
 /* Such a form; each % is the content of a string, first a and then b. */
-static void tcall_write_texts_(tcall_writer *w, const char *form, const char *a,
-                               const char *b)
+TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
+                                      const char *a, const char *b)
 {
     tcall_write_comma_(w);
     while (*(form = tcall_write_plain_(w, form))) {
@@ -270,8 +270,8 @@ enum {
 };
 
 /* A scalar or a key as JSON text. */
-static void tcall_write_scalar_(tcall_writer *w, const char *text,
-                                const tcall_tok *t)
+TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
+                                       const tcall_tok *t)
 {
     tcall_str s = tcall_tok_str_(text, t);
     if (t->mark == TCALL_MARK_LITERAL_)

@@ -29,29 +29,29 @@ typedef struct tcall_writer {
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
  * says what was needed. buf NULL and cap 0 only count. With a sink buf only
  * collects small pieces. */
-void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
-void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
+TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
 /* Send what is collected; the first error of all, or TCALL_OK. */
-int tcall_writer_flush(tcall_writer *w);
+TCALL_API int tcall_writer_flush(tcall_writer *w);
 
 /* As it is, no quotes, no commas. */
-int tcall_write_text(tcall_writer *w, const char *text);
-int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
+TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
+TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
 /* JSON. Each returns the first error so far, or TCALL_OK. */
-int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
-int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
-int tcall_write_key(tcall_writer *w, const char *key);
-int tcall_write_string(tcall_writer *w, const char *text);
-int tcall_write_str(tcall_writer *w, tcall_str text);
-int tcall_write_int(tcall_writer *w, long value);
+TCALL_API int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
+TCALL_API int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
+TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
+TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
+TCALL_API int tcall_write_int(tcall_writer *w, long value);
 /* value / 10^decimals: (2150, 2) is 21.50 */
-int tcall_write_fixed(tcall_writer *w, long value, int decimals);
-int tcall_write_bool(tcall_writer *w, bool value);
-int tcall_write_null(tcall_writer *w);
+TCALL_API int tcall_write_fixed(tcall_writer *w, long value, int decimals);
+TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
+TCALL_API int tcall_write_null(tcall_writer *w);
 /* A parsed value again as JSON text, compact, in its own order. */
-int tcall_write_json(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
 /* JSON text as it stands, as a value. */
-int tcall_write_verbatim(tcall_writer *w, tcall_str json);
+TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
 /* All that is written in between becomes the content of one JSON string. */
-int tcall_write_quote(tcall_writer *w);
-int tcall_write_unquote(tcall_writer *w);
+TCALL_API int tcall_write_quote(tcall_writer *w);
+TCALL_API int tcall_write_unquote(tcall_writer *w);

@@ -23,8 +23,7 @@ static void set_tools(void)
     tools[0].parameters = TCALL_JSON({
         "type" : "object",
         "required" : [ "a", "b" ],
-        "properties" :
-            {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
+        "properties" : {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
     });
     tools[0].run = add;
     tools[0].permissions = TCALL_READ;

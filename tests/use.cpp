@@ -28,8 +28,7 @@ int main()
     tool.parameters = TCALL_JSON({
         "type" : "object",
         "required" : [ "a", "b" ],
-        "properties" :
-            {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
+        "properties" : {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
     });
     tool.run = add;
     tool.permissions = TCALL_READ;
