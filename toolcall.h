@@ -73,11 +73,15 @@ extern "C" {
 #define TOOLCALL_VERSION "0.1.0"
 
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
- * one file that includes it, makes everything private to that file. */
+ * one file that includes it, makes everything private to that file. Public
+ * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of
+ * a static object, declared only #ifndef TOOLCALL_STATIC. */
 #ifdef TOOLCALL_STATIC
-#define TCALL_API static TCALL_UNUSED_
+#define TCALL_API   static TCALL_UNUSED_
+#define TCALL_DATA_ static TCALL_UNUSED_
 #else
 #define TCALL_API extern
+#define TCALL_DATA_
 #endif
 /* A private function for later chapters, all of which may be left out. */
 #define TCALL_SHARED_ static TCALL_UNUSED_
@@ -1374,7 +1378,9 @@ TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
 
 /* English words of devices, offices and the web that mean much the same.
  * TOOLCALL_NO_SYNONYMS leaves them out. */
+#ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
+#endif
 
 /* Picks tools for an input, best first, at most max and opts->max of them and
  * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool
@@ -2038,11 +2044,13 @@ struct tcall_provider {
     uint16_t traits;
 };
 
+#ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_openai;    /* Chat Completions */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
 extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
+#endif
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
  * X(name, url, path, key header, before the key, id, more, join, traits). Each
@@ -2079,10 +2087,12 @@ extern const tcall_provider tcall_gemini;    /* generateContent */
           TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                \
           TCALL_TRAIT_MAX_TOKENS)
 
+#ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+#endif
 
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
@@ -7694,7 +7704,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
-const char *const tcall_synonyms[] = {
+TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
 #endif
@@ -12112,25 +12122,25 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
-#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, more, join, traits)          \
-    static const char tcall_##name##_name_[] = #name;                    \
-    static const char tcall_##name##_url_[] = url;                       \
-    static const char tcall_##name##_path_[] = path;                     \
-    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
-                                         tcall_##name##_url_,            \
-                                         tcall_##name##_path_,           \
-                                         stream,                         \
-                                         header,                         \
-                                         prefix,                         \
-                                         {version, value},               \
-                                         &tcall_##format##_paths_,       \
-                                         tcall_##format##_words_,        \
-                                         tcall_##format##_write_,        \
-                                         id,                             \
-                                         more,                           \
-                                         join,                           \
-                                         traits};
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix,       \
+                        version, value, id, more, join, traits)                \
+    static const char tcall_##name##_name_[] = #name;                          \
+    static const char tcall_##name##_url_[] = url;                             \
+    static const char tcall_##name##_path_[] = path;                           \
+    TCALL_DATA_ const tcall_provider tcall_##name = {tcall_##name##_name_,     \
+                                                     tcall_##name##_url_,      \
+                                                     tcall_##name##_path_,     \
+                                                     stream,                   \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {version, value},         \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_words_,  \
+                                                     tcall_##format##_write_,  \
+                                                     id,                       \
+                                                     more,                     \
+                                                     join,                     \
+                                                     traits};
 
 /* ==========================================================================
  * >>reader
@@ -12517,8 +12527,9 @@ static int tcall_reader_piece_(const tcall_reader *r)
 {
     return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
            : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
-           : r->event == TCALL_WORD_ALL_   ? TCALL_ITEM_CALL | TCALL_ITEM_ALL_
-                                           : TCALL_ITEM_NONE_;
+           : r->event == TCALL_WORD_ALL_
+               ? (int)TCALL_ITEM_CALL | TCALL_ITEM_ALL_
+               : TCALL_ITEM_NONE_;
 }
 
 /* Shows a piece of a call. */
@@ -12709,7 +12720,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
                                     0,
                                     0, /* ID to ALL */
                                     TCALL_ITEM_OPAQUE,
-                                    TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
+                                    (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
                                     TCALL_ITEM_TEXT,
                                     TCALL_ITEM_PIECE_};
     const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
@@ -13182,7 +13193,7 @@ TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
     r->keeping = false;
     if (r->type == TCALL_WORD_OPAQUE_) {
         tcall_head_ *h = tcall_reader_head_(r, r->raw);
-        h->kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
+        h->kind = (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
         h->index = r->index;
         if (r->raw_lost)
             tcall_opaque_bare_(r, r->raw, r->raw_lost);

@@ -15,11 +15,15 @@
 #define TOOLCALL_VERSION "0.1.0"
 
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
- * one file that includes it, makes everything private to that file. */
+ * one file that includes it, makes everything private to that file. Public
+ * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of
+ * a static object, declared only #ifndef TOOLCALL_STATIC. */
 #ifdef TOOLCALL_STATIC
-#define TCALL_API static TCALL_UNUSED_
+#define TCALL_API   static TCALL_UNUSED_
+#define TCALL_DATA_ static TCALL_UNUSED_
 #else
 #define TCALL_API extern
+#define TCALL_DATA_
 #endif
 /* A private function for later chapters, all of which may be left out. */
 #define TCALL_SHARED_ static TCALL_UNUSED_
