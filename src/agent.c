@@ -83,13 +83,17 @@ static bool tcall_agent_room_(tcall_agent *a, size_t more)
 /* The tools of this turn. Where there is no memory for picking all are sent. */
 static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
 {
-    static const tcall_pick_opts standard = {
-        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, NULL, 0, NULL, NULL};
+    tcall_pick_opts standard;
     tcall_picked picks[TCALL_AGENT_PICKS];
     const tcall_agent_desc *d = &a->desc;
     int n, i;
     if (!d->pick || d->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return;
+    memset(&standard, 0, sizeof standard);
+    standard.max = 8;
+    standard.relative = 50;
+    standard.allow_unsafe = true;
+    standard.stable = true;
     n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
                 TCALL_AGENT_PICKS);
     for (i = 0; i < n && picks[i].pinned; i++)
