@@ -117,7 +117,7 @@ static void reads(const tcall_provider *provider, const char *body,
 {
     static const size_t splits[] = {0, 1, 2, 3, 7, 64};
     size_t len = strlen(body), i;
-    for (i = 0; i < TCALL_COUNT(splits); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++)
         CHECK(same(read_body(provider, body, len, splits[i], 4096), want));
     for (i = 0; i < len; i += 1 + CHECK_EVERY / 4)
         CHECK(within(read_body(provider, body, i, 0, 4096), want));
@@ -594,7 +594,7 @@ static void test_gemini(void)
           "!provider");
     CHECK(last.wait_ms == 34500);
     CHECK(tcall_answer_error(&last, 0) == TCALL_E_RATE);
-    for (i = 0; i < TCALL_COUNT(waits); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(waits); i++) {
         char body[96];
         sprintf(body,
                 "{\"error\":{\"code\":429,\"details\":[{\"retryDelay\":"
@@ -641,7 +641,7 @@ static void test_framing(void)
         "~{'choices':[{'delta':{},'finish_reason':'tool_calls'}]}";
     char one[256], body[2048];
     size_t i, n;
-    for (i = 0; i < TCALL_COUNT(between); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(between); i++) {
         quoted(one, between[i], "");
         n = quoted(body, stream, one);
         reads(&tcall_openai, body, "a:f({}) ");
@@ -805,7 +805,7 @@ static void test_variants(void)
 {
     char body[2048], want[256];
     size_t i;
-    for (i = 0; i < TCALL_COUNT(variants); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(variants); i++) {
         quoted(body, variants[i].body, "\n\ndata: ");
         quoted(want, variants[i].want, "");
         reads(variants[i].from, body, want);
@@ -861,7 +861,7 @@ static void test_faults(void)
 {
     char body[256], message[64];
     size_t i, n;
-    for (i = 0; i < TCALL_COUNT(faults); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(faults); i++) {
         n = quoted(body, faults[i].body, "");
         quoted(message, faults[i].message, "");
         read_body(&tcall_openai, body, n, i % 4, 4096);
@@ -1005,7 +1005,7 @@ static void test_huge(void)
     char piece[512];
     size_t i, n, at;
     int k;
-    for (i = 0; i < TCALL_COUNT(huge); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(huge); i++) {
         tcall_block block;
         tcall_reader *r;
         tcall_item item;
@@ -1239,7 +1239,7 @@ static void test_servers(void)
     known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-    CHECK(TCALL_COUNT(servers) == known + 1);
+    CHECK(TCALL_ARRAY_LEN(servers) == known + 1);
     memset(tools, 0, sizeof tools);
     memset(&ask, 0, sizeof ask);
     tools[0].name = "f";
@@ -1258,7 +1258,7 @@ static void test_servers(void)
     ask.choice_name = "f";
     ask.max_tokens = 5;
     ask.stream = true;
-    for (i = 0; i < TCALL_COUNT(servers); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(servers); i++) {
         const tcall_provider *p = tcall_provider_named(servers[i].name);
         CHECK(p && strcmp(p->name, servers[i].name) == 0);
         if (!p)
@@ -1298,9 +1298,9 @@ static void test_ids(void)
     const char *p;
     char id[24], to[9];
     size_t i, k;
-    for (i = 0; i < TCALL_COUNT(seen); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(seen); i++) {
         tcall_str s;
-        if (i < TCALL_COUNT(ids))
+        if (i < TCALL_ARRAY_LEN(ids))
             snprintf(id, sizeof id, "%s", ids[i]);
         else
             snprintf(id, sizeof id, "call_%d", (int)i);
@@ -1383,7 +1383,7 @@ static void returns(const tcall_provider *p, const char *body,
     const tcall_provider *other =
         p == &tcall_anthropic ? &tcall_responses : &tcall_anthropic;
     size_t i;
-    for (i = 0; i < TCALL_COUNT(splits); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++)
         CHECK(has(returned(p, p, body, splits[i], 2048), opaque));
     CHECK(!strstr(returned(p, other, body, 0, 2048), "OPAQUE"));
     CHECK(!strstr(returned(p, &tcall_openai, body, 0, 2048), "OPAQUE"));
@@ -1576,7 +1576,7 @@ static void test_switches(void)
     tools[1].name = "g";
     tools[0].permissions = tools[1].permissions = TCALL_READ;
     tools[0].strict = true;
-    for (from = 0; from < TCALL_COUNT(answers); from++) {
+    for (from = 0; from < TCALL_ARRAY_LEN(answers); from++) {
         char body[512];
         tcall_block block;
         tcall_reader r;
@@ -1613,10 +1613,10 @@ static void test_switches(void)
         ask.tool_count = 2;
         ask.allow = TCALL_READ;
         ask.choice_name = "g";
-        for (to = 0; to < TCALL_COUNT(plain) + TCALL_COUNT(more) - 1; to++) {
-            const tcall_provider *p = to < TCALL_COUNT(plain)
+        for (to = 0; to < TCALL_ARRAY_LEN(plain) + TCALL_ARRAY_LEN(more) - 1; to++) {
+            const tcall_provider *p = to < TCALL_ARRAY_LEN(plain)
                                           ? plain[to]
-                                          : more[to - TCALL_COUNT(plain)];
+                                          : more[to - TCALL_ARRAY_LEN(plain)];
             /* Thinned out, each of them still comes with some provider. */
             for (options = (from + to) % THIN; options < 64; options += THIN) {
                 const char *out;
@@ -1717,7 +1717,7 @@ static void texts(const char *text, const char *want)
 {
     static const size_t splits[] = {0, 1, 2, 3, 7, 64};
     size_t i, n;
-    for (i = 0; i < TCALL_COUNT(splits); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++)
         CHECK(same(texted(text, "stop", splits[i], 2048), want));
     for (i = 0; i < 1024; i += 8) { /* never another call for want of room */
         const char *got = texted(text, "stop", i & 8 ? 1 : 0, i);
