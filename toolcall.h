@@ -26,7 +26,7 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_COUNT(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -73,11 +73,15 @@ extern "C" {
 #define TOOLCALL_VERSION "0.1.0"
 
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
- * one file that includes it, makes everything private to that file. */
+ * one file that includes it, makes everything private to that file. Public
+ * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of
+ * a static object, declared only #ifndef TOOLCALL_STATIC. */
 #ifdef TOOLCALL_STATIC
-#define TCALL_API static TCALL_UNUSED_
+#define TCALL_API   static TCALL_UNUSED_
+#define TCALL_DATA_ static TCALL_UNUSED_
 #else
 #define TCALL_API extern
+#define TCALL_DATA_
 #endif
 /* A private function for later chapters, all of which may be left out. */
 #define TCALL_SHARED_ static TCALL_UNUSED_
@@ -107,77 +111,86 @@ extern "C" {
 #define TOOLCALL_MAX_DEPTH 64
 #endif
 
-/* X(name, text): text is for the model or the developer. Its last word is the
- * code, which is for machines and stable. */
-#define TCALL_ERRORS(X)                                       \
-    X(AGAIN, "again")                                         \
-    X(MEMORY, "block out of memory")                          \
-    X(USAGE, "wrong usage")                                   \
-    X(TRUNCATED, "text truncated")                            \
-    X(BARE_WORD, "bare-word")                                 \
-    X(BAD_VALUE, "bad-value")                                 \
-    X(MISSING_COMMA, "missing-comma")                         \
-    X(MISSING_COLON, "missing-colon")                         \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
-    X(BAD_ESCAPE, "bad-escape")                               \
-    X(BAD_KEY, "a key must be a string: bad-key")             \
-    X(BRACKETS, "bracket-mismatch")                           \
-    X(TRAILING, "trailing-data")                              \
-    X(MULTIPLE, "multiple-values")                            \
-    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
-    X(NUL, "nul")                                             \
-    X(UTF8, "utf-8")                                          \
-    X(DUPLICATE, "duplicate-key")                             \
-    X(DEPTH, "depth")                                         \
-    X(RANGE, "range")                                         \
-    X(BUDGET, "too many steps: budget")                       \
-    X(SCHEMA, "unusable schema")                              \
-    X(INVALID, "does not fit the schema: invalid")            \
-    X(TOOL, "wrongly defined tool")                           \
-    X(UNKNOWN, "unknown-tool")                                \
-    X(DENIED, "denied")                                       \
-    X(APPROVAL, "waits for approval")                         \
-    X(FAILED, "the tool failed")                              \
-    X(CUT, "send it again, it was cut")                       \
-    X(PROVIDER, "error of the provider")                      \
-    X(REQUEST, "refused request")                             \
-    X(NOT_FOUND, "model or address not-found")                \
-    X(CONTEXT, "too long for the context")                    \
-    X(REFUSED, "content refused")                             \
-    X(OVERLOAD, "wait: provider overload")                    \
-    X(AUTH, "key refused: auth")                              \
-    X(RATE, "wait: over the request rate")                    \
-    X(RESOLVE, "host does not resolve")                       \
-    X(CONNECT, "host does not connect")                       \
-    X(TLS, "no secure connection: tls")                       \
-    X(CERTIFICATE, "untrusted certificate")                   \
-    X(WRONG_HOST, "wrong-host")                               \
-    X(EXPIRED, "expired")                                     \
-    X(NOT_YET, "not-yet-valid")                               \
-    X(CLOCK, "clock-not-set")                                 \
-    X(ENTROPY, "no-entropy")                                  \
-    X(TIMEOUT, "timeout")                                     \
-    X(CLOSED, "connection ended too early: closed")           \
-    X(PROTOCOL, "against the protocol")                       \
-    X(LIMIT, "reached a limit")                               \
-    X(CANCELLED, "cancelled")                                 \
-    X(ABORTED, "aborted")                                     \
-    X(SERVICE, "missing service")                             \
-    X(OUTPUT, "does not fit its schema: output")              \
-    X(TWICE, "ran before, must not run twice")                \
-    X(LOOP, "loop")                                           \
-    X(STALE, "has changed, read it again: stale")             \
-    X(UNREAD, "read it first: unread")
+/* X(name, code, sentence). The code is for machines and never changes; the
+ * sentence says to the model or the developer what is wrong and, where that is
+ * not obvious, what to do. */
+#define TCALL_ERRORS(X)                                                        \
+    X(AGAIN, "again", "not finished yet: call it again")                       \
+    X(MEMORY, "memory", "the block of memory is too small")                    \
+    X(USAGE, "usage", "this is not allowed here: see the function's contract") \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TOOL, "tool", "a tool is not defined correctly")                         \
+    X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
+    X(DENIED, "denied", "permission was denied")                               \
+    X(APPROVAL, "approval", "the call waits for approval")                     \
+    X(FAILED, "failed", "the tool failed")                                     \
+    X(CUT, "cut", "the call was cut off: send it again, shorter")              \
+    X(PROVIDER, "provider", "the provider reported an error")                  \
+    X(REQUEST, "request", "the provider rejected the request as invalid")      \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
+    X(CONTEXT, "context", "the conversation is too long for the model")        \
+    X(REFUSED, "refused", "the provider refused the content")                  \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
+    X(AUTH, "auth", "the provider did not accept the key")                     \
+    X(RATE, "rate", "too many requests: wait before the next one")             \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
+    X(CONNECT, "connect", "the host does not accept a connection")             \
+    X(TLS, "tls", "no secure connection to the host is possible")              \
+    X(CERTIFICATE, "certificate",                                              \
+      "the certificate of the host is not trusted")                            \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
+    X(EXPIRED, "expired", "the certificate has expired")                       \
+    X(NOT_YET, "not-yet-valid",                                                \
+      "the certificate is not valid yet: check the clock")                     \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
+    X(TIMEOUT, "timeout", "it took longer than allowed")                       \
+    X(CLOSED, "closed", "the connection ended before the answer did")          \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
+    X(LIMIT, "limit", "a limit was reached")                                   \
+    X(CANCELLED, "cancelled", "it was cancelled")                              \
+    X(ABORTED, "aborted", "a hook stopped the call")                           \
+    X(SERVICE, "service", "a service that the tool needs is missing")          \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
+    X(TWICE, "twice", "the call has run already and must not run twice")       \
+    X(LOOP, "loop", "the same call is being repeated: try something else")     \
+    X(STALE, "stale", "the content has changed: read it again first")          \
+    X(UNREAD, "unread", "the content has not been read: read it first")
 
 enum {
-#define TCALL_X_(name, text) TCALL_I_##name,
+#define TCALL_X_(name, code, sentence) TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_I_COUNT
 };
 
 enum {
-#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
+#define TCALL_X_(name, code, sentence) TCALL_E_##name = -1 - TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_OK = 0
@@ -193,10 +206,15 @@ typedef struct tcall_str {
 TCALL_API tcall_str tcall_str_of(const char *text);
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* The code ("truncated") and the text of an error ("text truncated"); anything
- * >= 0 is "ok". */
+/* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
+/* Returns its sentence: "the JSON text ends too early: send all of it". Where
+ * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
+ * code. */
 TCALL_API const char *tcall_error_text(int error);
+/* Returns whose matter an error is: "validation", "permission", "user",
+ * "system", "security", "cancelled" or "timeout". */
+TCALL_API const char *tcall_error_type(int error);
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -1003,8 +1021,8 @@ typedef enum tcall_no_schema {
 
 typedef enum tcall_safety {
     TCALL_SAFETY_DERIVED, /* safe when it only reads */
-    TCALL_SAFE,
-    TCALL_UNSAFE
+    TCALL_SAFETY_SAFE,
+    TCALL_SAFETY_UNSAFE
 } tcall_safety;
 
 /* The stages of a call, in this order. What the library does itself at a
@@ -1080,7 +1098,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_get. */
+/* Something that hooks and tools ask for by name: tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -1090,7 +1108,7 @@ typedef struct tcall_service {
 /* On whose behalf a call is made. */
 typedef struct tcall_session {
     tcall_str id, request, agent, user;
-    tcall_service *services; /* private: bound with TCALL_SESSION */
+    tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
 /* The work. args has been checked against the schema. Write the answer for
@@ -1109,12 +1127,10 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
-    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
-    void *user;                         /* for run: tcall_user */
-    const tcall_hook *hooks;            /* of this tool only */
+    void *user;                /* for run: cx->user */
+    const tcall_hook *hooks;   /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
@@ -1126,7 +1142,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool repeats;         /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in one turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -1136,7 +1152,7 @@ typedef struct tcall_tool {
 } tcall_tool;
 
 /* Number of rows of a table. */
-#define TCALL_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
@@ -1152,9 +1168,9 @@ typedef struct tcall_validator {
 } tcall_validator;
 
 typedef enum tcall_verdict {
-    TCALL_DENY,
-    TCALL_ALLOW,
-    TCALL_LATER /* the call waits: TCALL_E_APPROVAL */
+    TCALL_VERDICT_DENY,
+    TCALL_VERDICT_ALLOW,
+    TCALL_VERDICT_LATER /* the call waits: TCALL_E_APPROVAL */
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
@@ -1203,10 +1219,10 @@ typedef struct tcall_desc {
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count;
-    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
-    bool lazy;     /* compile a schema only while a call is checked */
-    bool strict_arguments; /* refuse arguments that are not strict JSON */
-    bool no_coercion;      /* refuse "5" for an integer and the like */
+    uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    bool lazy_schemas; /* compile a schema only while a call is checked */
+    bool strict_json;  /* refuse arguments that are not strict JSON */
+    bool strict_types; /* refuse "5" for an integer and the like */
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -1215,9 +1231,7 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
-    int (*run_hooks)(tcall_ctx *cx);
-    const tcall_hook *hooks; /* of every call */
+    const tcall_hook *hooks;        /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -1246,8 +1260,6 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Most bytes of the block that were ever in use. */
 TCALL_API size_t tcall_peak(const tcall *tc);
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* What the tool needs, everything when it declares nothing. */
-TCALL_API unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 /* Tools that come and go at run time. tcall_extend, right after tcall_init,
@@ -1259,10 +1271,8 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * of tcall_init; its schema is compiled when a call comes. So a function can
  * make a definition, and the tools of one registry can be added to another:
  *
- *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
- *         row = *t;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
+ *     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;)
+ * { row = *t; row.provided_by = "other"; tcall_add(&tc, &row);
  *     }
  *
  * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
@@ -1274,10 +1284,10 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
- * somebody with these permissions may see. */
-TCALL_API const tcall_tool *tcall_each(const tcall *tc, size_t *i,
-                                       unsigned allow);
+/* for (i = 0; (t = tcall_next_tool(tc, &i, allow)) != NULL;) visits the tools
+ * that somebody with these permissions may see. */
+TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
+                                            unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
@@ -1374,7 +1384,9 @@ TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
 
 /* English words of devices, offices and the web that mean much the same.
  * TOOLCALL_NO_SYNONYMS leaves them out. */
+#ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
+#endif
 
 /* Picks tools for an input, best first, at most max and opts->max of them and
  * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool
@@ -1476,6 +1488,8 @@ struct tcall_ctx {
     uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
+    const void *bound;           /* the struct that tool->fields describe */
+    void *user;                  /* of the tool */
     tcall_session *session;      /* may be NULL */
     const tcall_hook *hook;      /* at work; NULL: the tool */
     int error;                   /* TCALL_OK, or why the call failed */
@@ -1521,7 +1535,6 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
-    void *bound;     /* the struct of tool->fields */
     tcall_schema schema;
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str why;      /* words of a foreign validator or of binding */
@@ -1540,18 +1553,94 @@ TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 /* One JSON line about where the arguments came from and what was done to
  * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                                     tcall_writer *w);
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 /* What is wrong, as the members of a JSON object that is open. */
-TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
- * >>invoke: from a checked call to a result
+ * >>context: what tools and hooks may do to their call
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read. All it keeps is in the call
- * and, until tcall_release, in the block.
+ * A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release.
+ */
+
+/* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
+TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
+/* Reports what is being done: TCALL_EVENT_PROGRESS. */
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
+/* Copies a short title for people (reported as progress, too) and metadata,
+ * JSON text for programs, to cx->result. An empty one leaves what was set
+ * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
+ * and cx->result.attached themselves. */
+TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
+                               tcall_str metadata);
+
+/* Returns the object of a service, looked up by name in the call, then in its
+ * session, then in the registry; NULL when there is none. */
+TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
+/* The same, but the call fails with TCALL_E_SERVICE when there is none. */
+TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
+/* Adds a service, which stays the caller's and must live as long as its scope.
+ * Returns TCALL_E_USAGE for the session of a call that has none. */
+TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
+                                 tcall_scope scope);
+/* Removes a service from a session. */
+TCALL_API void tcall_unbind_service(tcall_session *session,
+                                    const tcall_service *service);
+/* Returns memory of the call, shared by all who give the same name: zeroed at
+ * first, in the block, until tcall_release. NULL where the block is full. */
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* Makes the call end within ms milliseconds from now, unless it has to end
+ * earlier. Needs desc.now_ms. */
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* Returns the milliseconds that are left, INT32_MAX without a deadline. */
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
+
+/* Fails the call: `return tcall_abort(...)`. reason, in words, and code, a name
+ * for it (NULL: "aborted"), must outlive the call; status is one of HTTP, such
+ * as 403, or 0. */
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
+/* Fails the call, which may be made again in ms milliseconds. */
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+
+/* -- For authors of hooks -- */
+
+/* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
+ * to the run of the tool are skipped, those after it are not. After a failure
+ * this turns it into a success. */
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* Replaces the arguments by other JSON text before the tool runs: it is checked
+ * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * error of the check. */
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Replaces the output. What does not fit is cut. */
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* Returns the output written so far; valid until it changes. */
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
+
+/* Returns "validation", "permission", "user", "system", "security",
+ * "cancelled" or "timeout": the kind of an error. */
+TCALL_API const char *tcall_error_type(int error);
+
+/* ==========================================================================
+ * >>result: what the model reads of a call
+ *
+ * A success is what the tool wrote. A failure is {"success":false,"error":...}:
+ * what was wrong, where, and what to send instead.
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+
+/* ==========================================================================
+ * >>stages: hooks around the run of a tool
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -1559,38 +1648,51 @@ TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 #define TOOLCALL_MAX_AROUND 8
 #endif
 
-/* Takes a call through all stages and writes what the model shall read to out,
- * a writer to a buffer (not in the free part of the block): the tool's output,
- * or {"success":false,"error":...}. Returns TCALL_OK, or why it did not run or
- * failed; out is complete in both cases, but for TCALL_E_AGAIN (the tool or a
- * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
- * desc.approve will be asked again, or set call->approved): out is then
- * untouched, invoke once more. */
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+
+/* ==========================================================================
+ * >>invoke: from a checked call to a result
+ *
+ * One walk through TCALL_STAGES, with the hooks of the registry and of the
+ * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
+ * always yields a result that the model can read.
+ */
+
+/* Takes a call through all stages and writes what the model reads to out, a
+ * writer to a buffer outside of the block: the tool's output, or
+ * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
+ * or failed; out is complete in both cases. Two errors leave out untouched and
+ * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
+ * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
+ * again, unless call->approved is set). */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: a tool by its name, without a model. For
- * tools that answer at once; one that wants to be called again is cancelled,
+/* Hydrates, invokes and releases: calls a tool by its name, without a model.
+ * For tools that answer at once; one that has not finished is cancelled,
  * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
- * room for the call. */
+ * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
+ * has no room for the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                             tcall_writer *out);
-/* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
- * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
- * what it holds: it sees cx->stop. */
+/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
+ * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
+ * release what it holds: it sees cx->stop. */
 TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-/* For tools: the struct that tool->fields describe, what tool->user points
- * to, a piece of output while the work goes on, and what is being done. */
-TCALL_API const void *tcall_bound(const tcall_ctx *cx);
-TCALL_API void *tcall_user(const tcall_ctx *cx);
-TCALL_API void tcall_chunk(tcall_ctx *cx, tcall_str text);
-TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
-
-/* For tools that learn only from the arguments that a call needs approval:
- * TCALL_OK when it has it; else return what this returns, TCALL_E_DENIED, or
- * TCALL_E_APPROVAL: the tool is run anew, with the same arguments, when there
- * is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are asked as well. */
+/* For tools that learn only from the arguments that a call needs approval.
+ * Returns TCALL_OK when it has it; otherwise the tool returns what this
+ * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
+ * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
+ * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
+<<<<<<< HEAD
+=======
 
 /* What hooks return to take over, see tcall_hook; tools may too. The call is
  * answered with text: what is left up to the run is passed over, the stages
@@ -1658,10 +1760,6 @@ TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
 /* What is left of it, at most INT32_MAX, which also means: no end. */
 TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
 
-/* "validation", "permission", "user", "system", "security", "cancelled" or
- * "timeout": the kind of an error. */
-TCALL_API const char *tcall_error_type(int error);
-
 /* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
  * complete then. These keep the last of them, in the caller's memory:
  *
@@ -1688,6 +1786,7 @@ TCALL_API void tcall_results_begin(tcall *tc, tcall_results *results);
 /* The latest one of the call with this id, NULL: none is kept. */
 TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
                                               tcall_str id);
+>>>>>>> main
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -1695,7 +1794,7 @@ TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
  * Each is a macro that gives the rows for a table of hooks; what it keeps is a
  * struct of the caller's. What is not named is not linked.
  *
- *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
@@ -1707,8 +1806,6 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
  * TCALL_E_MEMORY. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-/* Of the tool's definition and the call's arguments: what runs, exactly. */
-TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -1718,27 +1815,27 @@ TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 /* Rate limit, a bucket of tokens: calls that find it empty may come back
  * later. Needs desc.now_ms. */
 typedef struct tcall_rate {
-    uint16_t burst;   /* calls at once */
-    uint32_t each_ms; /* time until one more may come */
-    uint16_t used;    /* private */
+    uint16_t burst;       /* calls at once */
+    uint32_t interval_ms; /* time until one more may come */
+    uint16_t used;        /* private */
     uint32_t since;
 } tcall_rate;
-TCALL_API int tcall_rate_run(tcall_ctx *cx, void *rate);
+TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
-    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
 /* So many calls at a time: the others wait (TCALL_E_AGAIN). */
-typedef struct tcall_limit {
+typedef struct tcall_concurrency {
     uint16_t max;
     uint16_t now; /* private */
-} tcall_limit;
-TCALL_API int tcall_limit_acquire(tcall_ctx *cx, void *limit);
-TCALL_API int tcall_limit_release(tcall_ctx *cx, void *limit);
-#define TCALL_LIMIT(limit)                                                     \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
-                limit),                                                        \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
-                    tcall_limit_release, limit)
+} tcall_concurrency;
+TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
+#define TCALL_CONCURRENCY(limit)                             \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+                    tcall_limit_release_, limit)
 
 /* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
@@ -1748,11 +1845,11 @@ typedef struct tcall_cache {
     uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
-TCALL_API int tcall_cache_read(tcall_ctx *cx, void *cache);
-TCALL_API int tcall_cache_write(tcall_ctx *cx, void *cache);
-#define TCALL_CACHE(cache)                                                   \
-    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
-        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                    \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
 /* Further attempts after an error that may pass, each after twice the time of
@@ -1763,15 +1860,15 @@ typedef struct tcall_backoff {
     uint32_t first_ms;
     uint32_t max_ms; /* 0: no limit */
 } tcall_backoff;
-TCALL_API int tcall_retry_around(tcall_ctx *cx, void *retry);
+TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
-    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
 /* The whole call, its waiting included, ends after ms. */
-TCALL_API int tcall_timeout_run(tcall_ctx *cx, void *ms);
+TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
-                tcall_timeout_run, (void *)(uintptr_t)(ms))
+                tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
@@ -1779,38 +1876,39 @@ typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
 } tcall_audit;
-TCALL_API int tcall_audit_run(tcall_ctx *cx, void *audit);
+TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
-    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
- * the verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * desc.approve is asked first, if there is. */
-typedef struct tcall_ticket {
+ * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
+ * id; the verdict holds once, and only for the same definition of the tool and
+ * the same arguments. A tool that is neither idempotent nor only reads runs
+ * once for an id, also after a restart if the rows were kept: they hold no
+ * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
+ * made up). desc.approve is asked first, if there is. */
+typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
-} tcall_ticket;
+} tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row
+        *rows; /* zeroed at first; the oldest that ran are given up */
     size_t count;
 } tcall_ledger;
-TCALL_API int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_once(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_end(tcall_ctx *cx, void *ledger);
-#define TCALL_LEDGER(ledger)                                                  \
-    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
-                tcall_ledger_consent, ledger),                                \
-        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
-                    ledger),                                                  \
-        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
+TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_once_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                   \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                    \
+                tcall_ledger_consent_, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once_, \
+                    ledger),                                                   \
+        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
-TCALL_API int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                           tcall_verdict verdict);
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
+                                  tcall_str id, tcall_verdict verdict);
 
 /* The same call again in one turn is answered without running, unless the tool
  * says it repeats. Over turns, the same call three times, two calls in turns,
@@ -1820,29 +1918,12 @@ typedef struct tcall_loops {
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
-TCALL_API int tcall_loops_run(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
-TCALL_API void tcall_clear_turn(tcall_loops *loops);
-TCALL_API void tcall_clear_state(tcall_loops *loops);
-
-/* Which files were read and written, and what was in them. */
-typedef struct tcall_file {
-    uint64_t path, content; /* hashes; path 0: free */
-    bool written;
-} tcall_file;
-typedef struct tcall_files {
-    tcall_file *rows; /* zeroed at first; the oldest are given up */
-    size_t count;
-} tcall_files;
-TCALL_API void tcall_file_read(tcall_files *files, tcall_str path,
-                               tcall_str content);
-TCALL_API void tcall_file_written(tcall_files *files, tcall_str path,
-                                  tcall_str content);
-/* Before a file is edited: TCALL_OK when this content was read or written
- * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
-TCALL_API int tcall_file_check(const tcall_files *files, tcall_str path,
-                               tcall_str content);
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
+/* Begins a turn: each call may be made once more. A zeroed struct has
+ * forgotten everything. */
+TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -2038,11 +2119,13 @@ struct tcall_provider {
     uint16_t traits;
 };
 
+#ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_openai;    /* Chat Completions */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
 extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
+#endif
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
  * X(name, url, path, key header, before the key, id, more, join, traits). Each
@@ -2079,10 +2162,12 @@ extern const tcall_provider tcall_gemini;    /* generateContent */
           TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                \
           TCALL_TRAIT_MAX_TOKENS)
 
+#ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+#endif
 
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */
@@ -2438,26 +2523,58 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
-#define TCALL_X_(name, text) text "\0"
-static const char tcall_errors_[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#ifdef TOOLCALL_NO_SENTENCES
+#define TCALL_X_(name, code, sentence) {code, code},
+#else
+#define TCALL_X_(name, code, sentence) {code, sentence},
+#endif
+/* Row -error: the first is success, the last any number that is no error. */
+static const struct {
+    const char *code, *sentence;
+} tcall_errors_[] = {{"ok", "ok"},
+                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
 #undef TCALL_X_
 
-const char *tcall_error_text(int error)
+static int tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
-        error = TCALL_OK;
-    if (error < -TCALL_I_COUNT)
-        error = -1 - TCALL_I_COUNT;
-    return tcall_nth_(tcall_errors_, -error);
+        return 0;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
 }
 
 const char *tcall_error_code(int error)
 {
-    const char *p = tcall_error_text(error), *code = p;
-    for (; *p; p++)
-        if (*p == ' ')
-            code = p + 1;
-    return code;
+    return tcall_errors_[tcall_error_row_(error)].code;
+}
+
+const char *tcall_error_text(int error)
+{
+    return tcall_errors_[tcall_error_row_(error)].sentence;
+}
+
+const char *tcall_error_type(int error)
+{
+    switch (error) {
+    case TCALL_E_DENIED:
+    case TCALL_E_ABORTED:
+    case TCALL_E_APPROVAL: return "permission";
+    case TCALL_E_TWICE: return "security";
+    case TCALL_E_FAILED:
+    case TCALL_E_LOOP:
+    case TCALL_E_STALE:
+    case TCALL_E_UNREAD:
+    case TCALL_E_NOT_FOUND: return "user";
+    case TCALL_E_CANCELLED: return "cancelled";
+    case TCALL_E_TIMEOUT: return "timeout";
+    case TCALL_E_UNKNOWN:
+    case TCALL_E_CUT: return "validation";
+    case TCALL_E_BUDGET:
+    case TCALL_E_SCHEMA: return "system";
+    default: break;
+    }
+    /* Everything else that reading and checking arguments reports. */
+    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
+                                                                  : "system";
 }
 
 TCALL_SHARED_ bool tcall_is_digit_(char c)
@@ -7093,14 +7210,15 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
  * >>tools
  */
 
-unsigned tcall_needs(const tcall_tool *tool)
+/* Returns what the tool needs: everything when it declares nothing. */
+TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
 bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
-    return (tcall_needs(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
+    return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
 size_t tcall_peak(const tcall *tc)
@@ -7180,9 +7298,6 @@ static const char tcall_row_faults_[] =
     "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
     "run is missing\0"
-    "fields need bind: tcall_bind\0"
-    "output needs check_output: tcall_check_output\0"
-    "hooks need run_hooks: tcall_run_hooks\0"
     "parameters or allow_no_schema is missing";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
@@ -7193,14 +7308,8 @@ static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
         wrong |= 1u << 1;
     if (!tool->run)
         wrong |= 1u << 2;
-    if (tool->fields && !tool->bind)
-        wrong |= 1u << 3;
-    if (tool->output && !tool->check_output)
-        wrong |= 1u << 4;
-    if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
-        wrong |= 1u << 5;
     if (!tool->parameters && !tool->allow_no_schema)
-        wrong |= 1u << 6;
+        wrong |= 1u << 3;
     return wrong;
 }
 
@@ -7246,7 +7355,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     table = (desc->tool_count * sizeof(tcall_schema) + 7) & ~(size_t)7;
-    if (!desc->lazy && !desc->validator) {
+    if (!desc->lazy_schemas && !desc->validator) {
         tc->schemas = (tcall_schema *)(void *)tcall_block_gap_(&tc->block);
         if (!tcall_block_grow_(&tc->block, table)) {
             tc->schemas = NULL;
@@ -7329,7 +7438,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     return TCALL_OK;
 }
 
-const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
+const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 {
     while (*i < tc->desc.tool_count) {
         const tcall_tool *tool = &tc->desc.tools[(*i)++];
@@ -7694,7 +7803,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
-const char *const tcall_synonyms[] = {
+TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
 #endif
@@ -7803,7 +7912,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
                  : c >= 0x1F000 ? TCALL_CHAR_SIGN_
                                 : TCALL_CHAR_LETTER_;
     } else {
-        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+        for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
             if (tcall_scripts_[i] <= (c | 3))
                 r.kind = tcall_scripts_[i] & 3;
         if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
@@ -8361,8 +8470,8 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                               const tcall_tool *tool)
 {
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs(tool) == TCALL_READ
-                    : tool->safe == TCALL_SAFE;
+                    ? tcall_needs_(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFETY_SAFE;
     return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
                ? TCALL_PICK_PERMISSIONS_
            : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_
@@ -9281,7 +9390,7 @@ void tcall_release(tcall *tc, tcall_call *call)
 {
     tc->block.high = call->mark;
     call->args = tcall_json_none_();
-    call->bound = NULL;
+    call->cx.bound = NULL;
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
@@ -9330,7 +9439,7 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     char *gap = tcall_hydrate_gap_(b, skip, &size);
     tcall_args args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_arguments, gap, size);
+    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -9452,7 +9561,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
         if (r == TCALL_OK)
@@ -9488,19 +9597,21 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
+    void *bound;
     char *path;
     size_t cap;
     int r;
     call->step = TCALL_STEP_BIND;
-    if (!tool->bind)
+    if (!tool->fields)
         return TCALL_OK;
-    call->bound = tcall_block_take_(b, tool->args_size);
-    if (!call->bound)
+    bound = tcall_block_take_(b, tool->args_size);
+    if (!bound)
         return TCALL_E_MEMORY;
-    memset(call->bound, 0, tool->args_size);
+    memset(bound, 0, tool->args_size);
+    call->cx.bound = bound;
     path = tcall_block_gap_(b);
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
-    r = tool->bind(call->bound, call->args, tool->fields, path, cap);
+    r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
         tcall_hydrate_keep_(b, path, strlen(path), &call->why);
     return r;
@@ -9516,6 +9627,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    call->cx.user = call->tool ? call->tool->user : NULL;
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
     if (r == TCALL_OK) {
@@ -9536,7 +9648,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_errors(const tcall_call *call, tcall_writer *w)
+int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
 {
     size_t near_len = call->arguments.len;
     if (call->faults && call->args.tok) {
@@ -9599,8 +9711,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(w, '}');
 }
 
-int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                           tcall_writer *w)
+int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                           const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -9634,18 +9746,12 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_errors(call, w);
+        tcall_write_call_errors(w, call);
     return tcall_write_close(w, '}');
 }
 
 /* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle. Hooks
- * are not sorted: the next one is that with the lowest place behind the last,
- * where a place is made of priority and position. So a stage that was left for
- * TCALL_E_AGAIN is known by one number, and nothing is kept.
+ * >>context
  */
 
 enum {
@@ -9690,17 +9796,7 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-const void *tcall_bound(const tcall_ctx *cx)
-{
-    return cx->call->bound;
-}
-
-void *tcall_user(const tcall_ctx *cx)
-{
-    return cx->call->tool->user;
-}
-
-void tcall_chunk(tcall_ctx *cx, tcall_str text)
+void tcall_emit(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
 }
@@ -9708,11 +9804,6 @@ void tcall_chunk(tcall_ctx *cx, tcall_str text)
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
-}
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    call->cx.stop = error;
 }
 
 const char *tcall_error_type(int error)
@@ -9728,12 +9819,828 @@ const char *tcall_error_type(int error)
     /* What reading and checking arguments says, or anything else. */
     int n = error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? 0 : 6;
     size_t i;
-    for (i = 0; i < TCALL_COUNT(types); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(types); i++)
         if (types[i][0] == error)
             n = types[i][1];
     return tcall_nth_(names, n);
 }
 
+/* A copy in the block. */
+TCALL_SHARED_ int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+{
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, to);
+}
+
+/* ---- input and output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->clean->fill;
+    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+}
+
+/* What was written is taken back. */
+TCALL_APART_ static void tcall_take_back_(tcall_ctx *cx)
+{
+    *cx->out = *cx->clean;
+}
+
+/* What is about to be replaced goes to the history. */
+static tcall_change *tcall_change_(tcall_ctx *cx)
+{
+    tcall_change *c =
+        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *c);
+    if (!c)
+        return NULL;
+    memset(c, 0, sizeof *c);
+    c->before = cx->history;
+    c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
+    c->stage = cx->hook ? cx->hook->stage : cx->stage;
+    cx->history = c;
+    return c;
+}
+
+int tcall_set_input(tcall_ctx *cx, tcall_str text)
+{
+    tcall *tc = cx->tc;
+    tcall_call *call = cx->call;
+    tcall_change *c;
+    if (!call->tool || cx->state != TCALL_GOING_ || cx->begun)
+        return TCALL_E_USAGE;
+    c = tcall_change_(cx);
+    if (!c || tcall_keep_(cx, text, &text) < 0)
+        return call->error = TCALL_E_MEMORY;
+    call->arguments = text;
+    c->input = call->args;
+    call->approved = call->validated = false;
+    call->cut = 0;
+    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    if (call->error == TCALL_OK)
+        call->error = tcall_hydrate_bind_(tc, call);
+    return call->error;
+}
+
+/* What was written did not fit: keep whole characters and say so. */
+static int tcall_write_cut_(tcall_ctx *cx)
+{
+    tcall_writer *w = cx->out;
+    size_t start = cx->clean->fill, size = w->len - cx->clean->len, n;
+    char text[64];
+    tcall_writer notice;
+    if (w->error != TCALL_E_MEMORY)
+        return w->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (long)size);
+    tcall_write_text(&notice, " bytes]");
+    n = w->fill - start;
+    n = n > notice.fill ? tcall_utf8_cut_(w->buf + start, n - notice.fill) : 0;
+    tcall_take_back_(cx);
+    w->len += n;
+    w->fill += n;
+    if (w->cap - w->fill >= notice.fill)
+        tcall_write_bytes(w, text, notice.fill);
+    return TCALL_OK;
+}
+
+int tcall_set_output(tcall_ctx *cx, tcall_str text)
+{
+    tcall_str old = tcall_output(cx);
+    if (old.len) {
+        tcall_change *c = tcall_change_(cx);
+        if (!c || tcall_keep_(cx, old, &c->output) < 0)
+            return TCALL_E_MEMORY;
+        if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
+            text.ptr = c->output.ptr + (text.ptr - old.ptr);
+    }
+    tcall_take_back_(cx);
+    tcall_write_bytes(cx->out, text.ptr, text.len);
+    return tcall_write_cut_(cx);
+}
+
+/* ---- result ---- */
+
+int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
+{
+    int r = TCALL_OK;
+    if (title.len) {
+        tcall_progress(cx, title);
+        r = tcall_keep_(cx, title, &cx->result.title);
+    }
+    if (metadata.len && r == TCALL_OK)
+        r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    return r;
+}
+
+/* ---- controls ---- */
+
+int tcall_respond(tcall_ctx *cx, tcall_str text)
+{
+    int r = tcall_set_output(cx, text);
+    if (r < 0)
+        return r;
+    if (cx->state != TCALL_HIT_)
+        cx->state =
+            cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
+    cx->error = TCALL_OK;
+    return TCALL_OK;
+}
+
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
+{
+    if (cx->state != TCALL_FAILED_) {
+        cx->reason = tcall_str_of(reason);
+        cx->code = code;
+        cx->status = status;
+    }
+    return TCALL_E_ABORTED;
+}
+
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 429);
+    if (cx->state != TCALL_FAILED_)
+        cx->retry_ms = ms;
+    return TCALL_E_RATE;
+}
+
+void tcall_deadline(tcall_ctx *cx, uint32_t ms)
+{
+    uint32_t end = tcall_now_(cx->tc) + ms;
+    if (cx->timed && (int32_t)(cx->deadline - end) < 0)
+        return;
+    cx->deadline = end;
+    cx->timed = cx->tc->desc.now_ms != NULL;
+}
+
+int32_t tcall_time_left(const tcall_ctx *cx)
+{
+    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
+    return !cx->timed ? INT32_MAX : left > 0 ? left : 0;
+}
+
+/* Why the tool must not run now or go on, or TCALL_OK. */
+static int tcall_over_(const tcall_ctx *cx)
+{
+    return cx->stop < 0               ? cx->stop
+           : tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT
+                                      : TCALL_OK;
+}
+
+/* ---- services ---- */
+
+static tcall_service *tcall_service_(tcall_service *s, const char *name)
+{
+    while (s && strcmp(s->name, name) != 0)
+        s = s->next;
+    return s;
+}
+
+void *tcall_find_service(const tcall_ctx *cx, const char *name)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    const tcall_service *s = tcall_service_(cx->services, name);
+    size_t i;
+    if (!s && cx->session)
+        s = tcall_service_(cx->session->services, name);
+    for (i = 0; !s && i < d->service_count; i++)
+        if (strcmp(d->services[i].name, name) == 0)
+            s = &d->services[i];
+    return s ? s->object : NULL;
+}
+
+void *tcall_require_service(tcall_ctx *cx, const char *name)
+{
+    void *object = tcall_find_service(cx, name);
+    if (!object) {
+        cx->lacks = true;
+        if (cx->state != TCALL_FAILED_)
+            cx->by = name;
+    }
+    return object;
+}
+
+int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
+{
+    tcall_service **list = &cx->services;
+    if (scope == TCALL_SCOPE_SESSION && !cx->session)
+        return TCALL_E_USAGE;
+    if (scope == TCALL_SCOPE_SESSION)
+        list = &cx->session->services;
+    service->next = *list;
+    *list = service;
+    return TCALL_OK;
+}
+
+void tcall_unbind_service(tcall_session *session, const tcall_service *service)
+{
+    tcall_service **at = &session->services;
+    while (*at && *at != service)
+        at = &(*at)->next;
+    if (*at)
+        *at = service->next;
+}
+
+void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
+{
+    const size_t head = (sizeof(tcall_service) + 7) & ~(size_t)7;
+    tcall_service *s = tcall_service_(cx->services, name);
+    if (s)
+        return s->object;
+    s = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
+    if (!s)
+        return NULL;
+    memset(s, 0, head + size);
+    s->name = name;
+    s->object = (char *)s + head;
+    tcall_bind_service(cx, s, TCALL_SCOPE_CALL);
+    return s->object;
+}
+
+TCALL_SHARED_ bool tcall_waits_(int r)
+{
+    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
+}
+
+/* What came of a hook or of the tool: not less than an error where it asked
+ * for a service that is missing. */
+static int tcall_came_(tcall_ctx *cx, int r)
+{
+    if (cx->lacks)
+        r = TCALL_E_SERVICE;
+    cx->lacks = false;
+    return r > 0 ? TCALL_OK : r;
+}
+
+/* ==========================================================================
+ * >>result
+ */
+
+int tcall_write_result(tcall_writer *w, const tcall_result *result)
+{
+    const tcall_attachment *a;
+    tcall_write_open(w, '{');
+    if (result->error < 0 && result->output.len > 1) {
+        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    } else {
+        tcall_write_key(w, "success");
+        tcall_write_bool(w, result->error == TCALL_OK);
+        tcall_write_pair_(w, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(w, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(w, "output", result->output);
+    if (result->attached) {
+        tcall_write_key(w, "attachments");
+        tcall_write_open(w, '[');
+        for (a = result->attached; a; a = a->next) {
+            tcall_write_open(w, '{');
+            tcall_write_pair_(w, "type", tcall_str_of(a->type));
+            tcall_write_pair_(w, "name", tcall_str_of(a->name));
+            tcall_write_key(w, "bytes");
+            tcall_write_int(w, (long)a->bytes.len);
+            tcall_write_close(w, '}');
+        }
+        tcall_write_close(w, ']');
+    }
+    return tcall_write_close(w, '}');
+}
+
+/* ---- the result ---- */
+
+/* The model learns which names there are, so that it can choose again. */
+static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+{
+    const tcall_tool *tool;
+    size_t i = 0;
+    tcall_write_key(w, "available");
+    tcall_write_open(w, '[');
+    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
+        tcall_write_string(w, tool->name);
+    tcall_write_close(w, ']');
+}
+
+/* What of an argument is shown in passing. */
+#define TCALL_GLANCE_ 32
+
+/* One more argument, key=value; what is long is cut. */
+static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
+{
+    size_t n = value.len > TCALL_GLANCE_
+                   ? tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1)
+                   : value.len;
+    tcall_write_text(w, w->last == '(' ? "" : ", ");
+    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
+    tcall_write_char_(w, '=');
+    tcall_write_bytes(w, value.ptr, n);
+    tcall_write_text(w, n < value.len ? "..." : "");
+}
+
+/* name(key=value, ...): of arguments, which are an object. */
+static void tcall_write_shape_(tcall_writer *w, const char *name,
+                               tcall_json args)
+{
+    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
+    size_t start = w->len;
+    tcall_write_text(w, name);
+    tcall_write_char_(w, '(');
+    for (; t < end && w->len - start < 160; t += t->span) {
+        char room[TCALL_GLANCE_];
+        tcall_writer value;
+        tcall_str key = tcall_tok_str_(args.text, t++);
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
+        tcall_write_short_(w, key, tcall_slice_(room, value.len));
+    }
+    tcall_write_text(w, t < end ? ", ...): " : "): ");
+}
+
+/* A value that the schema of a property names; none: one of its type. */
+static tcall_str tcall_example_(const char *property)
+{
+    static const char keys[][9] = {"enum", "examples", "const", "default",
+                                   "minimum"};
+    static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
+    const char *v, *type = tcall_text_get_(property, "type");
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(keys); i++) {
+        v = tcall_text_get_(property, keys[i]);
+        if (i < 2)
+            v = tcall_text_first_(v);
+        if (v)
+            return tcall_text_verbatim_(v);
+    }
+    for (i = 0; type && i < TCALL_ARRAY_LEN(types); i++)
+        if (type[1] == types[i][0])
+            return tcall_str_of(types[i] + 1);
+    return tcall_str_of("\"value\"");
+}
+
+/* "suggestion":"Example: name(key=value)" with what the schema requires. */
+TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
+                                              tcall_writer *w)
+{
+    const char *schema = tcall_text_space_(tool->parameters), *name;
+    const char *all = tcall_text_get_(schema, "properties");
+    tcall_write_texts_(w, "'suggestion':'Example: %(", tool->name, NULL);
+    w->quoted = 1;
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && *name == '"';
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        char room[64];
+        const char *end = tcall_text_skip_(name);
+        size_t n = 0;
+        if (end - name < (int)sizeof room)
+            n = tcall_decode_(room, name + 1, end - 1);
+        room[n] = 0;
+        tcall_write_short_(w, tcall_slice_(room, n),
+                           tcall_example_(tcall_text_get_(all, room)));
+    }
+    tcall_write_char_(w, ')');
+    tcall_write_unquote(w);
+}
+
+/* Its beginning into out, whose present content may be where the reason
+ * stands. */
+TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
+{
+    const tcall_call *call = cx->call;
+    char words[128];
+    tcall_str reason = cx->reason;
+    if (reason.len >= sizeof words)
+        reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
+    if (reason.len)
+        memcpy(words, reason.ptr, reason.len);
+    tcall_take_back_(cx);
+    tcall_write_open(w, '{');
+    tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
+    w->quoted = 1;
+    if (call->tool && call->args.tok)
+        tcall_write_shape_(w, call->tool->name, call->args);
+    if (cx->by) {
+        tcall_write_text(w, cx->by);
+        tcall_write_text(w, ": ");
+    }
+    if (reason.len)
+        tcall_write_bytes(w, words, reason.len);
+    else
+        tcall_write_text(w, tcall_error_text(cx->error));
+    tcall_write_unquote(w);
+}
+
+TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    tcall_writer *w = cx->out;
+    tcall_write_reasons_(cx, w);
+    tcall_write_texts_(w, "'error_type':'%','code':'%'",
+                       tcall_error_type(cx->error),
+                       cx->code ? cx->code : tcall_error_code(cx->error));
+    if (cx->result.suggestion)
+        tcall_write_texts_(w, "'suggestion':'%'", cx->result.suggestion, NULL);
+    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+        tcall_write_example_(call->tool, w);
+    if (cx->retry_ms) {
+        tcall_write_key(w, "retry_after_ms");
+        tcall_write_int(w, (long)cx->retry_ms);
+    }
+    if (cx->error == TCALL_E_UNKNOWN)
+        tcall_write_names_(cx->tc, w);
+    else
+        tcall_write_call_errors(w, call);
+    tcall_write_close(w, '}');
+    if (w->error)
+        cx->error = w->error;
+}
+
+/* ==========================================================================
+ * >>stages
+ */
+
+/* ---- what the library itself does at stages ---- */
+
+/* Told once when it is asked for and once when it is decided. */
+TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+{
+    tcall_event event;
+    bool asked = cx->asked;
+    cx->asked = verdict == TCALL_VERDICT_LATER;
+    if (asked == cx->asked)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.verdict = (int)verdict;
+    tcall_tell_(cx->tc, &event,
+                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
+}
+
+TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    bool reads = tool->permissions == TCALL_READ;
+    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
+        return true;
+    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+        return false;
+    return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
+}
+
+static int tcall_consent_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_verdict verdict = TCALL_VERDICT_DENY;
+    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
+        return TCALL_OK;
+    if (!call->approved) {
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+        if (d->approve)
+            verdict = d->approve(d->user, call);
+        if (verdict == TCALL_VERDICT_LATER)
+            return TCALL_E_APPROVAL;
+        call->approved = verdict == TCALL_VERDICT_ALLOW;
+    }
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* The tool once, or on; what it wrote of no use is taken back. */
+static int tcall_run_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    uint32_t before = tcall_now_(cx->tc);
+    const tcall_hook *outer = cx->hook;
+    int over = tcall_over_(cx), r;
+    if (over < 0) {
+        if (cx->phase != TCALL_RUN_POLLED_)
+            return over;
+        cx->stop = over;
+    }
+    cx->begun = true;
+    cx->hook = NULL;
+    cx->out->last = 0;
+    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = outer;
+    call->run_ms += tcall_now_(cx->tc) - before;
+    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
+                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
+                                        : TCALL_RUN_NOT_;
+    if (over < 0 || tcall_waits_(r)) {
+        tcall_take_back_(cx);
+        return over < 0 ? over : r;
+    }
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+        return tcall_write_cut_(cx); /* what does not fit */
+    if (!cx->reason.len && !cx->by)
+        cx->reason = tcall_output(cx);
+    return r;
+}
+
+/* ---- hooks ---- */
+
+/* Those of the registry, then those of the tool; NULL: there are no more. */
+static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    const tcall_tool *tool = cx->call->tool;
+    if (i < d->hook_count)
+        return &d->hooks[i];
+    i -= d->hook_count;
+    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
+}
+
+static bool tcall_acquires_(const tcall_hook *h)
+{
+    return h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+           h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
+}
+
+/* The bits in cx->held of a hook that acquires, or of those that one which
+ * releases has to do with: the stages of both lie like mirror images. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
+{
+    const int mirror = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
+    const tcall_hook *h;
+    uint32_t bits = 0, bit = 1;
+    size_t i;
+    for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
+        if (tcall_acquires_(h)) {
+            if (h == own ||
+                (h->stage + own->stage == mirror && h->user == own->user))
+                bits |= bit;
+            bit <<= 1;
+        }
+    return bits;
+}
+
+/* The hook's filter lets it run, and what it releases was acquired. */
+static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
+{
+    uint32_t bits;
+    if (h->filter && !h->filter(cx, h->user))
+        return false;
+    if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
+        h->stage != TCALL_DID_RELEASE_QUOTA)
+        return true;
+    bits = tcall_holders_(cx, h);
+    if (bits && !(cx->held & bits))
+        return false;
+    bits &= cx->held;
+    cx->held &= ~(bits & (0 - bits)); /* one for one */
+    return true;
+}
+
+/* The next hook of a stage from the place *at on; *at is then behind it. */
+static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
+                                          uint32_t *at)
+{
+    const tcall_hook *h, *best;
+    do {
+        uint32_t least = UINT32_MAX;
+        size_t i;
+        best = NULL;
+        for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
+            int order = -1 - h->priority;
+            uint32_t place;
+            if (h->stage != stage)
+                continue;
+            if (tcall_due_[stage] & TCALL_LATE_)
+                order = h->priority;
+            place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
+            if (place >= *at && place < least) {
+                least = place;
+                best = h;
+            }
+        }
+        *at = best ? least + 1 : *at;
+    } while (best && !tcall_hook_due_(cx, best));
+    return best;
+}
+
+static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
+{
+    const tcall_hook *outer = cx->hook;
+    int state = cx->state, r;
+    cx->hook = h;
+    r = tcall_came_(cx, h->run(cx, h->user));
+    cx->hook = outer;
+    if (tcall_waits_(r) &&
+        (state != TCALL_GOING_ || h->stage > TCALL_WILL_EXECUTE))
+        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
+    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
+        h->stage != TCALL_AROUND_EXECUTE)
+        cx->by = h->name;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(h)) {
+        uint32_t bits = tcall_holders_(cx, h);
+        cx->held |= bits;
+        if (!bits)
+            r = TCALL_E_LIMIT; /* more than 32 of them */
+    }
+    return r;
+}
+
+/* All hooks of a stage from the place *at on; the first error of them. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
+{
+    const tcall_hook *h;
+    int first = TCALL_OK, state = cx->state;
+    uint32_t here;
+    if (!(cx->hooked >> stage & 1))
+        return TCALL_OK;
+    while (here = *at, (h = tcall_hook_next_(cx, stage, at)) != NULL) {
+        int r = tcall_hook_run_(cx, h);
+        if (tcall_waits_(r)) {
+            *at = here;
+            return r;
+        }
+        if (first == TCALL_OK)
+            first = r;
+        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
+            (r < 0 || cx->state != state))
+            break;
+    }
+    return first;
+}
+
+/* The tool has no second effect when it runs once more for this call. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+{
+    return tool->idempotent ||
+           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* The same for a stage whose hooks do not wait. */
+static int tcall_hooks_all_(tcall_ctx *cx, int stage)
+{
+    uint32_t at = 0;
+    return tcall_hooks_(cx, stage, &at);
+}
+
+/* Approval once more, for what WILL_EXECUTE made of the arguments. */
+static int tcall_agreed_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int r = call->error;
+    if (r == TCALL_OK && !call->approved && tcall_must_ask_(call))
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_consent_(cx);
+    return r;
+}
+
+/* One attempt, from where it stands. */
+static int tcall_attempt_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->phase == TCALL_RUN_NOT_) {
+        cx->attempt++;
+        r = tcall_over_(cx);
+        if (r < 0)
+            return cx->ran = r;
+        if (cx->begun && !tcall_repeatable_(cx->call->tool))
+            return cx->ran;
+        tcall_take_back_(cx);
+        cx->reason.len = 0;
+        cx->by = NULL;
+        cx->inner = 0;
+        if (cx->attempt > 1) {
+            tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
+                             tcall_slice_(NULL, 0));
+            r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
+        }
+        cx->phase = TCALL_RUN_WILL_;
+    }
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->phase < TCALL_RUN_BEGIN_) {
+        r = cx->phase == TCALL_RUN_WILL_
+                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner)
+                : tcall_agreed_(cx);
+        if (r == TCALL_OK) {
+            cx->phase++;
+            cx->inner = 0;
+        }
+    }
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_run_(cx);
+    if (tcall_waits_(r))
+        return r;
+    cx->phase = TCALL_RUN_NOT_;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
+    return cx->ran = r;
+}
+
+int tcall_next(tcall_ctx *cx)
+{
+    const tcall_hook *h;
+    uint32_t here = cx->around;
+    uint8_t depth = cx->depth;
+    int r;
+    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
+        depth > TOOLCALL_MAX_AROUND)
+        return cx->attempt++, TCALL_E_USAGE; /* who loops for it, ends */
+    h = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->around);
+    /* The tool, and hooks that are not around it, are not to call this. */
+    cx->depth = h ? (uint8_t)(depth + 1) : TOOLCALL_MAX_AROUND + 1;
+    r = h ? tcall_hook_run_(cx, h) : tcall_attempt_(cx);
+    cx->depth = depth;
+    cx->around = here;
+    return r;
+}
+
+/* Hooks around the run do not overcome its failure by keeping silent. */
+static int tcall_around_(tcall_ctx *cx)
+{
+    int r = tcall_next(cx);
+    if (tcall_waits_(r))
+        return r;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->ran;
+    if (r < 0 && cx->attempt > 1) {
+        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
+        if (cx->state != TCALL_GOING_)
+            r = TCALL_OK;
+    }
+    return r;
+}
+
+TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+{
+    const tcall_hook *h;
+    size_t i;
+    for (i = 0; !cx->mapped && (h = tcall_hook_(cx, i)) != NULL; i++)
+        cx->hooked |= (uint32_t)1 << (h->stage & 31);
+    cx->mapped = true;
+    return cx->stage == TCALL_AROUND_EXECUTE
+               ? tcall_around_(cx)
+               : tcall_hooks_(cx, cx->stage, &cx->at);
+}
+
+/* The result so far as a value in the block. */
+TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+{
+    tcall_block *b = &cx->tc->block;
+    tcall_str text = tcall_output(cx);
+    size_t need = 0, size;
+    char *copy = (char *)tcall_block_take_(b, text.len + 1);
+    tcall_tok *tok;
+    int r;
+    if (!copy)
+        return TCALL_E_MEMORY;
+    memcpy(copy, text.ptr, text.len);
+    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
+    if (r < 0 && r != TCALL_E_MEMORY)
+        return TCALL_E_OUTPUT;
+    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+        b, (const char *)tok, (r < 0 ? need : (size_t)r) * sizeof *tok);
+    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_check_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
+    tcall_schema *schema =
+        (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
+    tcall_check check;
+    tcall_json value;
+    int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
+    if (r == TCALL_OK)
+        r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
+    if (r < 0)
+        return r;
+    memset(&check, 0, sizeof check);
+    r = tcall_hydrate_run_(&tc->block, schema, value, &check);
+    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
+}
+
+/* Holds the output against tool->output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    size_t high = cx->tc->block.high;
+    int r = tcall_output_check_(cx);
+    cx->tc->block.high = high;
+    return r;
+}
+
+/* ==========================================================================
+ * >>invoke
+ */
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    call->cx.stop = error;
+}
+
+<<<<<<< HEAD
+=======
 /* A copy in the block. */
 TCALL_SHARED_ int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
 {
@@ -10084,19 +10991,18 @@ static int tcall_consent_(tcall_ctx *cx)
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
+>>>>>>> main
 int tcall_approval(tcall_ctx *cx)
 {
     uint32_t at = cx->at;
     uint8_t stage = cx->stage;
     int r = TCALL_OK;
     cx->asks = true;
-    if (cx->tc->desc.run_hooks) {
-        cx->stage = TCALL_WILL_CHECK_CONSENT;
-        cx->at = 0;
-        r = cx->tc->desc.run_hooks(cx);
-        cx->stage = stage;
-        cx->at = at;
-    }
+    cx->stage = TCALL_WILL_CHECK_CONSENT;
+    cx->at = 0;
+    r = tcall_run_hooks_(cx);
+    cx->stage = stage;
+    cx->at = at;
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
@@ -10109,38 +11015,6 @@ static int tcall_authorize_(const tcall_ctx *cx)
                                                          : TCALL_E_DENIED;
 }
 
-/* The tool once, or on; what it wrote of no use is taken back. */
-static int tcall_run_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    uint32_t before = tcall_now_(cx->tc);
-    const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r;
-    if (over < 0) {
-        if (cx->phase != TCALL_RUN_POLLED_)
-            return over;
-        cx->stop = over;
-    }
-    cx->begun = true;
-    cx->hook = NULL;
-    cx->out->last = 0;
-    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
-    cx->hook = outer;
-    call->run_ms += tcall_now_(cx->tc) - before;
-    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                        : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r)) {
-        tcall_take_back_(cx);
-        return over < 0 ? over : r;
-    }
-    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx); /* what does not fit */
-    if (!cx->reason.len && !cx->by)
-        cx->reason = tcall_output(cx);
-    return r;
-}
-
 TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
@@ -10148,10 +11022,8 @@ TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
     case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
     case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
     case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_AROUND_EXECUTE:
-        return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
     case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tool->check_output(cx) : TCALL_OK;
+        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
     default: return TCALL_OK;
     }
 }
@@ -10181,25 +11053,16 @@ static void tcall_failed_(tcall_ctx *cx, int error)
 /* TCALL_OK at the end of all stages, or why to wait. */
 TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
 {
-    const bool run_hooks = cx->tc->desc.run_hooks != NULL;
-    /* Stages at which the library itself does something. */
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    const uint32_t stages = run_hooks ? ~(uint32_t)0 : own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
         int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(stages >> stage & 1) || !(due & cx->state))
+        if (!(due & cx->state))
             continue;
         if (cx->stage != stage) {
             cx->stage = (uint8_t)stage;
             cx->at = 0;
         }
-        if (run_hooks)
-            r = cx->tc->desc.run_hooks(cx);
+        r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
         if (tcall_waits_(r))
@@ -10207,153 +11070,6 @@ TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
         tcall_failed_(cx, r);
     }
     return TCALL_OK;
-}
-
-/* ---- the result ---- */
-
-/* The model learns which names there are, so that it can choose again. */
-static void tcall_write_names_(const tcall *tc, tcall_writer *w)
-{
-    const tcall_tool *tool;
-    size_t i = 0;
-    tcall_write_key(w, "available");
-    tcall_write_open(w, '[');
-    while ((tool = tcall_each(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(w, tool->name);
-    tcall_write_close(w, ']');
-}
-
-/* What of an argument is shown in passing. */
-#define TCALL_GLANCE_ 32
-
-/* One more argument, key=value; what is long is cut. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
-{
-    size_t n = value.len > TCALL_GLANCE_
-                   ? tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1)
-                   : value.len;
-    tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_char_(w, '=');
-    tcall_write_bytes(w, value.ptr, n);
-    tcall_write_text(w, n < value.len ? "..." : "");
-}
-
-/* name(key=value, ...): of arguments, which are an object. */
-static void tcall_write_shape_(tcall_writer *w, const char *name,
-                               tcall_json args)
-{
-    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
-    size_t start = w->len;
-    tcall_write_text(w, name);
-    tcall_write_char_(w, '(');
-    for (; t < end && w->len - start < 160; t += t->span) {
-        char room[TCALL_GLANCE_];
-        tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, t++);
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
-        tcall_write_short_(w, key, tcall_slice_(room, value.len));
-    }
-    tcall_write_text(w, t < end ? ", ...): " : "): ");
-}
-
-/* A value that the schema of a property names; none: one of its type. */
-static tcall_str tcall_example_(const char *property)
-{
-    static const char keys[][9] = {"enum", "examples", "const", "default",
-                                   "minimum"};
-    static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
-    const char *v, *type = tcall_text_get_(property, "type");
-    size_t i;
-    for (i = 0; i < TCALL_COUNT(keys); i++) {
-        v = tcall_text_get_(property, keys[i]);
-        if (i < 2)
-            v = tcall_text_first_(v);
-        if (v)
-            return tcall_text_verbatim_(v);
-    }
-    for (i = 0; type && i < TCALL_COUNT(types); i++)
-        if (type[1] == types[i][0])
-            return tcall_str_of(types[i] + 1);
-    return tcall_str_of("\"value\"");
-}
-
-/* "suggestion":"Example: name(key=value)" with what the schema requires. */
-TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
-                                              tcall_writer *w)
-{
-    const char *schema = tcall_text_space_(tool->parameters), *name;
-    const char *all = tcall_text_get_(schema, "properties");
-    tcall_write_texts_(w, "'suggestion':'Example: %(", tool->name, NULL);
-    w->quoted = 1;
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64];
-        const char *end = tcall_text_skip_(name);
-        size_t n = 0;
-        if (end - name < (int)sizeof room)
-            n = tcall_decode_(room, name + 1, end - 1);
-        room[n] = 0;
-        tcall_write_short_(w, tcall_slice_(room, n),
-                           tcall_example_(tcall_text_get_(all, room)));
-    }
-    tcall_write_char_(w, ')');
-    tcall_write_unquote(w);
-}
-
-/* Its beginning into out, whose present content may be where the reason
- * stands. */
-TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
-{
-    const tcall_call *call = cx->call;
-    char words[128];
-    tcall_str reason = cx->reason;
-    if (reason.len >= sizeof words)
-        reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
-    if (reason.len)
-        memcpy(words, reason.ptr, reason.len);
-    tcall_take_back_(cx);
-    tcall_write_open(w, '{');
-    tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
-    w->quoted = 1;
-    if (call->tool && call->args.tok)
-        tcall_write_shape_(w, call->tool->name, call->args);
-    if (cx->by) {
-        tcall_write_text(w, cx->by);
-        tcall_write_text(w, ": ");
-    }
-    if (reason.len)
-        tcall_write_bytes(w, words, reason.len);
-    else
-        tcall_write_text(w, tcall_error_text(cx->error));
-    tcall_write_unquote(w);
-}
-
-TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    tcall_writer *w = cx->out;
-    tcall_write_reasons_(cx, w);
-    tcall_write_texts_(w, "'error_type':'%','code':'%'",
-                       tcall_error_type(cx->error),
-                       cx->code ? cx->code : tcall_error_code(cx->error));
-    if (cx->result.suggestion)
-        tcall_write_texts_(w, "'suggestion':'%'", cx->result.suggestion, NULL);
-    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(call->tool, w);
-    if (cx->retry_ms) {
-        tcall_write_key(w, "retry_after_ms");
-        tcall_write_int(w, (long)cx->retry_ms);
-    }
-    if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_names_(cx->tc, w);
-    else
-        tcall_write_errors(call, w);
-    tcall_write_close(w, '}');
-    if (w->error)
-        cx->error = w->error;
 }
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
@@ -10375,7 +11091,7 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         return r;
     }
     if (cx->asked)
-        tcall_tell_verdict_(cx, TCALL_DENY);
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     cx->finished = tcall_now_(tc);
     if (cx->state == TCALL_FAILED_)
         tcall_write_failure_(cx);
@@ -10386,293 +11102,6 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
-}
-
-/* ---- hooks ---- */
-
-/* Those of the registry, then those of the tool; NULL: there are no more. */
-static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    const tcall_tool *tool = cx->call->tool;
-    if (i < d->hook_count)
-        return &d->hooks[i];
-    i -= d->hook_count;
-    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
-}
-
-static bool tcall_acquires_(const tcall_hook *h)
-{
-    return h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-           h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
-}
-
-/* The bits in cx->held of a hook that acquires, or of those that one which
- * releases has to do with: the stages of both lie like mirror images. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
-{
-    const int mirror = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
-    const tcall_hook *h;
-    uint32_t bits = 0, bit = 1;
-    size_t i;
-    for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
-        if (tcall_acquires_(h)) {
-            if (h == own ||
-                (h->stage + own->stage == mirror && h->user == own->user))
-                bits |= bit;
-            bit <<= 1;
-        }
-    return bits;
-}
-
-/* The hook's filter lets it run, and what it releases was acquired. */
-static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
-{
-    uint32_t bits;
-    if (h->filter && !h->filter(cx, h->user))
-        return false;
-    if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
-        h->stage != TCALL_DID_RELEASE_QUOTA)
-        return true;
-    bits = tcall_holders_(cx, h);
-    if (bits && !(cx->held & bits))
-        return false;
-    bits &= cx->held;
-    cx->held &= ~(bits & (0 - bits)); /* one for one */
-    return true;
-}
-
-/* The next hook of a stage from the place *at on; *at is then behind it. */
-static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
-                                          uint32_t *at)
-{
-    const tcall_hook *h, *best;
-    do {
-        uint32_t least = UINT32_MAX;
-        size_t i;
-        best = NULL;
-        for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
-            int order = -1 - h->priority;
-            uint32_t place;
-            if (h->stage != stage)
-                continue;
-            if (tcall_due_[stage] & TCALL_LATE_)
-                order = h->priority;
-            place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
-            if (place >= *at && place < least) {
-                least = place;
-                best = h;
-            }
-        }
-        *at = best ? least + 1 : *at;
-    } while (best && !tcall_hook_due_(cx, best));
-    return best;
-}
-
-static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
-{
-    const tcall_hook *outer = cx->hook;
-    int state = cx->state, r;
-    cx->hook = h;
-    r = tcall_came_(cx, h->run(cx, h->user));
-    cx->hook = outer;
-    if (tcall_waits_(r) &&
-        (state != TCALL_GOING_ || h->stage > TCALL_WILL_EXECUTE))
-        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
-    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
-        h->stage != TCALL_AROUND_EXECUTE)
-        cx->by = h->name;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(h)) {
-        uint32_t bits = tcall_holders_(cx, h);
-        cx->held |= bits;
-        if (!bits)
-            r = TCALL_E_LIMIT; /* more than 32 of them */
-    }
-    return r;
-}
-
-/* All hooks of a stage from the place *at on; the first error of them. */
-static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
-{
-    const tcall_hook *h;
-    int first = TCALL_OK, state = cx->state;
-    uint32_t here;
-    if (!(cx->hooked >> stage & 1))
-        return TCALL_OK;
-    while (here = *at, (h = tcall_hook_next_(cx, stage, at)) != NULL) {
-        int r = tcall_hook_run_(cx, h);
-        if (tcall_waits_(r)) {
-            *at = here;
-            return r;
-        }
-        if (first == TCALL_OK)
-            first = r;
-        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
-            (r < 0 || cx->state != state))
-            break;
-    }
-    return first;
-}
-
-/* The tool has no second effect when it runs once more for this call. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
-{
-    return tool->idempotent ||
-           (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
-/* The same for a stage whose hooks do not wait. */
-static int tcall_hooks_all_(tcall_ctx *cx, int stage)
-{
-    uint32_t at = 0;
-    return tcall_hooks_(cx, stage, &at);
-}
-
-/* Approval once more, for what WILL_EXECUTE made of the arguments. */
-static int tcall_agreed_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int r = call->error;
-    if (r == TCALL_OK && !call->approved && tcall_must_ask_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_consent_(cx);
-    return r;
-}
-
-/* One attempt, from where it stands. */
-static int tcall_attempt_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->phase == TCALL_RUN_NOT_) {
-        cx->attempt++;
-        r = tcall_over_(cx);
-        if (r < 0)
-            return cx->ran = r;
-        if (cx->begun && !tcall_repeatable_(cx->call->tool))
-            return cx->ran;
-        tcall_take_back_(cx);
-        cx->reason.len = 0;
-        cx->by = NULL;
-        cx->inner = 0;
-        if (cx->attempt > 1) {
-            tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
-                             tcall_slice_(NULL, 0));
-            r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
-        }
-        cx->phase = TCALL_RUN_WILL_;
-    }
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->phase < TCALL_RUN_BEGIN_) {
-        r = cx->phase == TCALL_RUN_WILL_
-                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner)
-                : tcall_agreed_(cx);
-        if (r == TCALL_OK) {
-            cx->phase++;
-            cx->inner = 0;
-        }
-    }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_run_(cx);
-    if (tcall_waits_(r))
-        return r;
-    cx->phase = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
-    return cx->ran = r;
-}
-
-int tcall_next(tcall_ctx *cx)
-{
-    const tcall_hook *h;
-    uint32_t here = cx->around;
-    uint8_t depth = cx->depth;
-    int r;
-    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
-        depth > TOOLCALL_MAX_AROUND)
-        return cx->attempt++, TCALL_E_USAGE; /* who loops for it, ends */
-    h = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->around);
-    /* The tool, and hooks that are not around it, are not to call this. */
-    cx->depth = h ? (uint8_t)(depth + 1) : TOOLCALL_MAX_AROUND + 1;
-    r = h ? tcall_hook_run_(cx, h) : tcall_attempt_(cx);
-    cx->depth = depth;
-    cx->around = here;
-    return r;
-}
-
-/* Hooks around the run do not overcome its failure by keeping silent. */
-static int tcall_around_(tcall_ctx *cx)
-{
-    int r = tcall_next(cx);
-    if (tcall_waits_(r))
-        return r;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->ran;
-    if (r < 0 && cx->attempt > 1) {
-        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
-        if (cx->state != TCALL_GOING_)
-            r = TCALL_OK;
-    }
-    return r;
-}
-
-int tcall_run_hooks(tcall_ctx *cx)
-{
-    const tcall_hook *h;
-    size_t i;
-    for (i = 0; !cx->mapped && (h = tcall_hook_(cx, i)) != NULL; i++)
-        cx->hooked |= (uint32_t)1 << (h->stage & 31);
-    cx->mapped = true;
-    return cx->stage == TCALL_AROUND_EXECUTE
-               ? tcall_around_(cx)
-               : tcall_hooks_(cx, cx->stage, &cx->at);
-}
-
-/* The result so far as a value in the block. */
-TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
-{
-    tcall_block *b = &cx->tc->block;
-    tcall_str text = tcall_output(cx);
-    size_t need = 0, size;
-    char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok *tok;
-    int r;
-    if (!copy)
-        return TCALL_E_MEMORY;
-    memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
-    if (r < 0 && r != TCALL_E_MEMORY)
-        return TCALL_E_OUTPUT;
-    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
-        b, (const char *)tok, (r < 0 ? need : (size_t)r) * sizeof *tok);
-    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* What this takes of the block is given back by its caller. */
-static int tcall_check_output_(tcall_ctx *cx)
-{
-    tcall *tc = cx->tc;
-    tcall_schema *schema =
-        (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
-    tcall_check check;
-    tcall_json value;
-    int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
-    if (r < 0)
-        return r;
-    memset(&check, 0, sizeof check);
-    r = tcall_hydrate_run_(&tc->block, schema, value, &check);
-    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
-}
-
-int tcall_check_output(tcall_ctx *cx)
-{
-    size_t high = cx->tc->block.high;
-    int r = tcall_check_output_(cx);
-    cx->tc->block.high = high;
-    return r;
 }
 
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
@@ -10696,55 +11125,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_release(tc, call);
     tc->block.high = high;
     return r;
-}
-
-/* The end of an id that is kept. */
-static tcall_str tcall_kept_id_(const tcall_kept *row, tcall_str id)
-{
-    if (id.len > sizeof row->id)
-        id = tcall_slice_(id.ptr + id.len - sizeof row->id, sizeof row->id);
-    return id;
-}
-
-static void tcall_results_keep_(void *user, const tcall_event *event)
-{
-    tcall_results *all = (tcall_results *)user;
-    tcall_kept *row = &all->rows[all->next++ % all->row_count];
-    tcall_str id = tcall_kept_id_(row, event->call->id);
-    tcall_str text = event->call->cx.result.output;
-    size_t n = text.len;
-    if (n >= sizeof row->text)
-        n = tcall_utf8_cut_(text.ptr, sizeof row->text - 1);
-    memset(row, 0, sizeof *row);
-    row->id_len = event->call->id.len;
-    row->error = event->error;
-    row->len = text.len;
-    if (id.len)
-        memcpy(row->id, id.ptr, id.len);
-    if (n)
-        memcpy(row->text, text.ptr, n);
-}
-
-void tcall_results_begin(tcall *tc, tcall_results *results)
-{
-    results->next = 0;
-    results->listener.on_event = tcall_results_keep_;
-    results->listener.user = results;
-    results->listener.kinds = 1u << TCALL_EVENT_END;
-    tcall_subscribe(tc, &results->listener);
-}
-
-const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id)
-{
-    size_t i, n = results->next;
-    for (i = 0; i < results->row_count && n > 0; i++) {
-        const tcall_kept *row = &results->rows[--n % results->row_count];
-        tcall_str end = tcall_kept_id_(row, id);
-        if (row->id_len == id.len &&
-            tcall_str_eq(end, tcall_slice_(row->id, end.len)))
-            return row;
-    }
-    return NULL;
 }
 
 /* ==========================================================================
@@ -10894,7 +11274,9 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
 {
     const tcall_tool *t = call->tool;
     const char *const texts[] = {t->name,   t->description,     t->parameters,
@@ -10903,7 +11285,7 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
-    for (i = 0; i < TCALL_COUNT(texts); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
@@ -10917,10 +11299,11 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
 
 /* ---- rate, limit, time-out ---- */
 
-int tcall_rate_run(tcall_ctx *cx, void *user)
+int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
     tcall_rate *r = (tcall_rate *)user;
-    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    uint32_t now = tcall_now_(cx->tc),
+             each = r->interval_ms ? r->interval_ms : 1;
     while (r->used && now - r->since >= each) {
         r->used--;
         r->since += each;
@@ -10934,9 +11317,9 @@ int tcall_rate_run(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_acquire(tcall_ctx *cx, void *user)
+int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_limit *l = (tcall_limit *)user;
+    tcall_concurrency *l = (tcall_concurrency *)user;
     (void)cx;
     if (l->now >= l->max)
         return TCALL_E_AGAIN;
@@ -10944,14 +11327,14 @@ int tcall_limit_acquire(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_release(tcall_ctx *cx, void *user)
+int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_limit *)user)->now--;
+    ((tcall_concurrency *)user)->now--;
     return TCALL_OK;
 }
 
-int tcall_timeout_run(tcall_ctx *cx, void *ms)
+int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 {
     tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
     return TCALL_OK;
@@ -10969,8 +11352,9 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *s = cx->session;
-    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call(cx->tc, cx->call, key) < 0)
+    if (tcall_needs_(cx->call->tool) &
+            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
     *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
     *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
@@ -10987,7 +11371,7 @@ static void tcall_cache_drop_(tcall_cache *c, size_t at)
     c->used -= n;
 }
 
-int tcall_cache_read(tcall_ctx *cx, void *user)
+int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_cached_ e;
@@ -11009,7 +11393,7 @@ int tcall_cache_read(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_cache_write(tcall_ctx *cx, void *user)
+int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
@@ -11049,7 +11433,7 @@ typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
-int tcall_retry_around(tcall_ctx *cx, void *user)
+int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *s;
@@ -11076,7 +11460,7 @@ int tcall_retry_around(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-int tcall_audit_run(tcall_ctx *cx, void *user)
+int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *a = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
@@ -11121,7 +11505,7 @@ enum {
     TCALL_RAN_
 };
 
-static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 {
     size_t i;
     for (i = 0; i < l->count; i++)
@@ -11131,9 +11515,9 @@ static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 }
 
 /* A new row, in place of the first that is free or needed no more. */
-static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
 {
-    tcall_ticket *last = l->rows + l->count;
+    tcall_ledger_row *last = l->rows + l->count;
     size_t i, n;
     for (i = 0; i < l->count; i++)
         if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
@@ -11148,20 +11532,20 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     return last;
 }
 
-/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
  * cx->mine tells that it was this call which spent the row. */
-int tcall_ledger_consent(tcall_ctx *cx, void *user)
+int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
-    tcall_ticket *t;
+    tcall_ledger_row *t;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
         return TCALL_OK;
-    r = tcall_hash_call(cx->tc, call, &what);
+    r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
     t = tcall_ticket_(l, id);
@@ -11171,7 +11555,8 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_TWICE;
     if (same && t->state != TCALL_ASKED_) {
         cx->mine = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                               : TCALL_VERDICT_DENY);
         t->state =
             cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
                 ? TCALL_RAN_
@@ -11180,11 +11565,11 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     }
     if ((!t || over) && d->approve) {
         tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_LATER);
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
         verdict = d->approve(d->user, call);
-        if (verdict != TCALL_LATER) {
+        if (verdict != TCALL_VERDICT_LATER) {
             tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_ALLOW;
+            call->approved = verdict == TCALL_VERDICT_ALLOW;
             return call->approved ? TCALL_OK : TCALL_E_DENIED;
         }
     }
@@ -11194,26 +11579,27 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     t->what = what;
     t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_LATER);
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
     return TCALL_E_APPROVAL;
 }
 
-int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                 tcall_verdict verdict)
+int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+                        tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
-    if (verdict != TCALL_LATER)
-        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    if (verdict != TCALL_VERDICT_LATER)
+        t->state =
+            verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
-int tcall_ledger_once(tcall_ctx *cx, void *user)
+int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ticket *t = tcall_ticket_(l, id);
+    tcall_ledger_row *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
@@ -11232,10 +11618,10 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 }
 
 /* A call that ends while it waits is not waited for any more. */
-int tcall_ledger_end(tcall_ctx *cx, void *user)
+int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
+    tcall_ledger_row *t = tcall_ticket_(
+        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -11243,24 +11629,19 @@ int tcall_ledger_end(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_clear_turn(tcall_loops *loops)
+void tcall_loops_new_turn(tcall_loops *loops)
 {
     loops->turn = 0;
-}
-
-void tcall_clear_state(tcall_loops *loops)
-{
-    memset(loops, 0, sizeof *loops);
 }
 
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
-    tcall_suggest(cx, "do something else, or ask the user");
+    cx->result.suggestion = "do something else, or ask the user";
     return TCALL_E_LOOP;
 }
 
-int tcall_loops_run(tcall_ctx *cx, void *user)
+int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
@@ -11277,8 +11658,8 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     }
     if (l->refused == tool)
         l->refusals = 0;
-    r = tcall_hash_call(cx->tc, call, &h);
-    if (r < 0 || call->tool->repeats)
+    r = tcall_hash_call_(cx->tc, call, &h);
+    if (r < 0 || call->tool->allow_repeat)
         return r;
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
@@ -11288,61 +11669,9 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         return tcall_loop_(cx, "the same calls come again and again");
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
-    if (l->turn < TCALL_COUNT(l->seen))
+    if (l->turn < TCALL_ARRAY_LEN(l->seen))
         l->turn++;
     return TCALL_OK;
-}
-
-/* ---- files ---- */
-
-static const uint64_t tcall_file_key_[2] = {6, 0};
-
-static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
-{
-    size_t i;
-    for (i = 0; i < f->count; i++)
-        if (f->rows[i].path == path)
-            return &f->rows[i];
-    return NULL;
-}
-
-static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
-                             bool written)
-{
-    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
-    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
-    if (!f->count)
-        return;
-    if (!row)
-        row = tcall_file_(f, 0);
-    if (!row)
-        row = f->rows;
-    written = written || (row->path == h && row->written);
-    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
-    last->path = h;
-    last->content = tcall_hash(tcall_file_key_, content);
-    last->written = written;
-}
-
-void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, false);
-}
-
-void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, true);
-}
-
-int tcall_file_check(const tcall_files *files, tcall_str path,
-                     tcall_str content)
-{
-    const tcall_file *row =
-        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
-    if (!row)
-        return TCALL_E_UNREAD;
-    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
-                                                                : TCALL_E_STALE;
 }
 
 /* ==========================================================================
@@ -11450,7 +11779,7 @@ static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
                                                 const char *key)
 {
     const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_COUNT(tcall_view_words_); w++)
+    for (; w < tcall_view_words_ + TCALL_ARRAY_LEN(tcall_view_words_); w++)
         if (((w->keep | w->bar) & v->profile ||
              w->what == TCALL_VIEW_CLOSED_) &&
             tcall_view_is_(key, w->key))
@@ -12112,25 +12441,25 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
-#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, more, join, traits)          \
-    static const char tcall_##name##_name_[] = #name;                    \
-    static const char tcall_##name##_url_[] = url;                       \
-    static const char tcall_##name##_path_[] = path;                     \
-    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
-                                         tcall_##name##_url_,            \
-                                         tcall_##name##_path_,           \
-                                         stream,                         \
-                                         header,                         \
-                                         prefix,                         \
-                                         {version, value},               \
-                                         &tcall_##format##_paths_,       \
-                                         tcall_##format##_words_,        \
-                                         tcall_##format##_write_,        \
-                                         id,                             \
-                                         more,                           \
-                                         join,                           \
-                                         traits};
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix,       \
+                        version, value, id, more, join, traits)                \
+    static const char tcall_##name##_name_[] = #name;                          \
+    static const char tcall_##name##_url_[] = url;                             \
+    static const char tcall_##name##_path_[] = path;                           \
+    TCALL_DATA_ const tcall_provider tcall_##name = {tcall_##name##_name_,     \
+                                                     tcall_##name##_url_,      \
+                                                     tcall_##name##_path_,     \
+                                                     stream,                   \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {version, value},         \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_words_,  \
+                                                     tcall_##format##_write_,  \
+                                                     id,                       \
+                                                     more,                     \
+                                                     join,                     \
+                                                     traits};
 
 /* ==========================================================================
  * >>reader
@@ -12517,8 +12846,9 @@ static int tcall_reader_piece_(const tcall_reader *r)
 {
     return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
            : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
-           : r->event == TCALL_WORD_ALL_   ? TCALL_ITEM_CALL | TCALL_ITEM_ALL_
-                                           : TCALL_ITEM_NONE_;
+           : r->event == TCALL_WORD_ALL_
+               ? (int)TCALL_ITEM_CALL | TCALL_ITEM_ALL_
+               : TCALL_ITEM_NONE_;
 }
 
 /* Shows a piece of a call. */
@@ -12709,7 +13039,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
                                     0,
                                     0, /* ID to ALL */
                                     TCALL_ITEM_OPAQUE,
-                                    TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
+                                    (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
                                     TCALL_ITEM_TEXT,
                                     TCALL_ITEM_PIECE_};
     const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
@@ -13182,7 +13512,7 @@ TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
     r->keeping = false;
     if (r->type == TCALL_WORD_OPAQUE_) {
         tcall_head_ *h = tcall_reader_head_(r, r->raw);
-        h->kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
+        h->kind = (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
         h->index = r->index;
         if (r->raw_lost)
             tcall_opaque_bare_(r, r->raw, r->raw_lost);
@@ -13270,7 +13600,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
             return a->error;
         status = tcall_answer_status_(a->stop_text);
     }
-    for (i = 0; i < TCALL_COUNT(known); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status >= 400 && status < 500)
@@ -13873,7 +14203,7 @@ const tcall_provider *tcall_provider_named(const char *name)
         &tcall_responses, &tcall_gemini};
 #undef TCALL_X_
     size_t i;
-    for (i = 0; i < TCALL_COUNT(all); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
     return NULL;
@@ -14029,7 +14359,7 @@ static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
 static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
-    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
         size_t n = strlen(tcall_markers_[i][0]);
         if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
             return tcall_markers_[i];
@@ -14161,7 +14491,7 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
     const char *name = l->tool->name ? l->tool->name : "";
     size_t i;
     tcall_lint_at_(l, "/name");
-    for (i = 0; i < TCALL_COUNT(tcall_lint_rules_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
         tcall_writer w;
         if (tcall_lint_name_ok_(rule, name))

@@ -65,7 +65,3 @@ TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
-
-/* Returns "validation", "permission", "user", "system", "security",
- * "cancelled" or "timeout": the kind of an error. */
-TCALL_API const char *tcall_error_type(int error);

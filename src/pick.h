@@ -92,7 +92,9 @@ TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
 
 /* English words of devices, offices and the web that mean much the same.
  * TOOLCALL_NO_SYNONYMS leaves them out. */
+#ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
+#endif
 
 /* Picks tools for an input, best first, at most max and opts->max of them and
  * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool

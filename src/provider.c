@@ -435,22 +435,22 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
 
 /* A provider whose tables and writer are those of a format. Its texts are
  * linked only with it. */
-#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix, \
-                        version, value, id, more, join, traits)          \
-    static const char tcall_##name##_name_[] = #name;                    \
-    static const char tcall_##name##_url_[] = url;                       \
-    static const char tcall_##name##_path_[] = path;                     \
-    const tcall_provider tcall_##name = {tcall_##name##_name_,           \
-                                         tcall_##name##_url_,            \
-                                         tcall_##name##_path_,           \
-                                         stream,                         \
-                                         header,                         \
-                                         prefix,                         \
-                                         {version, value},               \
-                                         &tcall_##format##_paths_,       \
-                                         tcall_##format##_words_,        \
-                                         tcall_##format##_write_,        \
-                                         id,                             \
-                                         more,                           \
-                                         join,                           \
-                                         traits};
+#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix,       \
+                        version, value, id, more, join, traits)                \
+    static const char tcall_##name##_name_[] = #name;                          \
+    static const char tcall_##name##_url_[] = url;                             \
+    static const char tcall_##name##_path_[] = path;                           \
+    TCALL_DATA_ const tcall_provider tcall_##name = {tcall_##name##_name_,     \
+                                                     tcall_##name##_url_,      \
+                                                     tcall_##name##_path_,     \
+                                                     stream,                   \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {version, value},         \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_words_,  \
+                                                     tcall_##format##_write_,  \
+                                                     id,                       \
+                                                     more,                     \
+                                                     join,                     \
+                                                     traits};

@@ -173,11 +173,13 @@ struct tcall_provider {
     uint16_t traits;
 };
 
+#ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_openai;    /* Chat Completions */
 extern const tcall_provider tcall_anthropic; /* Messages */
 extern const tcall_provider tcall_ollama;    /* its own /api/chat */
 extern const tcall_provider tcall_responses; /* of OpenAI */
 extern const tcall_provider tcall_gemini;    /* generateContent */
+#endif
 
 /* Servers that speak the format of OpenAI, each with what is known of it:
  * X(name, url, path, key header, before the key, id, more, join, traits). Each
@@ -214,10 +216,12 @@ extern const tcall_provider tcall_gemini;    /* generateContent */
           TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                \
           TCALL_TRAIT_MAX_TOKENS)
 
+#ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
     extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+#endif
 
 /* Nine letters and digits, all that Mistral takes: other ids are mapped to
  * such, each always to the same. */

@@ -388,8 +388,9 @@ static int tcall_reader_piece_(const tcall_reader *r)
 {
     return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
            : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
-           : r->event == TCALL_WORD_ALL_   ? TCALL_ITEM_CALL | TCALL_ITEM_ALL_
-                                           : TCALL_ITEM_NONE_;
+           : r->event == TCALL_WORD_ALL_
+               ? (int)TCALL_ITEM_CALL | TCALL_ITEM_ALL_
+               : TCALL_ITEM_NONE_;
 }
 
 /* Shows a piece of a call. */
@@ -580,7 +581,7 @@ static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
                                     0,
                                     0, /* ID to ALL */
                                     TCALL_ITEM_OPAQUE,
-                                    TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
+                                    (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
                                     TCALL_ITEM_TEXT,
                                     TCALL_ITEM_PIECE_};
     const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
@@ -1053,7 +1054,7 @@ TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
     r->keeping = false;
     if (r->type == TCALL_WORD_OPAQUE_) {
         tcall_head_ *h = tcall_reader_head_(r, r->raw);
-        h->kind = TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
+        h->kind = (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
         h->index = r->index;
         if (r->raw_lost)
             tcall_opaque_bare_(r, r->raw, r->raw_lost);
