@@ -95,7 +95,8 @@ static const char tcall_row_faults_[] =
     "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
     "run is missing\0"
-    "parameters or allow_no_schema is missing";
+    "parameters or allow_no_schema is missing\0"
+    "fields need args_size: sizeof the struct that they describe";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -107,6 +108,8 @@ static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
         wrong |= 1u << 2;
     if (!tool->parameters && !tool->allow_no_schema)
         wrong |= 1u << 3;
+    if (tool->fields && !tool->args_size)
+        wrong |= 1u << 4;
     return wrong;
 }
 

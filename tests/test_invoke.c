@@ -498,8 +498,10 @@ static void test_struct(void)
     desc.tools = lamps;
     desc.tool_count = 1;
     desc.allow = TCALL_ACTUATE;
-    CHECK(start(&tc, &desc) == TCALL_E_TOOL); /* bind is missing */
-    CHECK(strstr(report, "lamp: fields need bind: tcall_bind"));
+    lamps[0].args_size = 0;
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
+    CHECK(strstr(report, "lamp: fields need args_size"));
+    lamps[0].args_size = sizeof(struct lamp);
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true}") == TCALL_OK);
     CHECK(says("on 40"));
