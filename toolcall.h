@@ -26,7 +26,7 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_COUNT(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -1021,8 +1021,8 @@ typedef enum tcall_no_schema {
 
 typedef enum tcall_safety {
     TCALL_SAFETY_DERIVED, /* safe when it only reads */
-    TCALL_SAFE,
-    TCALL_UNSAFE
+    TCALL_SAFETY_SAFE,
+    TCALL_SAFETY_UNSAFE
 } tcall_safety;
 
 /* The stages of a call, in this order. What the library does itself at a
@@ -1098,7 +1098,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_get. */
+/* Something that hooks and tools ask for by name: tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -1108,7 +1108,7 @@ typedef struct tcall_service {
 /* On whose behalf a call is made. */
 typedef struct tcall_session {
     tcall_str id, request, agent, user;
-    tcall_service *services; /* private: bound with TCALL_SESSION */
+    tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
 /* The work. args has been checked against the schema. Write the answer for
@@ -1127,12 +1127,10 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
-    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
-    void *user;                         /* for run: tcall_user */
-    const tcall_hook *hooks;            /* of this tool only */
+    void *user;                /* for run: cx->user */
+    const tcall_hook *hooks;   /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
@@ -1144,7 +1142,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool repeats;         /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in one turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -1154,7 +1152,7 @@ typedef struct tcall_tool {
 } tcall_tool;
 
 /* Number of rows of a table. */
-#define TCALL_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
@@ -1170,9 +1168,9 @@ typedef struct tcall_validator {
 } tcall_validator;
 
 typedef enum tcall_verdict {
-    TCALL_DENY,
-    TCALL_ALLOW,
-    TCALL_LATER /* the call waits: TCALL_E_APPROVAL */
+    TCALL_VERDICT_DENY,
+    TCALL_VERDICT_ALLOW,
+    TCALL_VERDICT_LATER /* the call waits: TCALL_E_APPROVAL */
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
@@ -1221,10 +1219,10 @@ typedef struct tcall_desc {
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count;
-    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
-    bool lazy;     /* compile a schema only while a call is checked */
-    bool strict_arguments; /* refuse arguments that are not strict JSON */
-    bool no_coercion;      /* refuse "5" for an integer and the like */
+    uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    bool lazy_schemas; /* compile a schema only while a call is checked */
+    bool strict_json;  /* refuse arguments that are not strict JSON */
+    bool strict_types; /* refuse "5" for an integer and the like */
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -1233,9 +1231,7 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
-    int (*run_hooks)(tcall_ctx *cx);
-    const tcall_hook *hooks; /* of every call */
+    const tcall_hook *hooks;        /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -1264,8 +1260,6 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Most bytes of the block that were ever in use. */
 TCALL_API size_t tcall_peak(const tcall *tc);
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* What the tool needs, everything when it declares nothing. */
-TCALL_API unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 /* Tools that come and go at run time. tcall_extend, right after tcall_init,
@@ -1277,10 +1271,8 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * of tcall_init; its schema is compiled when a call comes. So a function can
  * make a definition, and the tools of one registry can be added to another:
  *
- *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
- *         row = *t;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
+ *     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;)
+ * { row = *t; row.provided_by = "other"; tcall_add(&tc, &row);
  *     }
  *
  * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
@@ -1292,10 +1284,10 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
- * somebody with these permissions may see. */
-TCALL_API const tcall_tool *tcall_each(const tcall *tc, size_t *i,
-                                       unsigned allow);
+/* for (i = 0; (t = tcall_next_tool(tc, &i, allow)) != NULL;) visits the tools
+ * that somebody with these permissions may see. */
+TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
+                                            unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
@@ -1496,6 +1488,8 @@ struct tcall_ctx {
     uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
+    const void *bound;           /* the struct that tool->fields describe */
+    void *user;                  /* of the tool */
     tcall_session *session;      /* may be NULL */
     const tcall_hook *hook;      /* at work; NULL: the tool */
     int error;                   /* TCALL_OK, or why the call failed */
@@ -1541,7 +1535,6 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
-    void *bound;     /* the struct of tool->fields */
     tcall_schema schema;
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str why;      /* words of a foreign validator or of binding */
@@ -1560,18 +1553,90 @@ TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 /* One JSON line about where the arguments came from and what was done to
  * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                                     tcall_writer *w);
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 /* What is wrong, as the members of a JSON object that is open. */
-TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
- * >>invoke: from a checked call to a result
+ * >>context: what tools and hooks may do to their call
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read. All it keeps is in the call
- * and, until tcall_release, in the block.
+ * A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release.
+ */
+
+/* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
+TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
+/* Reports what is being done: TCALL_EVENT_PROGRESS. */
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
+/* Copies a short title for people (reported as progress, too) and metadata,
+ * JSON text for programs, to cx->result. An empty one leaves what was set
+ * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
+ * and cx->result.attached themselves. */
+TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
+                               tcall_str metadata);
+
+/* Returns the object of a service, looked up by name in the call, then in its
+ * session, then in the registry; NULL when there is none. */
+TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
+/* The same, but the call fails with TCALL_E_SERVICE when there is none. */
+TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
+/* Adds a service, which stays the caller's and must live as long as its scope.
+ * Returns TCALL_E_USAGE for the session of a call that has none. */
+TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
+                                 tcall_scope scope);
+/* Removes a service from a session. */
+TCALL_API void tcall_unbind_service(tcall_session *session,
+                                    const tcall_service *service);
+/* Returns memory of the call, shared by all who give the same name: zeroed at
+ * first, in the block, until tcall_release. NULL where the block is full. */
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* Makes the call end within ms milliseconds from now, unless it has to end
+ * earlier. Needs desc.now_ms. */
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* Returns the milliseconds that are left, INT32_MAX without a deadline. */
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
+
+/* Fails the call: `return tcall_abort(...)`. reason, in words, and code, a name
+ * for it (NULL: "aborted"), must outlive the call; status is one of HTTP, such
+ * as 403, or 0. */
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
+/* Fails the call, which may be made again in ms milliseconds. */
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+
+/* -- For authors of hooks -- */
+
+/* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
+ * to the run of the tool are skipped, those after it are not. After a failure
+ * this turns it into a success. */
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* Replaces the arguments by other JSON text before the tool runs: it is checked
+ * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * error of the check. */
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Replaces the output. What does not fit is cut. */
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* Returns the output written so far; valid until it changes. */
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
+
+/* ==========================================================================
+ * >>result: what the model reads of a call
+ *
+ * A success is what the tool wrote. A failure is {"success":false,"error":...}:
+ * what was wrong, where, and what to send instead.
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+
+/* ==========================================================================
+ * >>stages: hooks around the run of a tool
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -1579,131 +1644,49 @@ TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 #define TOOLCALL_MAX_AROUND 8
 #endif
 
-/* Takes a call through all stages and writes what the model shall read to out,
- * a writer to a buffer (not in the free part of the block): the tool's output,
- * or {"success":false,"error":...}. Returns TCALL_OK, or why it did not run or
- * failed; out is complete in both cases, but for TCALL_E_AGAIN (the tool or a
- * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
- * desc.approve will be asked again, or set call->approved): out is then
- * untouched, invoke once more. */
-TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: a tool by its name, without a model. For
- * tools that answer at once; one that wants to be called again is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
- * room for the call. */
-TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
-/* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
- * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
- * what it holds: it sees cx->stop. */
-TCALL_API void tcall_cancel(tcall_call *call, int error);
+/* -- For authors of hooks -- */
 
-/* For tools: the struct that tool->fields describe, what tool->user points
- * to, a piece of output while the work goes on, and what is being done. */
-TCALL_API const void *tcall_bound(const tcall_ctx *cx);
-TCALL_API void *tcall_user(const tcall_ctx *cx);
-TCALL_API void tcall_chunk(tcall_ctx *cx, tcall_str text);
-TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
-
-/* For tools that learn only from the arguments that a call needs approval:
- * TCALL_OK when it has it; else return what this returns, TCALL_E_DENIED, or
- * TCALL_E_APPROVAL: the tool is run anew, with the same arguments, when there
- * is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are asked as well. */
-TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* What hooks return to take over, see tcall_hook; tools may too. The call is
- * answered with text: what is left up to the run is passed over, the stages
- * behind it are not. After a failure it mends it. */
-TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
-/* The call fails. reason, in words, and code, a name for it (NULL: "aborted"),
- * must outlive the call; status: of HTTP, such as 403. */
-TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
-                          int status);
-/* The call fails, and may be made again in ms milliseconds. */
-TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
-/* For hooks at TCALL_AROUND_EXECUTE: one attempt, with the hooks that are
- * further inside around it. After TCALL_E_AGAIN the outermost is called anew,
- * from its start. Only tools that read only or are idempotent get a second
- * attempt; for the others it is the result of the first. */
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
 
-/* What runs the hooks of a stage, for tcall_desc.run_hooks: what is not named
- * there is not linked. */
-TCALL_API int tcall_run_hooks(tcall_ctx *cx);
-/* Holds the output against tool->output: TCALL_E_OUTPUT. For tcall_tool. */
-TCALL_API int tcall_check_output(tcall_ctx *cx);
-
-/* Other arguments, as JSON text, before the tool runs: they are checked like
- * the first ones, and approval is asked for anew. TCALL_OK or why not. */
-TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
-/* Another output. What does not fit is cut. */
-TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
-/* The output as it stands; valid until it changes. */
-TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
-
-/* Parts of the result. title and metadata (JSON text) are copied to the block:
- * TCALL_E_MEMORY; a title is also told as progress. */
-TCALL_API int tcall_title(tcall_ctx *cx, tcall_str title);
-TCALL_API int tcall_metadata(tcall_ctx *cx, tcall_str json);
-TCALL_API void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
-/* What the model may do about the error; text must outlive the call. */
-TCALL_API void tcall_suggest(tcall_ctx *cx, const char *text);
-/* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
- * success; of a failure its output, with title and so on behind it. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
-/* The first lines of the output, without the last line's end. */
-TCALL_API tcall_str tcall_result_preview(const tcall_result *result,
-                                         int max_lines);
-
-/* Services, looked up by name in the call, then in its session, then in the
- * registry. tcall_get fails the call where there is none. */
-TCALL_API void *tcall_get(tcall_ctx *cx, const char *name);
-TCALL_API void *tcall_try_get(const tcall_ctx *cx, const char *name);
-typedef enum tcall_scope { TCALL_CALL, TCALL_SESSION } tcall_scope;
-/* service is the binder's and must live as long as its scope. TCALL_E_USAGE
- * where there is no session. */
-TCALL_API int tcall_provide(tcall_ctx *cx, tcall_service *service,
-                            tcall_scope scope);
-/* Takes a service of a session out again. */
-TCALL_API void tcall_withdraw(tcall_session *session,
-                              const tcall_service *service);
-/* Memory of the call, for tools and hooks that know its name: zeroed at first,
- * in the block, until tcall_release. NULL where the block is too small. */
-TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
-
-/* The call shall end within ms from now, unless it has to earlier. Needs
- * desc.now_ms. */
-TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
-/* What is left of it, at most INT32_MAX, which also means: no end. */
-TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
-
-/* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
- * complete then. These keep the last of them, in the caller's memory:
+/* ==========================================================================
+ * >>invoke: from a checked call to a result
  *
- *     static tcall_kept rows[8];
- *     static tcall_results results = {rows, TCALL_COUNT(rows)};
- *     tcall_results_begin(&tc, &results);
+ * One walk through TCALL_STAGES, with the hooks of the registry and of the
+ * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
+ * always yields a result that the model can read.
  */
-typedef struct tcall_kept {
-    char id[48];    /* of the call; of a longer one the last 48 bytes */
-    size_t id_len;  /* of all of it */
-    int error;      /* TCALL_OK or why it failed */
-    size_t len;     /* bytes of the result, those that did not fit included */
-    char text[160]; /* its beginning, cut at a character, ended by NUL */
-} tcall_kept;
 
-typedef struct tcall_results {
-    tcall_kept *rows;
-    size_t row_count; /* at least 1 */
-    size_t next;      /* private */
-    tcall_listener listener;
-} tcall_results;
+/* Takes a call through all stages and writes what the model reads to out, a
+ * writer to a buffer outside of the block: the tool's output, or
+ * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
+ * or failed; out is complete in both cases. Two errors leave out untouched and
+ * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
+ * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
+ * again, unless call->approved is set). */
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Hydrates, invokes and releases: calls a tool by its name, without a model.
+ * For tools that answer at once; one that has not finished is cancelled,
+ * TCALL_E_CANCELLED, and one that waits for approval does not run,
+ * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
+ * has no room for the call. */
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out);
+/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
+ * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
+ * release what it holds: it sees cx->stop. */
+TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-TCALL_API void tcall_results_begin(tcall *tc, tcall_results *results);
-/* The latest one of the call with this id, NULL: none is kept. */
-TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
-                                              tcall_str id);
+/* For tools that learn only from the arguments that a call needs approval.
+ * Returns TCALL_OK when it has it; otherwise the tool returns what this
+ * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
+ * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
+ * asked as well. */
+TCALL_API int tcall_approval(tcall_ctx *cx);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -1711,7 +1694,7 @@ TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
  * Each is a macro that gives the rows for a table of hooks; what it keeps is a
  * struct of the caller's. What is not named is not linked.
  *
- *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
@@ -1723,8 +1706,6 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
  * TCALL_E_MEMORY. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-/* Of the tool's definition and the call's arguments: what runs, exactly. */
-TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -1734,27 +1715,27 @@ TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 /* Rate limit, a bucket of tokens: calls that find it empty may come back
  * later. Needs desc.now_ms. */
 typedef struct tcall_rate {
-    uint16_t burst;   /* calls at once */
-    uint32_t each_ms; /* time until one more may come */
-    uint16_t used;    /* private */
+    uint16_t burst;       /* calls at once */
+    uint32_t interval_ms; /* time until one more may come */
+    uint16_t used;        /* private */
     uint32_t since;
 } tcall_rate;
-TCALL_API int tcall_rate_run(tcall_ctx *cx, void *rate);
+TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
-    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
 /* So many calls at a time: the others wait (TCALL_E_AGAIN). */
-typedef struct tcall_limit {
+typedef struct tcall_concurrency {
     uint16_t max;
     uint16_t now; /* private */
-} tcall_limit;
-TCALL_API int tcall_limit_acquire(tcall_ctx *cx, void *limit);
-TCALL_API int tcall_limit_release(tcall_ctx *cx, void *limit);
-#define TCALL_LIMIT(limit)                                                     \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
-                limit),                                                        \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
-                    tcall_limit_release, limit)
+} tcall_concurrency;
+TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
+#define TCALL_CONCURRENCY(limit)                             \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+                    tcall_limit_release_, limit)
 
 /* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
@@ -1764,11 +1745,11 @@ typedef struct tcall_cache {
     uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
-TCALL_API int tcall_cache_read(tcall_ctx *cx, void *cache);
-TCALL_API int tcall_cache_write(tcall_ctx *cx, void *cache);
-#define TCALL_CACHE(cache)                                                   \
-    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
-        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                    \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
 /* Further attempts after an error that may pass, each after twice the time of
@@ -1779,15 +1760,15 @@ typedef struct tcall_backoff {
     uint32_t first_ms;
     uint32_t max_ms; /* 0: no limit */
 } tcall_backoff;
-TCALL_API int tcall_retry_around(tcall_ctx *cx, void *retry);
+TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
-    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
 /* The whole call, its waiting included, ends after ms. */
-TCALL_API int tcall_timeout_run(tcall_ctx *cx, void *ms);
+TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
-                tcall_timeout_run, (void *)(uintptr_t)(ms))
+                tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
@@ -1795,38 +1776,39 @@ typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
 } tcall_audit;
-TCALL_API int tcall_audit_run(tcall_ctx *cx, void *audit);
+TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
-    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
- * the verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * desc.approve is asked first, if there is. */
-typedef struct tcall_ticket {
+ * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
+ * id; the verdict holds once, and only for the same definition of the tool and
+ * the same arguments. A tool that is neither idempotent nor only reads runs
+ * once for an id, also after a restart if the rows were kept: they hold no
+ * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
+ * made up). desc.approve is asked first, if there is. */
+typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
-} tcall_ticket;
+} tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row
+        *rows; /* zeroed at first; the oldest that ran are given up */
     size_t count;
 } tcall_ledger;
-TCALL_API int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_once(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_end(tcall_ctx *cx, void *ledger);
-#define TCALL_LEDGER(ledger)                                                  \
-    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
-                tcall_ledger_consent, ledger),                                \
-        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
-                    ledger),                                                  \
-        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
+TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_once_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                   \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                    \
+                tcall_ledger_consent_, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once_, \
+                    ledger),                                                   \
+        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
-TCALL_API int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                           tcall_verdict verdict);
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
+                                  tcall_str id, tcall_verdict verdict);
 
 /* The same call again in one turn is answered without running, unless the tool
  * says it repeats. Over turns, the same call three times, two calls in turns,
@@ -1836,29 +1818,12 @@ typedef struct tcall_loops {
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
-TCALL_API int tcall_loops_run(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
-TCALL_API void tcall_clear_turn(tcall_loops *loops);
-TCALL_API void tcall_clear_state(tcall_loops *loops);
-
-/* Which files were read and written, and what was in them. */
-typedef struct tcall_file {
-    uint64_t path, content; /* hashes; path 0: free */
-    bool written;
-} tcall_file;
-typedef struct tcall_files {
-    tcall_file *rows; /* zeroed at first; the oldest are given up */
-    size_t count;
-} tcall_files;
-TCALL_API void tcall_file_read(tcall_files *files, tcall_str path,
-                               tcall_str content);
-TCALL_API void tcall_file_written(tcall_files *files, tcall_str path,
-                                  tcall_str content);
-/* Before a file is edited: TCALL_OK when this content was read or written
- * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
-TCALL_API int tcall_file_check(const tcall_files *files, tcall_str path,
-                               tcall_str content);
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
+/* Begins a turn: each call may be made once more. A zeroed struct has
+ * forgotten everything. */
+TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -7167,14 +7132,15 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
  * >>tools
  */
 
-unsigned tcall_needs(const tcall_tool *tool)
+/* Returns what the tool needs: everything when it declares nothing. */
+TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
 bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
-    return (tcall_needs(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
+    return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
 size_t tcall_peak(const tcall *tc)
@@ -7254,10 +7220,8 @@ static const char tcall_row_faults_[] =
     "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
     "run is missing\0"
-    "fields need bind: tcall_bind\0"
-    "output needs check_output: tcall_check_output\0"
-    "hooks need run_hooks: tcall_run_hooks\0"
-    "parameters or allow_no_schema is missing";
+    "parameters or allow_no_schema is missing\0"
+    "fields need args_size: sizeof the struct that they describe";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -7267,14 +7231,10 @@ static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
         wrong |= 1u << 1;
     if (!tool->run)
         wrong |= 1u << 2;
-    if (tool->fields && !tool->bind)
-        wrong |= 1u << 3;
-    if (tool->output && !tool->check_output)
-        wrong |= 1u << 4;
-    if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
-        wrong |= 1u << 5;
     if (!tool->parameters && !tool->allow_no_schema)
-        wrong |= 1u << 6;
+        wrong |= 1u << 3;
+    if (tool->fields && !tool->args_size)
+        wrong |= 1u << 4;
     return wrong;
 }
 
@@ -7320,7 +7280,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     table = (desc->tool_count * sizeof(tcall_schema) + 7) & ~(size_t)7;
-    if (!desc->lazy && !desc->validator) {
+    if (!desc->lazy_schemas && !desc->validator) {
         tc->schemas = (tcall_schema *)(void *)tcall_block_gap_(&tc->block);
         if (!tcall_block_grow_(&tc->block, table)) {
             tc->schemas = NULL;
@@ -7403,7 +7363,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     return TCALL_OK;
 }
 
-const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
+const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 {
     while (*i < tc->desc.tool_count) {
         const tcall_tool *tool = &tc->desc.tools[(*i)++];
@@ -7877,7 +7837,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
                  : c >= 0x1F000 ? TCALL_CHAR_SIGN_
                                 : TCALL_CHAR_LETTER_;
     } else {
-        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+        for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
             if (tcall_scripts_[i] <= (c | 3))
                 r.kind = tcall_scripts_[i] & 3;
         if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
@@ -8435,8 +8395,8 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                               const tcall_tool *tool)
 {
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs(tool) == TCALL_READ
-                    : tool->safe == TCALL_SAFE;
+                    ? tcall_needs_(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFETY_SAFE;
     return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
                ? TCALL_PICK_PERMISSIONS_
            : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_
@@ -9355,7 +9315,7 @@ void tcall_release(tcall *tc, tcall_call *call)
 {
     tc->block.high = call->mark;
     call->args = tcall_json_none_();
-    call->bound = NULL;
+    call->cx.bound = NULL;
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
@@ -9404,7 +9364,7 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     char *gap = tcall_hydrate_gap_(b, skip, &size);
     tcall_args args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_arguments, gap, size);
+    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -9526,7 +9486,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
         if (r == TCALL_OK)
@@ -9562,19 +9522,21 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
+    void *bound;
     char *path;
     size_t cap;
     int r;
     call->step = TCALL_STEP_BIND;
-    if (!tool->bind)
+    if (!tool->fields)
         return TCALL_OK;
-    call->bound = tcall_block_take_(b, tool->args_size);
-    if (!call->bound)
+    bound = tcall_block_take_(b, tool->args_size);
+    if (!bound)
         return TCALL_E_MEMORY;
-    memset(call->bound, 0, tool->args_size);
+    memset(bound, 0, tool->args_size);
+    call->cx.bound = bound;
     path = tcall_block_gap_(b);
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
-    r = tool->bind(call->bound, call->args, tool->fields, path, cap);
+    r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
         tcall_hydrate_keep_(b, path, strlen(path), &call->why);
     return r;
@@ -9590,6 +9552,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    call->cx.user = call->tool ? call->tool->user : NULL;
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
     if (r == TCALL_OK) {
@@ -9610,7 +9573,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_errors(const tcall_call *call, tcall_writer *w)
+int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
 {
     size_t near_len = call->arguments.len;
     if (call->faults && call->args.tok) {
@@ -9673,8 +9636,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(w, '}');
 }
 
-int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                           tcall_writer *w)
+int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                           const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -9708,18 +9671,12 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_errors(call, w);
+        tcall_write_call_errors(w, call);
     return tcall_write_close(w, '}');
 }
 
 /* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle. Hooks
- * are not sorted: the next one is that with the lowest place behind the last,
- * where a place is made of priority and position. So a stage that was left for
- * TCALL_E_AGAIN is known by one number, and nothing is kept.
+ * >>context
  */
 
 enum {
@@ -9764,17 +9721,7 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-const void *tcall_bound(const tcall_ctx *cx)
-{
-    return cx->call->bound;
-}
-
-void *tcall_user(const tcall_ctx *cx)
-{
-    return cx->call->tool->user;
-}
-
-void tcall_chunk(tcall_ctx *cx, tcall_str text)
+void tcall_emit(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
 }
@@ -9782,11 +9729,6 @@ void tcall_chunk(tcall_ctx *cx, tcall_str text)
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
-}
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    call->cx.stop = error;
 }
 
 /* A copy in the block. */
@@ -9884,72 +9826,16 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- result ---- */
 
-int tcall_title(tcall_ctx *cx, tcall_str title)
+int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 {
-    tcall_progress(cx, title);
-    return tcall_keep_(cx, title, &cx->result.title);
-}
-
-int tcall_metadata(tcall_ctx *cx, tcall_str json)
-{
-    return tcall_keep_(cx, json, &cx->result.metadata);
-}
-
-void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment)
-{
-    attachment->next = cx->result.attached;
-    cx->result.attached = attachment;
-}
-
-void tcall_suggest(tcall_ctx *cx, const char *text)
-{
-    cx->result.suggestion = text;
-}
-
-tcall_str tcall_result_preview(const tcall_result *result, int max_lines)
-{
-    tcall_str s = result->output;
-    size_t i;
-    for (i = 0; i < s.len && max_lines > 0; i++)
-        max_lines -= s.ptr[i] == '\n';
-    while (i && (s.ptr[i - 1] == '\n' || s.ptr[i - 1] == '\r'))
-        i--;
-    return tcall_slice_(s.ptr, i);
-}
-
-int tcall_write_result(tcall_writer *w, const tcall_result *result)
-{
-    const tcall_attachment *a;
-    tcall_write_open(w, '{');
-    if (result->error < 0 && result->output.len > 1) {
-        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
-    } else {
-        tcall_write_key(w, "success");
-        tcall_write_bool(w, result->error == TCALL_OK);
-        tcall_write_pair_(w, "error", tcall_str_of(""));
+    int r = TCALL_OK;
+    if (title.len) {
+        tcall_progress(cx, title);
+        r = tcall_keep_(cx, title, &cx->result.title);
     }
-    if (result->title.len)
-        tcall_write_pair_(w, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(w, "metadata");
-        tcall_write_verbatim(w, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", result->output);
-    if (result->attached) {
-        tcall_write_key(w, "attachments");
-        tcall_write_open(w, '[');
-        for (a = result->attached; a; a = a->next) {
-            tcall_write_open(w, '{');
-            tcall_write_pair_(w, "type", tcall_str_of(a->type));
-            tcall_write_pair_(w, "name", tcall_str_of(a->name));
-            tcall_write_key(w, "bytes");
-            tcall_write_int(w, (long)a->bytes.len);
-            tcall_write_close(w, '}');
-        }
-        tcall_write_close(w, ']');
-    }
-    return tcall_write_close(w, '}');
+    if (metadata.len && r == TCALL_OK)
+        r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    return r;
 }
 
 /* ---- controls ---- */
@@ -10016,7 +9902,7 @@ static tcall_service *tcall_service_(tcall_service *s, const char *name)
     return s;
 }
 
-void *tcall_try_get(const tcall_ctx *cx, const char *name)
+void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = &cx->tc->desc;
     const tcall_service *s = tcall_service_(cx->services, name);
@@ -10029,9 +9915,9 @@ void *tcall_try_get(const tcall_ctx *cx, const char *name)
     return s ? s->object : NULL;
 }
 
-void *tcall_get(tcall_ctx *cx, const char *name)
+void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_try_get(cx, name);
+    void *object = tcall_find_service(cx, name);
     if (!object) {
         cx->lacks = true;
         if (cx->state != TCALL_FAILED_)
@@ -10040,19 +9926,19 @@ void *tcall_get(tcall_ctx *cx, const char *name)
     return object;
 }
 
-int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
+int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services;
-    if (scope == TCALL_SESSION && !cx->session)
+    if (scope == TCALL_SCOPE_SESSION && !cx->session)
         return TCALL_E_USAGE;
-    if (scope == TCALL_SESSION)
+    if (scope == TCALL_SCOPE_SESSION)
         list = &cx->session->services;
     service->next = *list;
     *list = service;
     return TCALL_OK;
 }
 
-void tcall_withdraw(tcall_session *session, const tcall_service *service)
+void tcall_unbind_service(tcall_session *session, const tcall_service *service)
 {
     tcall_service **at = &session->services;
     while (*at && *at != service)
@@ -10073,7 +9959,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     memset(s, 0, head + size);
     s->name = name;
     s->object = (char *)s + head;
-    tcall_provide(cx, s, TCALL_CALL);
+    tcall_bind_service(cx, s, TCALL_SCOPE_CALL);
     return s->object;
 }
 
@@ -10092,176 +9978,43 @@ static int tcall_came_(tcall_ctx *cx, int r)
     return r > 0 ? TCALL_OK : r;
 }
 
-/* ---- what the library itself does at stages ---- */
+/* ==========================================================================
+ * >>result
+ */
 
-/* Told once when it is asked for and once when it is decided. */
-TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+int tcall_write_result(tcall_writer *w, const tcall_result *result)
 {
-    tcall_event event;
-    bool asked = cx->asked;
-    cx->asked = verdict == TCALL_LATER;
-    if (asked == cx->asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
-}
-
-TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
-{
-    const tcall_tool *tool = call->tool;
-    bool reads = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
-        return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
-        return false;
-    return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
-}
-
-static int tcall_consent_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_verdict verdict = TCALL_DENY;
-    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
-        return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_ALLOW;
+    const tcall_attachment *a;
+    tcall_write_open(w, '{');
+    if (result->error < 0 && result->output.len > 1) {
+        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    } else {
+        tcall_write_key(w, "success");
+        tcall_write_bool(w, result->error == TCALL_OK);
+        tcall_write_pair_(w, "error", tcall_str_of(""));
     }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-int tcall_approval(tcall_ctx *cx)
-{
-    uint32_t at = cx->at;
-    uint8_t stage = cx->stage;
-    int r = TCALL_OK;
-    cx->asks = true;
-    if (cx->tc->desc.run_hooks) {
-        cx->stage = TCALL_WILL_CHECK_CONSENT;
-        cx->at = 0;
-        r = cx->tc->desc.run_hooks(cx);
-        cx->stage = stage;
-        cx->at = at;
+    if (result->title.len)
+        tcall_write_pair_(w, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
     }
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-static int tcall_authorize_(const tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    if (!call->tool)
-        return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                         : TCALL_E_DENIED;
-}
-
-/* The tool once, or on; what it wrote of no use is taken back. */
-static int tcall_run_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    uint32_t before = tcall_now_(cx->tc);
-    const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r;
-    if (over < 0) {
-        if (cx->phase != TCALL_RUN_POLLED_)
-            return over;
-        cx->stop = over;
-    }
-    cx->begun = true;
-    cx->hook = NULL;
-    cx->out->last = 0;
-    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
-    cx->hook = outer;
-    call->run_ms += tcall_now_(cx->tc) - before;
-    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                        : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r)) {
-        tcall_take_back_(cx);
-        return over < 0 ? over : r;
-    }
-    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx); /* what does not fit */
-    if (!cx->reason.len && !cx->by)
-        cx->reason = tcall_output(cx);
-    return r;
-}
-
-TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_AROUND_EXECUTE:
-        return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
-    case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tool->check_output(cx) : TCALL_OK;
-    default: return TCALL_OK;
-    }
-}
-
-/* ---- the walk ---- */
-
-static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->ran = TCALL_E_USAGE;
-    cx->started = tcall_now_(tc);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-}
-
-static void tcall_failed_(tcall_ctx *cx, int error)
-{
-    if (error < 0 && cx->state != TCALL_FAILED_) {
-        cx->state = TCALL_FAILED_;
-        cx->error = error;
-    }
-}
-
-/* TCALL_OK at the end of all stages, or why to wait. */
-TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
-{
-    const bool run_hooks = cx->tc->desc.run_hooks != NULL;
-    /* Stages at which the library itself does something. */
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    const uint32_t stages = run_hooks ? ~(uint32_t)0 : own;
-    int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
-        int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(stages >> stage & 1) || !(due & cx->state))
-            continue;
-        if (cx->stage != stage) {
-            cx->stage = (uint8_t)stage;
-            cx->at = 0;
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(w, "output", result->output);
+    if (result->attached) {
+        tcall_write_key(w, "attachments");
+        tcall_write_open(w, '[');
+        for (a = result->attached; a; a = a->next) {
+            tcall_write_open(w, '{');
+            tcall_write_pair_(w, "type", tcall_str_of(a->type));
+            tcall_write_pair_(w, "name", tcall_str_of(a->name));
+            tcall_write_key(w, "bytes");
+            tcall_write_int(w, (long)a->bytes.len);
+            tcall_write_close(w, '}');
         }
-        if (run_hooks)
-            r = cx->tc->desc.run_hooks(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_failed_(cx, r);
+        tcall_write_close(w, ']');
     }
-    return TCALL_OK;
+    return tcall_write_close(w, '}');
 }
 
 /* ---- the result ---- */
@@ -10273,7 +10026,7 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     size_t i = 0;
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
-    while ((tool = tcall_each(tc, &i, tc->desc.allow)) != NULL)
+    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
         tcall_write_string(w, tool->name);
     tcall_write_close(w, ']');
 }
@@ -10321,14 +10074,14 @@ static tcall_str tcall_example_(const char *property)
     static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
     const char *v, *type = tcall_text_get_(property, "type");
     size_t i;
-    for (i = 0; i < TCALL_COUNT(keys); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keys); i++) {
         v = tcall_text_get_(property, keys[i]);
         if (i < 2)
             v = tcall_text_first_(v);
         if (v)
             return tcall_text_verbatim_(v);
     }
-    for (i = 0; type && i < TCALL_COUNT(types); i++)
+    for (i = 0; type && i < TCALL_ARRAY_LEN(types); i++)
         if (type[1] == types[i][0])
             return tcall_str_of(types[i] + 1);
     return tcall_str_of("\"value\"");
@@ -10405,42 +10158,94 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     if (cx->error == TCALL_E_UNKNOWN)
         tcall_write_names_(cx->tc, w);
     else
-        tcall_write_errors(call, w);
+        tcall_write_call_errors(w, call);
     tcall_write_close(w, '}');
     if (w->error)
         cx->error = w->error;
 }
 
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+/* ==========================================================================
+ * >>stages
+ */
+
+/* ---- what the library itself does at stages ---- */
+
+/* Told once when it is asked for and once when it is decided. */
+TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_writer clean = *out;
-    tcall_ctx *cx = &call->cx;
-    int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    cx->out = out;
-    cx->clean = &clean;
-    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
-        tcall_failed_(cx, tcall_over_(cx));
-    r = tcall_walk_(cx);
-    if (r < 0) {
-        tcall_take_back_(cx);
-        return r;
+    tcall_event event;
+    bool asked = cx->asked;
+    cx->asked = verdict == TCALL_VERDICT_LATER;
+    if (asked == cx->asked)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.verdict = (int)verdict;
+    tcall_tell_(cx->tc, &event,
+                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
+}
+
+TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    bool reads = tool->permissions == TCALL_READ;
+    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
+        return true;
+    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+        return false;
+    return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
+}
+
+static int tcall_consent_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_verdict verdict = TCALL_VERDICT_DENY;
+    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
+        return TCALL_OK;
+    if (!call->approved) {
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+        if (d->approve)
+            verdict = d->approve(d->user, call);
+        if (verdict == TCALL_VERDICT_LATER)
+            return TCALL_E_APPROVAL;
+        call->approved = verdict == TCALL_VERDICT_ALLOW;
     }
-    if (cx->asked)
-        tcall_tell_verdict_(cx, TCALL_DENY);
-    cx->finished = tcall_now_(tc);
-    if (cx->state == TCALL_FAILED_)
-        tcall_write_failure_(cx);
-    call->error = cx->result.error = cx->error;
-    cx->result.output = tcall_output(cx);
-    cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    return call->error;
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* The tool once, or on; what it wrote of no use is taken back. */
+static int tcall_run_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    uint32_t before = tcall_now_(cx->tc);
+    const tcall_hook *outer = cx->hook;
+    int over = tcall_over_(cx), r;
+    if (over < 0) {
+        if (cx->phase != TCALL_RUN_POLLED_)
+            return over;
+        cx->stop = over;
+    }
+    cx->begun = true;
+    cx->hook = NULL;
+    cx->out->last = 0;
+    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = outer;
+    call->run_ms += tcall_now_(cx->tc) - before;
+    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
+                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
+                                        : TCALL_RUN_NOT_;
+    if (over < 0 || tcall_waits_(r)) {
+        tcall_take_back_(cx);
+        return over < 0 ? over : r;
+    }
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+        return tcall_write_cut_(cx); /* what does not fit */
+    if (!cx->reason.len && !cx->by)
+        cx->reason = tcall_output(cx);
+    return r;
 }
 
 /* ---- hooks ---- */
@@ -10573,7 +10378,7 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
 TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
 {
     return tool->idempotent ||
-           (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* The same for a stage whose hooks do not wait. */
@@ -10671,7 +10476,7 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-int tcall_run_hooks(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
     const tcall_hook *h;
     size_t i;
@@ -10705,7 +10510,7 @@ TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_check_output_(tcall_ctx *cx)
+static int tcall_output_check_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
@@ -10722,12 +10527,134 @@ static int tcall_check_output_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-int tcall_check_output(tcall_ctx *cx)
+/* Holds the output against tool->output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     size_t high = cx->tc->block.high;
-    int r = tcall_check_output_(cx);
+    int r = tcall_output_check_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>invoke
+ */
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    call->cx.stop = error;
+}
+
+int tcall_approval(tcall_ctx *cx)
+{
+    uint32_t at = cx->at;
+    uint8_t stage = cx->stage;
+    int r = TCALL_OK;
+    cx->asks = true;
+    cx->stage = TCALL_WILL_CHECK_CONSENT;
+    cx->at = 0;
+    r = tcall_run_hooks_(cx);
+    cx->stage = stage;
+    cx->at = at;
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
+}
+
+static int tcall_authorize_(const tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    if (!call->tool)
+        return call->error < 0 ? call->error : TCALL_E_USAGE;
+    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                         : TCALL_E_DENIED;
+}
+
+TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    switch (cx->stage) {
+    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
+    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
+    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
+    case TCALL_WILL_VALIDATE_OUTPUT:
+        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
+    default: return TCALL_OK;
+    }
+}
+
+/* ---- the walk ---- */
+
+static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->ran = TCALL_E_USAGE;
+    cx->started = tcall_now_(tc);
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+}
+
+static void tcall_failed_(tcall_ctx *cx, int error)
+{
+    if (error < 0 && cx->state != TCALL_FAILED_) {
+        cx->state = TCALL_FAILED_;
+        cx->error = error;
+    }
+}
+
+/* TCALL_OK at the end of all stages, or why to wait. */
+TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
+{
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r = TCALL_OK;
+        if (!(due & cx->state))
+            continue;
+        if (cx->stage != stage) {
+            cx->stage = (uint8_t)stage;
+            cx->at = 0;
+        }
+        r = tcall_run_hooks_(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_failed_(cx, r);
+    }
+    return TCALL_OK;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer clean = *out;
+    tcall_ctx *cx = &call->cx;
+    int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    cx->out = out;
+    cx->clean = &clean;
+    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
+        tcall_failed_(cx, tcall_over_(cx));
+    r = tcall_walk_(cx);
+    if (r < 0) {
+        tcall_take_back_(cx);
+        return r;
+    }
+    if (cx->asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    cx->finished = tcall_now_(tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    call->error = cx->result.error = cx->error;
+    cx->result.output = tcall_output(cx);
+    cx->state = TCALL_DONE_;
+    if (call->error < 0)
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    return call->error;
 }
 
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
@@ -10751,55 +10678,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_release(tc, call);
     tc->block.high = high;
     return r;
-}
-
-/* The end of an id that is kept. */
-static tcall_str tcall_kept_id_(const tcall_kept *row, tcall_str id)
-{
-    if (id.len > sizeof row->id)
-        id = tcall_slice_(id.ptr + id.len - sizeof row->id, sizeof row->id);
-    return id;
-}
-
-static void tcall_results_keep_(void *user, const tcall_event *event)
-{
-    tcall_results *all = (tcall_results *)user;
-    tcall_kept *row = &all->rows[all->next++ % all->row_count];
-    tcall_str id = tcall_kept_id_(row, event->call->id);
-    tcall_str text = event->call->cx.result.output;
-    size_t n = text.len;
-    if (n >= sizeof row->text)
-        n = tcall_utf8_cut_(text.ptr, sizeof row->text - 1);
-    memset(row, 0, sizeof *row);
-    row->id_len = event->call->id.len;
-    row->error = event->error;
-    row->len = text.len;
-    if (id.len)
-        memcpy(row->id, id.ptr, id.len);
-    if (n)
-        memcpy(row->text, text.ptr, n);
-}
-
-void tcall_results_begin(tcall *tc, tcall_results *results)
-{
-    results->next = 0;
-    results->listener.on_event = tcall_results_keep_;
-    results->listener.user = results;
-    results->listener.kinds = 1u << TCALL_EVENT_END;
-    tcall_subscribe(tc, &results->listener);
-}
-
-const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id)
-{
-    size_t i, n = results->next;
-    for (i = 0; i < results->row_count && n > 0; i++) {
-        const tcall_kept *row = &results->rows[--n % results->row_count];
-        tcall_str end = tcall_kept_id_(row, id);
-        if (row->id_len == id.len &&
-            tcall_str_eq(end, tcall_slice_(row->id, end.len)))
-            return row;
-    }
-    return NULL;
 }
 
 /* ==========================================================================
@@ -10949,7 +10827,9 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
 {
     const tcall_tool *t = call->tool;
     const char *const texts[] = {t->name,   t->description,     t->parameters,
@@ -10958,7 +10838,7 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
-    for (i = 0; i < TCALL_COUNT(texts); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
@@ -10972,10 +10852,11 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
 
 /* ---- rate, limit, time-out ---- */
 
-int tcall_rate_run(tcall_ctx *cx, void *user)
+int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
     tcall_rate *r = (tcall_rate *)user;
-    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    uint32_t now = tcall_now_(cx->tc),
+             each = r->interval_ms ? r->interval_ms : 1;
     while (r->used && now - r->since >= each) {
         r->used--;
         r->since += each;
@@ -10989,9 +10870,9 @@ int tcall_rate_run(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_acquire(tcall_ctx *cx, void *user)
+int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_limit *l = (tcall_limit *)user;
+    tcall_concurrency *l = (tcall_concurrency *)user;
     (void)cx;
     if (l->now >= l->max)
         return TCALL_E_AGAIN;
@@ -10999,14 +10880,14 @@ int tcall_limit_acquire(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_release(tcall_ctx *cx, void *user)
+int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_limit *)user)->now--;
+    ((tcall_concurrency *)user)->now--;
     return TCALL_OK;
 }
 
-int tcall_timeout_run(tcall_ctx *cx, void *ms)
+int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 {
     tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
     return TCALL_OK;
@@ -11024,8 +10905,9 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *s = cx->session;
-    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call(cx->tc, cx->call, key) < 0)
+    if (tcall_needs_(cx->call->tool) &
+            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
     *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
     *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
@@ -11042,7 +10924,7 @@ static void tcall_cache_drop_(tcall_cache *c, size_t at)
     c->used -= n;
 }
 
-int tcall_cache_read(tcall_ctx *cx, void *user)
+int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_cached_ e;
@@ -11064,7 +10946,7 @@ int tcall_cache_read(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_cache_write(tcall_ctx *cx, void *user)
+int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
@@ -11104,7 +10986,7 @@ typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
-int tcall_retry_around(tcall_ctx *cx, void *user)
+int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *s;
@@ -11131,7 +11013,7 @@ int tcall_retry_around(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-int tcall_audit_run(tcall_ctx *cx, void *user)
+int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *a = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
@@ -11176,7 +11058,7 @@ enum {
     TCALL_RAN_
 };
 
-static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 {
     size_t i;
     for (i = 0; i < l->count; i++)
@@ -11186,9 +11068,9 @@ static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 }
 
 /* A new row, in place of the first that is free or needed no more. */
-static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
 {
-    tcall_ticket *last = l->rows + l->count;
+    tcall_ledger_row *last = l->rows + l->count;
     size_t i, n;
     for (i = 0; i < l->count; i++)
         if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
@@ -11203,20 +11085,20 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     return last;
 }
 
-/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
  * cx->mine tells that it was this call which spent the row. */
-int tcall_ledger_consent(tcall_ctx *cx, void *user)
+int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
-    tcall_ticket *t;
+    tcall_ledger_row *t;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
         return TCALL_OK;
-    r = tcall_hash_call(cx->tc, call, &what);
+    r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
     t = tcall_ticket_(l, id);
@@ -11226,7 +11108,8 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_TWICE;
     if (same && t->state != TCALL_ASKED_) {
         cx->mine = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                               : TCALL_VERDICT_DENY);
         t->state =
             cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
                 ? TCALL_RAN_
@@ -11235,11 +11118,11 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     }
     if ((!t || over) && d->approve) {
         tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_LATER);
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
         verdict = d->approve(d->user, call);
-        if (verdict != TCALL_LATER) {
+        if (verdict != TCALL_VERDICT_LATER) {
             tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_ALLOW;
+            call->approved = verdict == TCALL_VERDICT_ALLOW;
             return call->approved ? TCALL_OK : TCALL_E_DENIED;
         }
     }
@@ -11249,26 +11132,27 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     t->what = what;
     t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_LATER);
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
     return TCALL_E_APPROVAL;
 }
 
-int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                 tcall_verdict verdict)
+int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+                        tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
-    if (verdict != TCALL_LATER)
-        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    if (verdict != TCALL_VERDICT_LATER)
+        t->state =
+            verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
-int tcall_ledger_once(tcall_ctx *cx, void *user)
+int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ticket *t = tcall_ticket_(l, id);
+    tcall_ledger_row *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
@@ -11287,10 +11171,10 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 }
 
 /* A call that ends while it waits is not waited for any more. */
-int tcall_ledger_end(tcall_ctx *cx, void *user)
+int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
+    tcall_ledger_row *t = tcall_ticket_(
+        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -11298,24 +11182,19 @@ int tcall_ledger_end(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_clear_turn(tcall_loops *loops)
+void tcall_loops_new_turn(tcall_loops *loops)
 {
     loops->turn = 0;
-}
-
-void tcall_clear_state(tcall_loops *loops)
-{
-    memset(loops, 0, sizeof *loops);
 }
 
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
-    tcall_suggest(cx, "do something else, or ask the user");
+    cx->result.suggestion = "do something else, or ask the user";
     return TCALL_E_LOOP;
 }
 
-int tcall_loops_run(tcall_ctx *cx, void *user)
+int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
@@ -11332,8 +11211,8 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     }
     if (l->refused == tool)
         l->refusals = 0;
-    r = tcall_hash_call(cx->tc, call, &h);
-    if (r < 0 || call->tool->repeats)
+    r = tcall_hash_call_(cx->tc, call, &h);
+    if (r < 0 || call->tool->allow_repeat)
         return r;
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
@@ -11343,61 +11222,9 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         return tcall_loop_(cx, "the same calls come again and again");
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
-    if (l->turn < TCALL_COUNT(l->seen))
+    if (l->turn < TCALL_ARRAY_LEN(l->seen))
         l->turn++;
     return TCALL_OK;
-}
-
-/* ---- files ---- */
-
-static const uint64_t tcall_file_key_[2] = {6, 0};
-
-static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
-{
-    size_t i;
-    for (i = 0; i < f->count; i++)
-        if (f->rows[i].path == path)
-            return &f->rows[i];
-    return NULL;
-}
-
-static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
-                             bool written)
-{
-    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
-    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
-    if (!f->count)
-        return;
-    if (!row)
-        row = tcall_file_(f, 0);
-    if (!row)
-        row = f->rows;
-    written = written || (row->path == h && row->written);
-    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
-    last->path = h;
-    last->content = tcall_hash(tcall_file_key_, content);
-    last->written = written;
-}
-
-void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, false);
-}
-
-void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, true);
-}
-
-int tcall_file_check(const tcall_files *files, tcall_str path,
-                     tcall_str content)
-{
-    const tcall_file *row =
-        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
-    if (!row)
-        return TCALL_E_UNREAD;
-    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
-                                                                : TCALL_E_STALE;
 }
 
 /* ==========================================================================
@@ -11505,7 +11332,7 @@ static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
                                                 const char *key)
 {
     const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_COUNT(tcall_view_words_); w++)
+    for (; w < tcall_view_words_ + TCALL_ARRAY_LEN(tcall_view_words_); w++)
         if (((w->keep | w->bar) & v->profile ||
              w->what == TCALL_VIEW_CLOSED_) &&
             tcall_view_is_(key, w->key))
@@ -13326,7 +13153,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
             return a->error;
         status = tcall_answer_status_(a->stop_text);
     }
-    for (i = 0; i < TCALL_COUNT(known); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status >= 400 && status < 500)
@@ -13929,7 +13756,7 @@ const tcall_provider *tcall_provider_named(const char *name)
         &tcall_responses, &tcall_gemini};
 #undef TCALL_X_
     size_t i;
-    for (i = 0; i < TCALL_COUNT(all); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
     return NULL;
@@ -14085,7 +13912,7 @@ static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
 static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
-    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
         size_t n = strlen(tcall_markers_[i][0]);
         if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
             return tcall_markers_[i];
@@ -14217,7 +14044,7 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
     const char *name = l->tool->name ? l->tool->name : "";
     size_t i;
     tcall_lint_at_(l, "/name");
-    for (i = 0; i < TCALL_COUNT(tcall_lint_rules_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
         tcall_writer w;
         if (tcall_lint_name_ok_(rule, name))
