@@ -111,77 +111,86 @@ extern "C" {
 #define TOOLCALL_MAX_DEPTH 64
 #endif
 
-/* X(name, text): text is for the model or the developer. Its last word is the
- * code, which is for machines and stable. */
-#define TCALL_ERRORS(X)                                       \
-    X(AGAIN, "again")                                         \
-    X(MEMORY, "block out of memory")                          \
-    X(USAGE, "wrong usage")                                   \
-    X(TRUNCATED, "text truncated")                            \
-    X(BARE_WORD, "bare-word")                                 \
-    X(BAD_VALUE, "bad-value")                                 \
-    X(MISSING_COMMA, "missing-comma")                         \
-    X(MISSING_COLON, "missing-colon")                         \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
-    X(BAD_ESCAPE, "bad-escape")                               \
-    X(BAD_KEY, "a key must be a string: bad-key")             \
-    X(BRACKETS, "bracket-mismatch")                           \
-    X(TRAILING, "trailing-data")                              \
-    X(MULTIPLE, "multiple-values")                            \
-    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
-    X(NUL, "nul")                                             \
-    X(UTF8, "utf-8")                                          \
-    X(DUPLICATE, "duplicate-key")                             \
-    X(DEPTH, "depth")                                         \
-    X(RANGE, "range")                                         \
-    X(BUDGET, "too many steps: budget")                       \
-    X(SCHEMA, "unusable schema")                              \
-    X(INVALID, "does not fit the schema: invalid")            \
-    X(TOOL, "wrongly defined tool")                           \
-    X(UNKNOWN, "unknown-tool")                                \
-    X(DENIED, "denied")                                       \
-    X(APPROVAL, "waits for approval")                         \
-    X(FAILED, "the tool failed")                              \
-    X(CUT, "send it again, it was cut")                       \
-    X(PROVIDER, "error of the provider")                      \
-    X(REQUEST, "refused request")                             \
-    X(NOT_FOUND, "model or address not-found")                \
-    X(CONTEXT, "too long for the context")                    \
-    X(REFUSED, "content refused")                             \
-    X(OVERLOAD, "wait: provider overload")                    \
-    X(AUTH, "key refused: auth")                              \
-    X(RATE, "wait: over the request rate")                    \
-    X(RESOLVE, "host does not resolve")                       \
-    X(CONNECT, "host does not connect")                       \
-    X(TLS, "no secure connection: tls")                       \
-    X(CERTIFICATE, "untrusted certificate")                   \
-    X(WRONG_HOST, "wrong-host")                               \
-    X(EXPIRED, "expired")                                     \
-    X(NOT_YET, "not-yet-valid")                               \
-    X(CLOCK, "clock-not-set")                                 \
-    X(ENTROPY, "no-entropy")                                  \
-    X(TIMEOUT, "timeout")                                     \
-    X(CLOSED, "connection ended too early: closed")           \
-    X(PROTOCOL, "against the protocol")                       \
-    X(LIMIT, "reached a limit")                               \
-    X(CANCELLED, "cancelled")                                 \
-    X(ABORTED, "aborted")                                     \
-    X(SERVICE, "missing service")                             \
-    X(OUTPUT, "does not fit its schema: output")              \
-    X(TWICE, "ran before, must not run twice")                \
-    X(LOOP, "loop")                                           \
-    X(STALE, "has changed, read it again: stale")             \
-    X(UNREAD, "read it first: unread")
+/* X(name, code, sentence). The code is for machines and never changes; the
+ * sentence says to the model or the developer what is wrong and, where that is
+ * not obvious, what to do. */
+#define TCALL_ERRORS(X)                                                        \
+    X(AGAIN, "again", "not finished yet: call it again")                       \
+    X(MEMORY, "memory", "the block of memory is too small")                    \
+    X(USAGE, "usage", "this is not allowed here: see the function's contract") \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TOOL, "tool", "a tool is not defined correctly")                         \
+    X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
+    X(DENIED, "denied", "permission was denied")                               \
+    X(APPROVAL, "approval", "the call waits for approval")                     \
+    X(FAILED, "failed", "the tool failed")                                     \
+    X(CUT, "cut", "the call was cut off: send it again, shorter")              \
+    X(PROVIDER, "provider", "the provider reported an error")                  \
+    X(REQUEST, "request", "the provider rejected the request as invalid")      \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
+    X(CONTEXT, "context", "the conversation is too long for the model")        \
+    X(REFUSED, "refused", "the provider refused the content")                  \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
+    X(AUTH, "auth", "the provider did not accept the key")                     \
+    X(RATE, "rate", "too many requests: wait before the next one")             \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
+    X(CONNECT, "connect", "the host does not accept a connection")             \
+    X(TLS, "tls", "no secure connection to the host is possible")              \
+    X(CERTIFICATE, "certificate",                                              \
+      "the certificate of the host is not trusted")                            \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
+    X(EXPIRED, "expired", "the certificate has expired")                       \
+    X(NOT_YET, "not-yet-valid",                                                \
+      "the certificate is not valid yet: check the clock")                     \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
+    X(TIMEOUT, "timeout", "it took longer than allowed")                       \
+    X(CLOSED, "closed", "the connection ended before the answer did")          \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
+    X(LIMIT, "limit", "a limit was reached")                                   \
+    X(CANCELLED, "cancelled", "it was cancelled")                              \
+    X(ABORTED, "aborted", "a hook stopped the call")                           \
+    X(SERVICE, "service", "a service that the tool needs is missing")          \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
+    X(TWICE, "twice", "the call has run already and must not run twice")       \
+    X(LOOP, "loop", "the same call is being repeated: try something else")     \
+    X(STALE, "stale", "the content has changed: read it again first")          \
+    X(UNREAD, "unread", "the content has not been read: read it first")
 
 enum {
-#define TCALL_X_(name, text) TCALL_I_##name,
+#define TCALL_X_(name, code, sentence) TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_I_COUNT
 };
 
 enum {
-#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
+#define TCALL_X_(name, code, sentence) TCALL_E_##name = -1 - TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_OK = 0
@@ -197,10 +206,15 @@ typedef struct tcall_str {
 TCALL_API tcall_str tcall_str_of(const char *text);
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* The code ("truncated") and the text of an error ("text truncated"); anything
- * >= 0 is "ok". */
+/* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
+/* Returns its sentence: "the JSON text ends too early: send all of it". Where
+ * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
+ * code. */
 TCALL_API const char *tcall_error_text(int error);
+/* Returns whose matter an error is: "validation", "permission", "user",
+ * "system", "security", "cancelled" or "timeout". */
+TCALL_API const char *tcall_error_type(int error);
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -1664,10 +1678,6 @@ TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
 /* What is left of it, at most INT32_MAX, which also means: no end. */
 TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
 
-/* "validation", "permission", "user", "system", "security", "cancelled" or
- * "timeout": the kind of an error. */
-TCALL_API const char *tcall_error_type(int error);
-
 /* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
  * complete then. These keep the last of them, in the caller's memory:
  *
@@ -2448,26 +2458,58 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
-#define TCALL_X_(name, text) text "\0"
-static const char tcall_errors_[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#ifdef TOOLCALL_NO_SENTENCES
+#define TCALL_X_(name, code, sentence) {code, code},
+#else
+#define TCALL_X_(name, code, sentence) {code, sentence},
+#endif
+/* Row -error: the first is success, the last any number that is no error. */
+static const struct {
+    const char *code, *sentence;
+} tcall_errors_[] = {{"ok", "ok"},
+                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
 #undef TCALL_X_
 
-const char *tcall_error_text(int error)
+static int tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
-        error = TCALL_OK;
-    if (error < -TCALL_I_COUNT)
-        error = -1 - TCALL_I_COUNT;
-    return tcall_nth_(tcall_errors_, -error);
+        return 0;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
 }
 
 const char *tcall_error_code(int error)
 {
-    const char *p = tcall_error_text(error), *code = p;
-    for (; *p; p++)
-        if (*p == ' ')
-            code = p + 1;
-    return code;
+    return tcall_errors_[tcall_error_row_(error)].code;
+}
+
+const char *tcall_error_text(int error)
+{
+    return tcall_errors_[tcall_error_row_(error)].sentence;
+}
+
+const char *tcall_error_type(int error)
+{
+    switch (error) {
+    case TCALL_E_DENIED:
+    case TCALL_E_ABORTED:
+    case TCALL_E_APPROVAL: return "permission";
+    case TCALL_E_TWICE: return "security";
+    case TCALL_E_FAILED:
+    case TCALL_E_LOOP:
+    case TCALL_E_STALE:
+    case TCALL_E_UNREAD:
+    case TCALL_E_NOT_FOUND: return "user";
+    case TCALL_E_CANCELLED: return "cancelled";
+    case TCALL_E_TIMEOUT: return "timeout";
+    case TCALL_E_UNKNOWN:
+    case TCALL_E_CUT: return "validation";
+    case TCALL_E_BUDGET:
+    case TCALL_E_SCHEMA: return "system";
+    default: break;
+    }
+    /* Everything else that reading and checking arguments reports. */
+    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
+                                                                  : "system";
 }
 
 TCALL_SHARED_ bool tcall_is_digit_(char c)
@@ -9723,25 +9765,6 @@ void tcall_progress(tcall_ctx *cx, tcall_str text)
 void tcall_cancel(tcall_call *call, int error)
 {
     call->cx.stop = error;
-}
-
-const char *tcall_error_type(int error)
-{
-    static const char names[] =
-        "validation\0permission\0security\0user\0cancelled\0timeout\0system";
-    static const signed char types[][2] = {
-        {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
-        {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
-        {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
-        {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
-        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
-    /* What reading and checking arguments says, or anything else. */
-    int n = error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? 0 : 6;
-    size_t i;
-    for (i = 0; i < TCALL_COUNT(types); i++)
-        if (types[i][0] == error)
-            n = types[i][1];
-    return tcall_nth_(names, n);
 }
 
 /* A copy in the block. */

@@ -37,26 +37,58 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
     return texts;
 }
 
-#define TCALL_X_(name, text) text "\0"
-static const char tcall_errors_[] = "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#ifdef TOOLCALL_NO_SENTENCES
+#define TCALL_X_(name, code, sentence) {code, code},
+#else
+#define TCALL_X_(name, code, sentence) {code, sentence},
+#endif
+/* Row -error: the first is success, the last any number that is no error. */
+static const struct {
+    const char *code, *sentence;
+} tcall_errors_[] = {{"ok", "ok"},
+                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
 #undef TCALL_X_
 
-const char *tcall_error_text(int error)
+static int tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
-        error = TCALL_OK;
-    if (error < -TCALL_I_COUNT)
-        error = -1 - TCALL_I_COUNT;
-    return tcall_nth_(tcall_errors_, -error);
+        return 0;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
 }
 
 const char *tcall_error_code(int error)
 {
-    const char *p = tcall_error_text(error), *code = p;
-    for (; *p; p++)
-        if (*p == ' ')
-            code = p + 1;
-    return code;
+    return tcall_errors_[tcall_error_row_(error)].code;
+}
+
+const char *tcall_error_text(int error)
+{
+    return tcall_errors_[tcall_error_row_(error)].sentence;
+}
+
+const char *tcall_error_type(int error)
+{
+    switch (error) {
+    case TCALL_E_DENIED:
+    case TCALL_E_ABORTED:
+    case TCALL_E_APPROVAL: return "permission";
+    case TCALL_E_TWICE: return "security";
+    case TCALL_E_FAILED:
+    case TCALL_E_LOOP:
+    case TCALL_E_STALE:
+    case TCALL_E_UNREAD:
+    case TCALL_E_NOT_FOUND: return "user";
+    case TCALL_E_CANCELLED: return "cancelled";
+    case TCALL_E_TIMEOUT: return "timeout";
+    case TCALL_E_UNKNOWN:
+    case TCALL_E_CUT: return "validation";
+    case TCALL_E_BUDGET:
+    case TCALL_E_SCHEMA: return "system";
+    default: break;
+    }
+    /* Everything else that reading and checking arguments reports. */
+    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
+                                                                  : "system";
 }
 
 TCALL_SHARED_ bool tcall_is_digit_(char c)

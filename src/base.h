@@ -53,77 +53,86 @@
 #define TOOLCALL_MAX_DEPTH 64
 #endif
 
-/* X(name, text): text is for the model or the developer. Its last word is the
- * code, which is for machines and stable. */
-#define TCALL_ERRORS(X)                                       \
-    X(AGAIN, "again")                                         \
-    X(MEMORY, "block out of memory")                          \
-    X(USAGE, "wrong usage")                                   \
-    X(TRUNCATED, "text truncated")                            \
-    X(BARE_WORD, "bare-word")                                 \
-    X(BAD_VALUE, "bad-value")                                 \
-    X(MISSING_COMMA, "missing-comma")                         \
-    X(MISSING_COLON, "missing-colon")                         \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma")    \
-    X(BAD_ESCAPE, "bad-escape")                               \
-    X(BAD_KEY, "a key must be a string: bad-key")             \
-    X(BRACKETS, "bracket-mismatch")                           \
-    X(TRAILING, "trailing-data")                              \
-    X(MULTIPLE, "multiple-values")                            \
-    X(NOT_OBJECT, "must be one JSON object: root-not-object") \
-    X(NUL, "nul")                                             \
-    X(UTF8, "utf-8")                                          \
-    X(DUPLICATE, "duplicate-key")                             \
-    X(DEPTH, "depth")                                         \
-    X(RANGE, "range")                                         \
-    X(BUDGET, "too many steps: budget")                       \
-    X(SCHEMA, "unusable schema")                              \
-    X(INVALID, "does not fit the schema: invalid")            \
-    X(TOOL, "wrongly defined tool")                           \
-    X(UNKNOWN, "unknown-tool")                                \
-    X(DENIED, "denied")                                       \
-    X(APPROVAL, "waits for approval")                         \
-    X(FAILED, "the tool failed")                              \
-    X(CUT, "send it again, it was cut")                       \
-    X(PROVIDER, "error of the provider")                      \
-    X(REQUEST, "refused request")                             \
-    X(NOT_FOUND, "model or address not-found")                \
-    X(CONTEXT, "too long for the context")                    \
-    X(REFUSED, "content refused")                             \
-    X(OVERLOAD, "wait: provider overload")                    \
-    X(AUTH, "key refused: auth")                              \
-    X(RATE, "wait: over the request rate")                    \
-    X(RESOLVE, "host does not resolve")                       \
-    X(CONNECT, "host does not connect")                       \
-    X(TLS, "no secure connection: tls")                       \
-    X(CERTIFICATE, "untrusted certificate")                   \
-    X(WRONG_HOST, "wrong-host")                               \
-    X(EXPIRED, "expired")                                     \
-    X(NOT_YET, "not-yet-valid")                               \
-    X(CLOCK, "clock-not-set")                                 \
-    X(ENTROPY, "no-entropy")                                  \
-    X(TIMEOUT, "timeout")                                     \
-    X(CLOSED, "connection ended too early: closed")           \
-    X(PROTOCOL, "against the protocol")                       \
-    X(LIMIT, "reached a limit")                               \
-    X(CANCELLED, "cancelled")                                 \
-    X(ABORTED, "aborted")                                     \
-    X(SERVICE, "missing service")                             \
-    X(OUTPUT, "does not fit its schema: output")              \
-    X(TWICE, "ran before, must not run twice")                \
-    X(LOOP, "loop")                                           \
-    X(STALE, "has changed, read it again: stale")             \
-    X(UNREAD, "read it first: unread")
+/* X(name, code, sentence). The code is for machines and never changes; the
+ * sentence says to the model or the developer what is wrong and, where that is
+ * not obvious, what to do. */
+#define TCALL_ERRORS(X)                                                        \
+    X(AGAIN, "again", "not finished yet: call it again")                       \
+    X(MEMORY, "memory", "the block of memory is too small")                    \
+    X(USAGE, "usage", "this is not allowed here: see the function's contract") \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TOOL, "tool", "a tool is not defined correctly")                         \
+    X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
+    X(DENIED, "denied", "permission was denied")                               \
+    X(APPROVAL, "approval", "the call waits for approval")                     \
+    X(FAILED, "failed", "the tool failed")                                     \
+    X(CUT, "cut", "the call was cut off: send it again, shorter")              \
+    X(PROVIDER, "provider", "the provider reported an error")                  \
+    X(REQUEST, "request", "the provider rejected the request as invalid")      \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
+    X(CONTEXT, "context", "the conversation is too long for the model")        \
+    X(REFUSED, "refused", "the provider refused the content")                  \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
+    X(AUTH, "auth", "the provider did not accept the key")                     \
+    X(RATE, "rate", "too many requests: wait before the next one")             \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
+    X(CONNECT, "connect", "the host does not accept a connection")             \
+    X(TLS, "tls", "no secure connection to the host is possible")              \
+    X(CERTIFICATE, "certificate",                                              \
+      "the certificate of the host is not trusted")                            \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
+    X(EXPIRED, "expired", "the certificate has expired")                       \
+    X(NOT_YET, "not-yet-valid",                                                \
+      "the certificate is not valid yet: check the clock")                     \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
+    X(TIMEOUT, "timeout", "it took longer than allowed")                       \
+    X(CLOSED, "closed", "the connection ended before the answer did")          \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
+    X(LIMIT, "limit", "a limit was reached")                                   \
+    X(CANCELLED, "cancelled", "it was cancelled")                              \
+    X(ABORTED, "aborted", "a hook stopped the call")                           \
+    X(SERVICE, "service", "a service that the tool needs is missing")          \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
+    X(TWICE, "twice", "the call has run already and must not run twice")       \
+    X(LOOP, "loop", "the same call is being repeated: try something else")     \
+    X(STALE, "stale", "the content has changed: read it again first")          \
+    X(UNREAD, "unread", "the content has not been read: read it first")
 
 enum {
-#define TCALL_X_(name, text) TCALL_I_##name,
+#define TCALL_X_(name, code, sentence) TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_I_COUNT
 };
 
 enum {
-#define TCALL_X_(name, text) TCALL_E_##name = -1 - TCALL_I_##name,
+#define TCALL_X_(name, code, sentence) TCALL_E_##name = -1 - TCALL_I_##name,
     TCALL_ERRORS(TCALL_X_)
 #undef TCALL_X_
         TCALL_OK = 0
@@ -139,7 +148,12 @@ typedef struct tcall_str {
 TCALL_API tcall_str tcall_str_of(const char *text);
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* The code ("truncated") and the text of an error ("text truncated"); anything
- * >= 0 is "ok". */
+/* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
+/* Returns its sentence: "the JSON text ends too early: send all of it". Where
+ * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
+ * code. */
 TCALL_API const char *tcall_error_text(int error);
+/* Returns whose matter an error is: "validation", "permission", "user",
+ * "system", "security", "cancelled" or "timeout". */
+TCALL_API const char *tcall_error_type(int error);

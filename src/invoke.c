@@ -79,25 +79,6 @@ void tcall_cancel(tcall_call *call, int error)
     call->cx.stop = error;
 }
 
-const char *tcall_error_type(int error)
-{
-    static const char names[] =
-        "validation\0permission\0security\0user\0cancelled\0timeout\0system";
-    static const signed char types[][2] = {
-        {TCALL_E_DENIED, 1},  {TCALL_E_ABORTED, 1}, {TCALL_E_APPROVAL, 1},
-        {TCALL_E_TWICE, 2},   {TCALL_E_FAILED, 3},  {TCALL_E_LOOP, 3},
-        {TCALL_E_STALE, 3},   {TCALL_E_UNREAD, 3},  {TCALL_E_CANCELLED, 4},
-        {TCALL_E_TIMEOUT, 5}, {TCALL_E_BUDGET, 6},  {TCALL_E_SCHEMA, 6},
-        {TCALL_E_UNKNOWN, 0}, {TCALL_E_CUT, 0},     {TCALL_E_NOT_FOUND, 3}};
-    /* What reading and checking arguments says, or anything else. */
-    int n = error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? 0 : 6;
-    size_t i;
-    for (i = 0; i < TCALL_COUNT(types); i++)
-        if (types[i][0] == error)
-            n = types[i][1];
-    return tcall_nth_(names, n);
-}
-
 /* A copy in the block. */
 TCALL_SHARED_ int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
 {

@@ -114,10 +114,6 @@ TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
 /* What is left of it, at most INT32_MAX, which also means: no end. */
 TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
 
-/* "validation", "permission", "user", "system", "security", "cancelled" or
- * "timeout": the kind of an error. */
-TCALL_API const char *tcall_error_type(int error);
-
 /* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
  * complete then. These keep the last of them, in the caller's memory:
  *

@@ -238,8 +238,9 @@ static void test_arguments(void)
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==
               TCALL_E_TRUNCATED);
-        CHECK(
-            says("\"error\":\"text truncated")); /* there is no call to show */
+        CHECK(says(
+            "\"error\":\"the JSON text ends too early")); /* there is no call to
+                                                             show */
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true,\"on\":false}") ==
               TCALL_E_DUPLICATE);
         CHECK(call_tool(&tc, &call, "set_led", "[]") == TCALL_E_NOT_OBJECT);

@@ -87,7 +87,8 @@ class Target:
         """How many checks passed; raises where not all did. The header is
         optimised as products do it; a test is only compiled fast."""
         obj = self.compile(source, "-O0", "-std=c99",
-                           f"-DCHECK_EVERY={self.every}", *self.macros.split(),
+                           f"-DCHECK_EVERY={self.every}",
+                           '-DWIRE_FILES="wire_files.h"', *self.macros.split(),
                            "-I", OUT / "declare", "-isystem", OUT / "include",
                            "-include", HERE / "memory.h")
         elf = self.dir / (source.stem + ".elf")
@@ -154,12 +155,30 @@ def sources(target):
             not re.match(r"test_(port|agent_e2e|tools|trace)", s.stem)]
 
 
+def c_string(text):
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\\\?' else f"\\{b:03o}"
+                         for b in text) + '"'
+
+
+def wire_files():
+    """The files of tests/wire as a table in C: there are no files."""
+    files = sorted((ROOT / "tests" / "wire").glob("*/*.txt"))
+    texts = "".join(f"static char wire_{i}[] = {c_string(f.read_bytes())};\n"
+                    for i, f in enumerate(files))
+    rows = "".join(f'    {{"{f.relative_to(ROOT)}", wire_{i}}},\n'
+                   for i, f in enumerate(files))
+    return ("%sstatic const struct {\n    const char *path;\n    char *text;\n"
+            "} wire_files[] = {\n%s};\n" % (texts, rows))
+
+
 def prepare():
-    """A toolcall.h that only declares, and jsmn for the test against it."""
+    """A toolcall.h that only declares, the files of tests/wire, and jsmn for
+    the test against it."""
     (OUT / "declare").mkdir(parents=True, exist_ok=True)
     (OUT / "declare" / "toolcall.h").write_text(
         "#undef TOOLCALL_IMPLEMENTATION\n#include <limits.h>\n"
         f'#include <string.h>\n#include "{ROOT}/toolcall.h"\n')
+    (OUT / "declare" / "wire_files.h").write_text(wire_files())
     (OUT / "include").mkdir(exist_ok=True)
     for place in ("/usr/include", "/usr/local/include", ROOT):
         if (jsmn := pathlib.Path(place) / "jsmn.h").exists():

@@ -1,0 +1,149 @@
+/*
+ * Error codes are for machines and stay; sentences are for models and people.
+ */
+#include "toolcall.h"
+#include "check.h"
+
+/* All codes, in the order of their numbers. */
+static const char *const codes[] = {
+    "again",
+    "memory",
+    "usage",
+    "truncated",
+    "bare-word",
+    "bad-value",
+    "missing-comma",
+    "missing-colon",
+    "unescaped-quote-or-missing-comma",
+    "bad-escape",
+    "bad-key",
+    "bracket-mismatch",
+    "trailing-data",
+    "multiple-values",
+    "root-not-object",
+    "nul",
+    "utf-8",
+    "duplicate-key",
+    "depth",
+    "range",
+    "budget",
+    "schema",
+    "invalid",
+    "tool",
+    "unknown-tool",
+    "denied",
+    "approval",
+    "failed",
+    "cut",
+    "provider",
+    "request",
+    "not-found",
+    "context",
+    "refused",
+    "overload",
+    "auth",
+    "rate",
+    "resolve",
+    "connect",
+    "tls",
+    "certificate",
+    "wrong-host",
+    "expired",
+    "not-yet-valid",
+    "clock-not-set",
+    "no-entropy",
+    "timeout",
+    "closed",
+    "protocol",
+    "limit",
+    "cancelled",
+    "aborted",
+    "service",
+    "output",
+    "twice",
+    "loop",
+    "stale",
+    "unread",
+};
+
+#define ROW(name, code, sentence) {TCALL_E_##name, code, sentence},
+static const struct {
+    int error;
+    const char *code, *sentence;
+} rows[] = {TCALL_ERRORS(ROW)};
+#undef ROW
+
+#define ROWS (sizeof rows / sizeof *rows)
+
+static void test_codes(void)
+{
+    size_t i, j;
+    CHECK(ROWS == sizeof codes / sizeof *codes);
+    for (i = 0; i < ROWS; i++) {
+        CHECK(rows[i].error == -1 - (int)i);
+        CHECK(strcmp(rows[i].code, codes[i]) == 0);
+        CHECK(strcmp(tcall_error_code(rows[i].error), codes[i]) == 0);
+        CHECK(strspn(codes[i], "abcdefghijklmnopqrstuvwxyz-8") ==
+              strlen(codes[i]));
+        for (j = 0; j < i; j++)
+            CHECK(strcmp(codes[i], codes[j]) != 0);
+    }
+}
+
+static void test_sentences(void)
+{
+    size_t i, j;
+    for (i = 0; i < ROWS; i++) {
+        const char *text = tcall_error_text(rows[i].error);
+#ifdef TOOLCALL_NO_SENTENCES
+        CHECK(strcmp(text, rows[i].code) == 0);
+#else
+        CHECK(strcmp(text, rows[i].sentence) == 0);
+#endif
+        /* several words, none of them the code in place of a sentence */
+        CHECK(strchr(rows[i].sentence, ' ') != NULL);
+        CHECK(strcmp(rows[i].sentence, rows[i].code) != 0);
+        /* no escaping is needed where it goes into JSON */
+        CHECK(strpbrk(text, "\"\\\n") == NULL);
+        for (j = 0; j < i; j++)
+            CHECK(strcmp(rows[i].sentence, rows[j].sentence) != 0);
+    }
+}
+
+static void test_other_numbers(void)
+{
+    CHECK(strcmp(tcall_error_code(TCALL_OK), "ok") == 0);
+    CHECK(strcmp(tcall_error_code(7), "ok") == 0);
+    CHECK(strcmp(tcall_error_text(INT_MAX), "ok") == 0);
+    CHECK(strcmp(tcall_error_code(-1 - (int)ROWS), "?") == 0);
+    CHECK(strcmp(tcall_error_code(INT_MIN), "?") == 0);
+    CHECK(strcmp(tcall_error_text(INT_MIN), "unknown error") == 0);
+}
+
+static void test_types(void)
+{
+    static const struct {
+        int error;
+        const char *type;
+    } is[] = {
+        {TCALL_E_INVALID, "validation"},   {TCALL_E_TRUNCATED, "validation"},
+        {TCALL_E_DUPLICATE, "validation"}, {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_DENIED, "permission"},    {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_TWICE, "security"},       {TCALL_E_FAILED, "user"},
+        {TCALL_E_MEMORY, "system"},        {TCALL_E_CONNECT, "system"},
+        {TCALL_E_SCHEMA, "system"},        {TCALL_E_OUTPUT, "system"},
+        {TCALL_E_CANCELLED, "cancelled"},  {TCALL_E_TIMEOUT, "timeout"},
+        {TCALL_E_BUDGET, "system"},        {TCALL_E_CUT, "validation"}};
+    size_t i;
+    for (i = 0; i < sizeof is / sizeof *is; i++)
+        CHECK(strcmp(tcall_error_type(is[i].error), is[i].type) == 0);
+}
+
+int main(void)
+{
+    test_codes();
+    test_sentences();
+    test_other_numbers();
+    test_types();
+    return check_sum("test_errors");
+}

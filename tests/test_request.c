@@ -1,0 +1,481 @@
+/* Requests: what is sent to each provider and server, also of conversations
+ * with another one. */
+#include "toolcall.h"
+#include "check.h"
+#include "wire.h"
+
+static tcall_chat chat;
+
+static void add(int kind, const char *id, const char *name, const char *text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)kind;
+    item.id = tcall_str_of(id);
+    item.name = tcall_str_of(name);
+    item.text = tcall_str_of(text);
+    item.error = *text == '?' ? TCALL_E_FAILED : TCALL_OK;
+    CHECK(tcall_chat_add(&chat, &item) == TCALL_OK);
+}
+
+static void test_write(void)
+{
+    static char memory[2048];
+    tcall_tool tools[3];
+    tcall_block block;
+    tcall_ask ask;
+    const char *p;
+    memset(tools, 0, sizeof tools);
+    memset(&ask, 0, sizeof ask);
+    tools[0].name = "f";
+    tools[0].description = "does \"f\"";
+    tools[0].permissions = TCALL_READ;
+    tools[0].strict = true;
+    tools[0].parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : ["a"],
+        "properties" : {
+            "a" : {"type" : "string", "minLength" : 2, "format" : "date"},
+            "b" : {"oneOf" : [ {"const" : 1}, {"$ref" : "#/$defs/c"} ]}
+        },
+        "$defs" : {"c" : {"type" : "array", "items" : {"type" : "integer"}}}
+    });
+    tools[1].name = "g";
+    tools[1].permissions = TCALL_READ;
+    tools[1].strict = true; /* cannot be: any members */
+    tools[1].parameters =
+        TCALL_JSON({"properties" : {"m" : {"type" : "object"}}});
+    tools[2].name = "secret";
+    tools[2].permissions = TCALL_EXECUTE;
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    ask.model = "m";
+    ask.system = "be \"brief\"";
+    ask.chat = &chat;
+    ask.tools = tools;
+    ask.tool_count = 3;
+    ask.allow = TCALL_READ;
+    add(TCALL_ITEM_USER, "", "", "hi");
+    add(TCALL_ITEM_RESULT, "0", "f", "belongs to no call");
+    add(TCALL_ITEM_TEXT, "", "", "well");
+    add(TCALL_ITEM_CALL, "1", "f", "{'a':1}");
+    add(TCALL_ITEM_CALL, "2", "g", "{\"m\": {}}");
+    add(TCALL_ITEM_CALL, "3", "g", "");
+    add(TCALL_ITEM_RESULT, "2", "g", "?broke");
+    add(TCALL_ITEM_RESULT, "1", "f", "{\"r\":1}");
+    add(TCALL_ITEM_USER, "", "", "more");
+
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "{\"model\":\"m\",\"messages\":[{\"role\":\"system\","
+                 "\"content\":\"be \\\"brief\\\"\"},{\"role\":\"user\","
+                 "\"content\":\"hi\"},{\"role\":\"assistant\",\"content\":"
+                 "\"well\",\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\","
+                 "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"));
+    CHECK(has(p, "{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":"
+                 "\"{\\\"r\\\":1}\"},{\"role\":\"tool\",\"tool_call_id\":"
+                 "\"2\",\"content\":\"Error: ?broke\"},{\"role\":\"tool\","
+                 "\"tool_call_id\":\"3\",\"content\":\"Error: "));
+    CHECK(has(p, tools[0].parameters)); /* to the byte */
+    CHECK(has(p, "{\"type\":\"object\",\"properties\""));
+    CHECK(!strstr(p, "secret") && !strstr(p, "strict") &&
+          !strstr(p, "belongs"));
+
+    ask.view = tcall_view;
+    ask.stream = true;
+    ask.no_parallel = true;
+    ask.choice = TCALL_CHOICE_ONE;
+    ask.choice_name = "f";
+    ask.max_tokens = 5;
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+                 "\"string\",\"format\":\"date\"},\"b\":{\"anyOf\":[{\"anyOf\":"
+                 "[{\"const\":1},{\"$ref\":\"#/$defs/c\"}]},{\"type\":\"null\"}"
+                 "]}},\"$defs\":{\"c\":{\"type\":\"array\",\"items\":{\"type\":"
+                 "\"integer\"}}},\"additionalProperties\":false,\"required\":"
+                 "[\"a\",\"b\"]},\"strict\":true}}"));
+    CHECK(has(p, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\""
+                 ":\"f\"}},\"parallel_tool_calls\":false,"
+                 "\"max_completion_tokens\":5,\"stream_options\":"));
+
+    p = write_body(&tcall_anthropic, &ask);
+    CHECK(has(p, "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+                 "\"text\":\"well\"},{\"type\":\"tool_use\",\"id\":\"1\","
+                 "\"name\":\"f\",\"input\":{}},{\"type\":\"tool_use\",\"id\":"
+                 "\"2\",\"name\":\"g\",\"input\":{\"m\": {}}}"));
+    CHECK(has(p, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                 "\"tool_use_id\":\"1\",\"content\":\"{\\\"r\\\":1}\"},"
+                 "{\"type\":\"tool_result\",\"tool_use_id\":\"2\",\"content\":"
+                 "\"?broke\",\"is_error\":true}"));
+    CHECK(
+        has(p, "\"is_error\":true},{\"type\":\"text\",\"text\":\"more\"}]}]"));
+    CHECK(has(p, "\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
+                 "\"string\",\"format\":\"date\"},\"b\":{\"anyOf\":"));
+    CHECK(has(p, "\"max_tokens\":5,\"system\":\"be "));
+    CHECK(has(p, "\"tool_choice\":{\"type\":\"tool\",\"name\":\"f\","
+                 "\"disable_parallel_tool_use\":true}"));
+
+    p = write_body(&tcall_ollama, &ask);
+    CHECK(has(p, "\"function\":{\"name\":\"g\",\"arguments\":{\"m\": {}}}"));
+    CHECK(has(p, "{\"role\":\"tool\",\"tool_name\":\"f\",\"tool_call_id\":"
+                 "\"1\",\"content\":"));
+    CHECK(has(p, "{\"enum\":[1]}"));
+    CHECK(!strstr(p, "minLength") && !strstr(p, "\"name\":\"g\",\"desc"));
+    ask.choice = TCALL_CHOICE_NONE;
+    CHECK(!strstr(write_body(&tcall_ollama, &ask), "\"tools\""));
+    CHECK(has(write_body(&tcall_openai, &ask), "\"tool_choice\":\"none\""));
+    CHECK(has(write_body(&tcall_anthropic, &ask), "{\"type\":\"none\"}"));
+    ask.allow = 0;
+    ask.choice = TCALL_CHOICE_REQUIRED;
+    CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));
+}
+
+/* What each server gets to see when one tool must be called, any must, and
+ * none may: the choice, the number of tools and what else it wants. */
+static const struct {
+    const char *name, *url, *header, *one, *required, *none, *has, *lacks;
+} servers[] = {
+    {"groq", "https://api.groq.com", "Authorization", "{\"type", "\"required\"",
+     "\"none\"", "\"strict\":true", "\"max_tokens"},
+    {"mistral", "https://api.mistral.ai", "Authorization", "{\"type", "\"any\"",
+     "\"none\"", "\"max_tokens\":5", "stream_options"},
+    {"deepseek", "https://api.deepseek.com", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "parallel"},
+    {"openrouter", "https://openrouter.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"strict\":true", "max_completion"},
+    {"xai", "https://api.x.ai", "Authorization", "{\"type", "\"required\"",
+     "\"none\"", "\"strict\":true", "\"max_tokens"},
+    {"azure", "", "api-key", "{\"type", "\"required\"", "\"none\"",
+     "\"strict\":true", "\"max_tokens"},
+    {"llamacpp", "http://127.0.0.1:8080", "Authorization", "1 \"required\"",
+     "\"required\"", NULL, "\"parallel_tool_calls\":true", "strict"},
+    {"lmstudio", "http://127.0.0.1:1234", "Authorization", "1 \"required\"",
+     "\"required\"", NULL, "\"max_tokens\":5", "parallel"},
+    {"ollama_v1", "http://127.0.0.1:11434", "Authorization", "1 ", "2 ", NULL,
+     "\"max_tokens\":5", "tool_choice"},
+    {"openai", "https://api.openai.com", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "stream_options", "\"max_tokens"},
+};
+
+/* Checks the choice of a request; want may begin with the number of tools. */
+static bool chosen(const char *body, const char *want)
+{
+    const char *at = strstr(body, "\"tool_choice\":"), *f = body;
+    int tools = 0;
+    for (; (f = strstr(f, "\"description\":")) != NULL; f++)
+        tools++;
+    if (!want)
+        return !at && tools == 0;
+    if (tools != (*want == '1' ? 1 : 2))
+        return false;
+    want += *want == '1' || *want == '2' ? 2 : 0;
+    return *want ? at && strncmp(at + 14, want, strlen(want)) == 0 : !at;
+}
+
+static void test_servers(void)
+{
+    static char memory[2048];
+    tcall_tool tools[2];
+    tcall_block block;
+    tcall_ask ask;
+    size_t i, known = 0;
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+    known++;
+    TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+    CHECK(TCALL_COUNT(servers) == known + 1);
+    memset(tools, 0, sizeof tools);
+    memset(&ask, 0, sizeof ask);
+    tools[0].name = "f";
+    tools[1].name = "g";
+    tools[0].permissions = tools[1].permissions = TCALL_READ;
+    tools[0].strict = true;
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    ask.chat = &chat;
+    ask.model = "m";
+    ask.tools = tools;
+    ask.tool_count = 2;
+    ask.allow = TCALL_READ;
+    ask.view = tcall_view;
+    ask.choice_name = "f";
+    ask.max_tokens = 5;
+    ask.stream = true;
+    for (i = 0; i < TCALL_COUNT(servers); i++) {
+        const tcall_provider *p = tcall_provider_named(servers[i].name);
+        CHECK(p && strcmp(p->name, servers[i].name) == 0);
+        if (!p)
+            continue;
+        CHECK(strcmp(p->url, servers[i].url) == 0);
+        CHECK(strcmp(p->key_header, servers[i].header) == 0);
+        CHECK(strcmp(strrchr(p->path, '/'), "/completions") == 0);
+        ask.choice = TCALL_CHOICE_ONE;
+        CHECK(chosen(write_body(p, &ask), servers[i].one));
+        ask.choice = TCALL_CHOICE_NONE;
+        CHECK(chosen(write_body(p, &ask), servers[i].none));
+        ask.choice = TCALL_CHOICE_REQUIRED;
+        CHECK(chosen(write_body(p, &ask), servers[i].required));
+        CHECK(has(write_body(p, &ask), servers[i].has));
+        ask.no_parallel = strcmp(servers[i].lacks, "parallel") == 0;
+        CHECK(!strstr(write_body(p, &ask), servers[i].lacks));
+        ask.no_parallel = true;
+        CHECK(strstr(servers[i].lacks, "parallel") ||
+              strcmp(servers[i].name, "ollama_v1") == 0 ||
+              has(write_body(p, &ask), "\"parallel_tool_calls\":false"));
+        ask.no_parallel = false;
+    }
+    CHECK(!tcall_provider_named("groqq") && !tcall_provider_named(""));
+    CHECK(tcall_provider_named("gemini") == &tcall_gemini);
+}
+
+/* Ids of other providers become nine letters and digits, the same for a call
+ * and its result, different for different ones; what fits stays. */
+static void test_ids(void)
+{
+    static char memory[4096], seen[300][10];
+    static const char *const ids[] = {
+        "call_6yKrwBnDl0", "toolu_01A", "",
+        "12345678",        "12345678_", "1234567890"};
+    tcall_block block;
+    tcall_ask ask;
+    const char *p;
+    char id[24], to[9];
+    size_t i, k;
+    for (i = 0; i < TCALL_COUNT(seen); i++) {
+        tcall_str s;
+        if (i < TCALL_COUNT(ids))
+            snprintf(id, sizeof id, "%s", ids[i]);
+        else
+            snprintf(id, sizeof id, "call_%d", (int)i);
+        s = tcall_id_of_nine(to, tcall_str_of(id));
+        CHECK(s.len == 9 && s.ptr == to);
+        memcpy(seen[i], to, 9);
+        CHECK(strspn(seen[i], "0123456789abcdefghijklmnopqrstuvwxyz") == 9);
+        for (k = 0; k < i; k++)
+            CHECK(strcmp(seen[k], seen[i]) != 0);
+        CHECK(tcall_id_of_nine(to, s).ptr == s.ptr); /* it fits */
+    }
+    CHECK(tcall_str_eq(tcall_id_of_nine(to, tcall_str_of("aZ0123456")),
+                       tcall_str_of("aZ0123456")));
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    add(TCALL_ITEM_CALL, "toolu_01", "f", "{}");
+    add(TCALL_ITEM_CALL, "D681PevKs", "g", "{}");
+    add(TCALL_ITEM_RESULT, "D681PevKs", "g", "two");
+    add(TCALL_ITEM_RESULT, "toolu_01", "f", "one");
+    ask.chat = &chat;
+    p = write_body(&tcall_mistral, &ask);
+    CHECK(!strstr(p, "toolu_01") &&
+          has(p, "\"tool_call_id\":\"D681PevKs\",\"content\":\"two\""));
+    p = strstr(p, "[{\"id\":\"");
+    memset(id, 0, sizeof id);
+    if (p)
+        memcpy(id, p + 8, 9);
+    p = p ? strstr(p, "\"tool_call_id\":\"") : NULL;
+    CHECK(p && strncmp(p + 16, id, 9) == 0 &&
+          strncmp(p + 25, "\",\"content\":\"one\"", 17) == 0);
+    CHECK(has(write_body(&tcall_openai, &ask), "\"id\":\"toolu_01\""));
+}
+
+/* Answers with reasoning, text and two calls, of all who have such. */
+static const struct {
+    const tcall_provider *from;
+    const char *body;
+} answers[] = {
+    {&tcall_openai, "{'choices':[{'message':{'content':'t','tool_calls':[{'id':"
+                    "'call_1','function':{'name':'f','arguments':'{}'}},{'id':"
+                    "'call_2','function':{'name':'g','arguments':'{'}}]},"
+                    "'finish_reason':'tool_calls'}]}"},
+    {&tcall_deepseek, "{'choices':[{'message':{'reasoning_content':'OPAQUE',"
+                      "'content':'t','tool_calls':[{'id':'call_1','function':{"
+                      "'name':'f','arguments':'{}'}},{'id':'call_2','function':"
+                      "{'name':'g','arguments':'null'}}]},'finish_reason':"
+                      "'stop'}]}"},
+    {&tcall_openrouter, "{'choices':[{'message':{'reasoning_details':[{'data':"
+                        "'OPAQUE'}],'content':'t','tool_calls':[{'id':'1',"
+                        "'function':{'name':'f','arguments':''}},{'id':'2',"
+                        "'function':{'name':'g'}}]},'finish_reason':'stop'}]}"},
+    {&tcall_anthropic, "{'content':[{'type':'thinking','thinking':'OPAQUE',"
+                       "'signature':'s'},{'type':'text','text':'t'},{'type':"
+                       "'tool_use','id':'toolu_1','name':'f','input':{}},"
+                       "{'type':'tool_use','id':'toolu_2','name':'g','input':"
+                       "{}}],'stop_reason':'tool_use'}"},
+    {&tcall_ollama, "{'message':{'thinking':'no','content':'t','tool_calls':[{"
+                    "'function':{'name':'f','arguments':{}}},{'function':{"
+                    "'name':'g','arguments':{}}}]},'done':true}"},
+    {&tcall_responses, "{'output':[{'type':'reasoning','id':'OPAQUE'},{'type':"
+                       "'message','content':[{'text':'t'}]},{'type':"
+                       "'function_call','call_id':'call_1','name':'f',"
+                       "'arguments':'{}'},{'type':'function_call','call_id':"
+                       "'call_2','name':'g','arguments':''}],'status':"
+                       "'completed'}"},
+    {&tcall_gemini, "{'candidates':[{'content':{'parts':[{'text':'t'},{"
+                    "'functionCall':{'name':'f'},'thoughtSignature':'OPAQUE'},"
+                    "{'functionCall':{'name':'g','args':{}}}]},'finishReason':"
+                    "'STOP'}]}"},
+};
+
+/* The ids of two calls and those of their results, in this order. */
+static void paired(const char *body, const char *call, const char *result)
+{
+    const char *at[4];
+    size_t n, i;
+    for (i = 0; i < 4; i++) {
+        body = strstr(body, i < 2 ? call : result);
+        CHECK(body != NULL);
+        if (!body)
+            return;
+        at[i] = body += strlen(i < 2 ? call : result);
+    }
+    for (i = 0; i < 2; i++) {
+        n = strcspn(at[i], "\"");
+        CHECK(n > 0 && strncmp(at[i], at[i + 2], n + 1) == 0);
+    }
+}
+
+/* From every provider to every other, in one conversation and with all that
+ * may be asked for: what is opaque stays with its own, and every call has its
+ * result. */
+static void test_switches(void)
+{
+    enum { THIN = CHECK_EVERY / 4 | 1 };
+    static char memory[4096];
+    static const tcall_provider *const plain[] = {
+        &tcall_openai, &tcall_anthropic, &tcall_ollama, &tcall_responses,
+        &tcall_gemini};
+#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+    &tcall_##name,
+    static const tcall_provider *const more[] = {TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    tcall_tool tools[2];
+    size_t from, to, at, options;
+    memset(tools, 0, sizeof tools);
+    tools[0].name = "f";
+    tools[1].name = "g";
+    tools[0].permissions = tools[1].permissions = TCALL_READ;
+    tools[0].strict = true;
+    for (from = 0; from < TCALL_COUNT(answers); from++) {
+        char body[512];
+        tcall_block block;
+        tcall_reader r;
+        tcall_item item;
+        tcall_ask ask;
+        tcall_str ids[2];
+        int calls = 0;
+        size_t n = quoted(body, answers[from].body, "");
+        memset(&ask, 0, sizeof ask);
+        tcall_block_init(&block, memory, sizeof memory);
+        tcall_chat_init(&chat, &block);
+        add(TCALL_ITEM_USER, "", "", "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80");
+        tcall_reader_init(&r, answers[from].from, &chat, NULL, NULL);
+        tcall_reader_feed(&r, body, n);
+        CHECK(tcall_reader_end(&r) == TCALL_OK && r.answer.calls == 2);
+        for (at = 0; tcall_chat_next(&chat, &at, &item);)
+            if (item.kind == TCALL_ITEM_CALL && calls < 2)
+                ids[calls++] = item.id;
+        CHECK(calls == 2);
+        while (calls-- > 0) { /* the second is done first */
+            memset(&item, 0, sizeof item);
+            item.kind = TCALL_ITEM_RESULT;
+            item.id = ids[calls];
+            item.name = tcall_str_of(calls ? "g" : "f");
+            item.text = tcall_str_of(calls ? "" : "na\xC3\xAFve");
+            item.error = calls ? TCALL_E_FAILED : TCALL_OK;
+            CHECK(tcall_chat_add(&chat, &item) == TCALL_OK);
+        }
+        add(TCALL_ITEM_USER, "", "", "");
+        ask.chat = &chat;
+        ask.model = "m";
+        ask.system = "\"be\" brief";
+        ask.tools = tools;
+        ask.tool_count = 2;
+        ask.allow = TCALL_READ;
+        ask.choice_name = "g";
+        for (to = 0; to < TCALL_COUNT(plain) + TCALL_COUNT(more) - 1; to++) {
+            const tcall_provider *p = to < TCALL_COUNT(plain)
+                                          ? plain[to]
+                                          : more[to - TCALL_COUNT(plain)];
+            /* Thinned out, each of them still comes with some provider. */
+            for (options = (from + to) % THIN; options < 64; options += THIN) {
+                const char *out;
+                bool own = p == answers[from].from && p->more;
+                ask.choice = (tcall_choice)(options & 3);
+                ask.view = options & 4 ? tcall_view : NULL;
+                ask.stream = (options & 8) != 0;
+                ask.no_parallel = (options & 16) != 0;
+                ask.max_tokens = options & 32 ? 9 : 0;
+                out = write_body(p, &ask);
+                CHECK((strstr(out, "OPAQUE") != NULL) == own);
+                CHECK(has(out, "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80"));
+                CHECK(has(out, "\\\"be\\\" brief") && has(out, "\xC3\xAF"));
+                CHECK(p == &tcall_gemini ||
+                      (strstr(out, "\"stream\":true") != NULL) == ask.stream);
+                if (p == &tcall_anthropic)
+                    paired(out, "\"tool_use\",\"id\":\"", "\"tool_use_id\":\"");
+                else if (p == &tcall_responses)
+                    paired(out, "\"function_call\",\"call_id\":\"",
+                           "_output\",\"call_id\":\"");
+                else if (p == &tcall_gemini)
+                    paired(out, "{\"functionCall\":{\"name\":\"",
+                           "{\"functionResponse\":{\"name\":\"");
+                else
+                    paired(out, "{\"id\":\"", "\"tool_call_id\":\"");
+            }
+        }
+    }
+}
+
+/* A server that gives what is opaque only when asked for it. */
+static void test_ask_opaque(void)
+{
+    static char memory[256];
+    tcall_provider server = tcall_responses;
+    tcall_block block;
+    tcall_ask ask;
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_USER, "", "", "hi");
+    ask.chat = &chat;
+    ask.model = "m";
+    CHECK(!strstr(write_body(&server, &ask), "include"));
+    server.traits |= TCALL_TRAIT_ASK_OPAQUE;
+    CHECK(has(write_body(&server, &ask),
+              ",\"include\":[\"reasoning.encrypted_content\"],"));
+}
+
+/* A schema that nobody checked is read no further than it goes. */
+static void test_cut_schema(void)
+{
+    static const char text[] =
+        "{\"type\":[\"object\"],\"properties\":{\"a\\u00e9\":{\"enum\":[1,"
+        "\"x\\\"\"]}},\"required\":[\"b\"]}";
+    size_t n;
+    for (n = 0; n < sizeof text; n++) {
+        char *cut = (char *)malloc(n + 1);
+        tcall_strict left = {TCALL_STRICT_OPENAI, 9, 9, 9, false};
+        tcall_tool tool;
+        tcall_writer w;
+        memset(&tool, 0, sizeof tool);
+        memcpy(cut, text, n);
+        cut[n] = 0;
+        tool.parameters = cut;
+        tool.strict = true;
+        tcall_writer_init(&w, NULL, 0);
+        CHECK(tcall_view(&w, &tool, &left) || n < sizeof text - 1);
+        free(cut);
+    }
+}
+
+int main(void)
+{
+    test_cut_schema();
+    test_ask_opaque();
+    test_switches();
+    test_write();
+    test_servers();
+    test_ids();
+    return check_sum("test_request");
+}
