@@ -864,6 +864,10 @@ static bool start_transport(tcall_transport *t, const options *o)
     return true;
 }
 
+/* Of many tools only the best 8 are sent, safe or not, in their order. */
+static const tcall_pick_opts picking = {
+    .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
+
 static bool start_agent(const backend *b, const char *model, const char *key,
                         const options *o)
 {
@@ -872,13 +876,12 @@ static bool start_agent(const backend *b, const char *model, const char *key,
 
     d.tc = &tc;
     d.provider = b->provider;
-    d.retry = tcall_retry;
     d.model = model;
     d.key = key;
     d.path = b->path;
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
-    d.pick = tcall_pick; /* once there are more than 20 tools */
+    d.pick_opts = &picking; /* once there are more than 20 tools */
     d.stream = !o->whole;
     if (!start_transport(&d.transport, o))
         return false;

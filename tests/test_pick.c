@@ -536,7 +536,11 @@ static void test_agent(void)
     static tcall_tool many[24];
     static tcall_agent agent;
     tcall_agent_desc d = {0};
+    tcall_pick_opts opts = {0};
     int i;
+    opts.max = 8;
+    opts.relative = 50;
+    opts.allow_unsafe = opts.stable = true;
     for (i = 0; i < 24; i++) {
         memcpy(names[i], "do_xxx", 7);
         names[i][3] = names[i][4] = (char)('b' + i % 3);
@@ -549,6 +553,7 @@ static void test_agent(void)
     tc.desc.on_event = on_event;
     d.tc = &tc;
     d.provider = &tcall_openai;
+    d.model = "m";
     d.transport.open = net_open;
     d.transport.write = net_write;
     d.transport.read = net_read;
@@ -559,7 +564,7 @@ static void test_agent(void)
 
     start(many, 24, sizeof block);
     tc.desc.on_event = on_event;
-    d.pick = tcall_pick;
+    d.pick_opts = &opts;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "hmm?") == 0);
     CHECK(sends(&agent, "dim the lamp") == 3);

@@ -193,7 +193,7 @@ static const char *turn(const tcall_provider *p, const char *answer,
     ad.provider = p;
     ad.model = "gemini-x";
     ad.stream = stream;
-    ad.text_calls = text_calls ? tcall_text_calls : NULL;
+    ad.text_calls = text_calls;
     ad.transport.open = server_open;
     ad.transport.write = server_write;
     ad.transport.read = server_read;

@@ -123,7 +123,6 @@ static int run(tcall_transport transport)
     ad.model = "m";
     ad.key = KEY;
     ad.transport = transport;
-    ad.retry = tcall_retry;
     at = given = 0;
     runs = retries = 0;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);

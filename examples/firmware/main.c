@@ -16,12 +16,6 @@
 #include "port/lwip.h"
 #include "port/tls.h"
 
-/* Not a part of turn and step below, or the map would not show how large they
- * are. */
-__attribute__((noinline)) __typeof__(tcall_agent_say) tcall_agent_say;
-__attribute__((noinline)) __typeof__(tcall_agent_step) tcall_agent_step;
-__attribute__((noinline)) __typeof__(tcall_agent_text) tcall_agent_text;
-
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
@@ -292,6 +286,10 @@ static tcall_agent agent;
  * requests and calls there are in a turn. */
 static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000)};
 
+/* Of many tools only those that fit what was said are sent. */
+static const tcall_pick_opts picking = {
+    .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
+
 /* The tools that fit what was said, best first. */
 static bool show_picks(const char *text)
 {
@@ -342,7 +340,7 @@ static int agent_init(void)
         .key = "none",
         .stream = true,
         .max_ms = 8000,
-        .pick = tcall_pick, /* once there are more than TCALL_AGENT_ALL tools */
+        .pick_opts = &picking, /* of more than TCALL_AGENT_ALL tools */
     };
     int r = tcall_init(&tc, &d);
 
