@@ -17,7 +17,7 @@ endfunction()
 
 function(toolcall_check_switches directory)
     get_property(header GLOBAL PROPERTY toolcall_header)
-    file(STRINGS ${header} lines REGEX "^#.*TOOLCALL_|^ +(.. )?!?defined.*TOOLCALL_")
+    file(STRINGS ${header} lines REGEX "^(# *(el)?if|.*defined).*TOOLCALL_")
     string(REGEX MATCHALL "TOOLCALL_[A-Z0-9_]+" toolcall_switches "${lines}")
     list(REMOVE_DUPLICATES toolcall_switches)
     set(kinds COMPILE_DEFINITIONS INTERFACE_COMPILE_DEFINITIONS
