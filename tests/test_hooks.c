@@ -1,3 +1,4 @@
+/* Needs: HOOKS, SENTENCES. */
 /* The ready-made hooks, events, approvals that come later, loops, files. */
 #include "toolcall.h"
 #include "check.h"

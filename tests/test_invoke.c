@@ -1,3 +1,4 @@
+/* Needs: SENTENCES. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #include "toolcall.h"

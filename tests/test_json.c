@@ -1,3 +1,4 @@
+/* Needs: LENIENT, MEND. */
 /* Scanner, values, writer, and tolerant reading of arguments. */
 #include "toolcall.h"
 #include "check.h"

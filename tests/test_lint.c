@@ -1,3 +1,4 @@
+/* Needs: LINT, PATTERN. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* Needs: PICK, SYNONYMS, PICK_INDEX. */
 /* Picking: ranking, options, filters, other scorers, reports, the agent. */
 #include "toolcall.h"
 

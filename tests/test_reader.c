@@ -1,3 +1,4 @@
+/* Needs: MEND. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
 #include "toolcall.h"

@@ -1,3 +1,4 @@
+/* Needs: HOOKS, SENTENCES. */
 /* The life of a call: the order of its stages for every outcome, what hooks
  * may do at each, services, and blocks of every size. */
 #include "toolcall.h"
