@@ -7,6 +7,8 @@
  * >>bind
  */
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Arguments as a C struct. The functions that store a value are named by the
  * table only, so what no table uses is not linked. */
 
@@ -210,3 +212,19 @@ int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
         return TCALL_E_INVALID;
     return tcall_bind_object_(&b, (char *)out, args, fields, 1);
 }
+
+#else
+
+/* tcall_init refuses tools with fields, so that nothing is left to do. */
+TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
+                             const tcall_field *fields, char *path, size_t cap)
+{
+    (void)out;
+    (void)args;
+    (void)fields;
+    (void)path;
+    (void)cap;
+    return TCALL_E_USAGE;
+}
+
+#endif /* TOOLCALL_NO_BIND */

@@ -81,10 +81,6 @@ TCALL_API int tcall_field_json_(void *out, tcall_json v, const tcall_field *f);
  * the JSON Pointer of the value, cut where it does not fit. */
 TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
                          char *path, size_t cap);
-/* Tools name it, so that it is linked only where it is used. */
-typedef int (*tcall_bind_fn)(void *out, tcall_json args,
-                             const tcall_field *fields, char *path, size_t cap);
-
 #define TCALL_ARGS(owner, ...)                                  \
     struct owner {                                              \
         TCALL_A_EACH_(TCALL_A_MEMBER_, owner, __VA_ARGS__)      \

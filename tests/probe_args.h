@@ -70,8 +70,9 @@ static int probe_args_check(const tcall_schema *schema, tcall_json value,
 }
 
 /* The arguments are read; now the schema. Writes the answer. */
-static void probe_args_schema(tcall_writer *w, tcall_arguments *args, bool strict,
-                              tcall_str text, char *scratch, size_t size)
+static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
+                              bool strict, tcall_str text, char *scratch,
+                              size_t size)
 {
     static char program[1 << 20];
     tcall_schema schema;

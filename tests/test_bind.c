@@ -1,3 +1,4 @@
+/* Needs: BIND. */
 /* Arguments as C structs: TCALL_ARGS, tables by hand, and what is refused. */
 #include "toolcall.h"
 #include "check.h"
@@ -84,8 +85,8 @@ static char mem[4096];
 static tcall_json args_of(const char *text)
 {
     tcall_arguments args;
-    CHECK(tcall_parse_arguments(&args, tcall_str_of(text), true, mem, sizeof mem) >
-          0);
+    CHECK(tcall_parse_arguments(&args, tcall_str_of(text), true, mem,
+                                sizeof mem) > 0);
     return args.root;
 }
 

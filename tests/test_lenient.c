@@ -1,3 +1,4 @@
+/* Needs: LENIENT. */
 /* Arguments as models write them: what is rewritten, and what never is. */
 #define TOOLCALL_STATIC
 #include "../src/lenient.c"
@@ -33,7 +34,6 @@ static int rewrite(tcall_str text, char *out, size_t cap, tcall_lenient_ *m)
         return m->error;
     return out && m->len > cap ? TCALL_E_MEMORY : (int)m->len;
 }
-
 
 #define BIT(name) TCALL_FIX_##name
 
@@ -158,8 +158,8 @@ static const struct {
 };
 
 /* Into memory of exactly the size that is needed. The caller frees it. */
-static int read_args(tcall_arguments *args, const char *in, size_t len, bool strict,
-                     void **mem)
+static int read_args(tcall_arguments *args, const char *in, size_t len,
+                     bool strict, void **mem)
 {
     char *copy = (char *)malloc(len ? len : 1);
     int r;
@@ -169,7 +169,7 @@ static int read_args(tcall_arguments *args, const char *in, size_t len, bool str
     if (r == TCALL_E_MEMORY) {
         *mem = malloc(args->used);
         r = tcall_parse_arguments(args, (tcall_str){copy, len}, strict, *mem,
-                            args->used);
+                                  args->used);
     }
     free(copy);
     return r;
@@ -277,7 +277,7 @@ static void test_memory(void)
                 int r;
                 memset(mem, 0x5A, shift + size + 1);
                 r = tcall_parse_arguments(&args, tcall_str_of(texts[i]), false,
-                                    mem + shift, size);
+                                          mem + shift, size);
                 CHECK(r > 0 || r == TCALL_E_MEMORY);
                 CHECK((r > 0) == (args.used <= size));
                 fits = fits || r > 0;
