@@ -1,5 +1,9 @@
 /* The ready-made hooks, events, approvals that come later, loops, files. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/hooks.c"
+#endif
 #include "check.h"
 
 static int runs, failures;

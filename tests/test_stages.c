@@ -1,6 +1,10 @@
 /* The life of a call: the order of its stages for every outcome, what hooks
  * may do at each, services, and blocks of every size. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/invoke.c"
+#endif
 #include "check.h"
 
 /* One letter for each stage, in the order of TCALL_STAGES: A is
