@@ -27,6 +27,10 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
           -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wvla \
           -Wundef -Wformat=2 -Wdouble-promotion $(WERROR)
 
+# The compiler would ignore a misspelt switch in silence.
+misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
+$(if $(misspelt),$(error $(misspelt)))
+
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
 COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP

@@ -1,3 +1,4 @@
+/* Needs: BIND. */
 /* Arguments as C structs: TCALL_ARGS, tables by hand, and what is refused. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,3 +1,4 @@
+/* Needs: LENIENT, MEND. */
 /* Scanner, values, writer, and tolerant reading of arguments. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -178,7 +178,6 @@ static void begin(const exchange *plan, bool stream)
     ad.key = KEY;
     ad.stream = stream;
     ad.seed = 7;
-    ad.retry = tcall_retry;
     ad.transport.open = open_;
     ad.transport.write = write_;
     ad.transport.read = read_;
@@ -268,7 +267,7 @@ static void test_which(void)
         {{0, 0, 0, 0, 0, 0, ERROR_("overloaded")}, -1000, 0, 0},
     };
     size_t i;
-    for (i = 0; i < TCALL_COUNT(t); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(t); i++) {
         exchange plan[3] = {{0, 0, 0, 0, 0, 0, NULL}, OK_ANSWER, OK_ANSWER};
         int r;
         plan[0] = t[i].first;
@@ -348,7 +347,7 @@ static void test_budgets(void)
     agent.desc.transport.now_ms = NULL; /* nobody knows when a wait is over */
     CHECK(run() < 0 && srv.opened == 1);
     begin(plan, false);
-    agent.desc.retry = NULL;
+    agent.desc.max_tries = 1;
     CHECK(run() < 0 && srv.opened == 1 && srv.retries == 0);
 
     /* A tool's effect, with failures of all kinds around it. */
