@@ -1,6 +1,10 @@
 /* Needs: LENIENT, MEND. */
 /* Scanner, values, writer, and tolerant reading of arguments. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#endif
 #include "check.h"
 #include <time.h>
 

@@ -1,6 +1,10 @@
 /* The scanner's tokens are those of jsmn: same order, same extent, same
  * nesting, on every valid text. jsmn itself is the judge. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/tools.c"
+#endif
 #include "check.h"
 #define JSMN_STATIC
 #define JSMN_PARENT_LINKS
