@@ -1,6 +1,10 @@
 /* Needs: BIND. */
 /* Arguments as C structs: TCALL_ARGS, tables by hand, and what is refused. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#endif
 #include "check.h"
 
 #define POINT (required, fixed(2), x, "East"), (optional, fixed(2), y, "North")

@@ -1,5 +1,10 @@
 /* Scanner, values and writer. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/lenient.c"
+#include "../src/write.c"
+#endif
 #include "check.h"
 #include <time.h>
 

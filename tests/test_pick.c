@@ -1,6 +1,12 @@
 /* Needs: PICK, SYNONYMS, PICK_INDEX. */
 /* Picking: ranking, options, filters, other scorers, reports, the agent. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/pick_index.c"
+#include "../src/agent.c"
+#include "../src/openai.c"
+#endif
 
 #include "check.h"
 

@@ -1,6 +1,8 @@
 /* The scanner's tokens are those of jsmn: same order, same extent, same
  * nesting, on every valid text. jsmn itself is the judge. */
-#define TOOLCALL_STATIC
+#ifdef TEST_LINKED
+#define TOOLCALL_STATIC /* private functions are called, too */
+#endif
 #include "../src/write.c"
 #include "check.h"
 #define JSMN_STATIC
