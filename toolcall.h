@@ -43,7 +43,7 @@
  * call has arguments and gets a result; a provider is a wire format; a
  * transport is the door to the network; the block is the memory.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
+ * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
  * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
@@ -88,12 +88,14 @@ extern "C" {
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
+/* Keeps its stack frame out of its caller's: a function is marked so when its
+ * caller lies on the deepest path of calls and it does not. */
+#define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
-#define TCALL_APART_
+#define TCALL_NOINLINE_
 #endif
+#define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
 /* Where memory is dear, second ways that only save time are left out. */
 #ifdef __OPTIMIZE_SIZE__
 #define TCALL_LEAN_ 1
@@ -238,47 +240,48 @@ TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
  * >>scan: push recogniser of JSON
  *
  * A state machine that is fed bytes in any pieces and keeps nothing of them:
- * one bit per open level, no recursion. It accepts exactly RFC 8259 (UTF-8
- * checked, surrogates paired, depth capped). Where an outline of wanted paths
- * is given it reports their values as they pass, strings decoded.
+ * one bit per open level, no recursion. It accepts exactly RFC 8259: UTF-8 is
+ * checked, surrogates must be paired, nesting is limited. Given a path filter
+ * it reports the values at the wanted paths as they pass, strings decoded.
  */
 
-/* One row of an outline: a tree written in preorder, each row with its depth,
- * the root being depth 0 and not written. */
+/* One row of a path filter, which is a tree written in preorder: each row
+ * names its depth. The root has depth 0 and is not written. */
 typedef struct tcall_path {
     uint8_t depth;
-    uint8_t field; /* reported to the callback; 0: only leads to others */
-    uint8_t how;   /* TCALL_PATH_... */
+    uint8_t field; /* given to the callback; 0: only leads to other rows */
+    uint8_t flags; /* TCALL_PATH_... */
     uint8_t len;   /* of its key */
 } tcall_path;
 
-/* The rows, the last with depth 0, and their keys one behind the other. */
-typedef struct tcall_outline {
+/* A path filter: its rows, the last with depth 0, and their keys, one after
+ * the other. */
+typedef struct tcall_paths {
     const tcall_path *rows;
     const char *keys;
-} tcall_outline;
+} tcall_paths;
 
-/* Defines both from a list of X(depth, field, how, key). key "*" is any
- * element of an array, "0" the first:
+/* Defines a path filter from a list of X(depth, field, flags, key). The key
+ * "*" is any element of an array, "0" the first one:
  *
  * #define ROWS(X)          \
  *     X(1, 0, 0, "choices") \
  *     X(2, 0, 0, "*")       \
  *     X(3, FINISH, 0, "finish_reason")
  *
- * TCALL_OUTLINE(outline, ROWS)
- *
- * What is not used is not linked: the keys are no pointers in the rows. */
-#define TCALL_OUTLINE(name, LIST)                                           \
+ * TCALL_PATHS(paths, ROWS)
+ */
+#define TCALL_PATHS(name, LIST)                                             \
     static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
     static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
-    static const tcall_outline name = {name##_rows, name##_keys};
-#define TCALL_ROW_(depth, field, how, key)     {depth, field, how, sizeof key - 1},
-#define TCALL_ROW_KEY_(depth, field, how, key) key
+    static const tcall_paths name = {name##_rows, name##_keys};
+#define TCALL_ROW_(depth, field, flags, key) \
+    {depth, field, flags, sizeof key - 1},
+#define TCALL_ROW_KEY_(depth, field, flags, key) key
 
 enum {
-    TCALL_PATH_SAME = 1, /* its inside is that of the next row, of the same
-                            depth, and is not written twice */
+    TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
+                                  same depth, and is not written twice */
     TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
                             also when there are rows for its inside */
     TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
@@ -291,11 +294,12 @@ typedef enum tcall_scan_event {
     TCALL_SCAN_END    /* the value is complete */
 } tcall_scan_event;
 
-/* Reports one event of a wanted value; < 0 stops the scan with that error. */
+/* Receives one event of a wanted value. A result < 0 stops the scan with that
+ * error. */
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of an outline, and the longest key that one may name. */
+/* Levels of a path filter, and the longest key that one may name. */
 #define TCALL_SCAN_LEVELS_ 9
 #define TCALL_SCAN_KEY_    20
 
@@ -309,8 +313,8 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* A value or key in an array of them; see >>json. The order and the extent of
- * tokens are those of jsmn. */
+/* A value or key in an array of them; see >>json. Their order and extent are
+ * those of jsmn's tokens. */
 typedef struct tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
@@ -319,23 +323,26 @@ typedef struct tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
-/* A character that has begun. */
+/* A UTF-8 character that has begun. */
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */
 } tcall_utf_;
 
 typedef struct tcall_scan {
+    int error;  /* the error it stopped with, or TCALL_OK */
+    size_t pos; /* bytes consumed; after an error the offset of the error */
+
+    /* private */
     uint8_t state, number, hex_left;
-    uint8_t take; /* what a string is: TCALL_TAKE_... */
-    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
-    uint8_t at;   /* of the container that is open */
-    bool object;  /* it is one */
+    uint8_t string_mode; /* TCALL_STRING_... */
+    uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
+    uint8_t at;          /* row of the container that is open */
+    bool object;         /* it is an object */
     uint8_t key_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t pos;     /* bytes consumed; after an error, where it stands */
     size_t tokens;  /* values and keys seen so far */
     tcall_tok *tok; /* where they go, as many as fit */
     size_t tok_cap;
@@ -343,7 +350,6 @@ typedef struct tcall_scan {
     int super;        /* token of the open container */
     int last;         /* token of the value that was completed last */
     const char *lit;  /* what is left of true, false, null */
-    int error;
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
@@ -352,25 +358,21 @@ typedef struct tcall_scan {
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
-    uint16_t behind;                    /* the key that matched last */
+    uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
     char key[TCALL_SCAN_KEY_];
 } tcall_scan;
 
-/* Start over. outline and on may be NULL: then it only recognises. */
-TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+/* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
+TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_paths *paths,
                                tcall_scan_fn on, void *user);
-/* Also make a token of each value and key; the text must be fed in one piece.
- * s->tokens counts those too that do not fit. */
-TCALL_API void tcall_scan_tokens(tcall_scan *s, const char *text,
-                                 tcall_tok *tok, size_t cap);
-/* Feed bytes. TCALL_OK, or the error, which stays. Bytes behind the one value
- * that are not white space are TCALL_E_TRAILING. */
+/* Takes the next piece of the text. Returns TCALL_OK, or the error, which
+ * stays. Bytes after the one value that are not white space are
+ * TCALL_E_TRAILING. */
 TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
-/* No more bytes: TCALL_OK only when exactly one whole value was seen. */
+/* Ends the text. Returns TCALL_OK only when exactly one whole value was seen.
+ */
 TCALL_API int tcall_scan_end(tcall_scan *s);
-/* True when the value is complete (a number at the root needs the end). */
-TCALL_API bool tcall_scan_done(const tcall_scan *s);
 
 /* ==========================================================================
  * >>json: values
@@ -421,15 +423,16 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
- * >>lenient: what a model meant
+ * >>lenient: arguments as a model meant them
+ *
+ * Strict first. What fails is read once more from left to right, and what has
+ * only one meaning is rewritten as JSON. Tolerance is lexical, never
+ * structural: nothing is closed, added or left out, and a text that ends too
+ * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
+ * out: then only strict JSON is accepted.
  */
 
-/* Tolerant reading of arguments. Strict first; what fails is read once more
- * from left to right, and what has only one meaning is rewritten as JSON.
- * Tolerance is lexical, never structural: nothing is closed, added or left
- * out; a text that ends too early is TCALL_E_TRUNCATED. What is written goes
- * through the scanner as it is written, so it is JSON or it is an error.
- * X(name, text): */
+/* What is rewritten. X(name, text): */
 #define TCALL_FIXES(X)                                                        \
     X(EMPTY, "empty-args")              /* nothing at all: {} */              \
     X(NULL, "null-args")                /* null instead of {} */              \
@@ -446,7 +449,7 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
     X(FENCE, "code-fence")              /* Markdown around it */              \
     X(TAG, "tag")                       /* <tool_call>, <|im_end|> */         \
     X(EXTRA_CLOSER, "extra-closer")     /* {}} */                             \
-    X(PUNCTUATION, "trailing-punct")    /* a comma behind everything */       \
+    X(PUNCTUATION, "trailing-punct")    /* a comma after everything */        \
     X(DOUBLE_ENCODED, "double-encoded") /* "{\"a\":1}" */                     \
     X(ESCAPED_OBJECT, "escaped-object") /* {\"a\":1} */                       \
     X(REPEATED, "repeated")             /* {"a":1}{"a":1} */
@@ -466,40 +469,27 @@ enum {
         TCALL_FIX_NONE = 0
 };
 
-/* Name of fix i, "code-fence"; NULL from TCALL_FIX_COUNT on. */
+/* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-typedef struct tcall_mend {
-    uint32_t fixes; /* TCALL_FIX_... that were applied */
-    size_t at;      /* offset in the text: of the error, or of the first fix */
-    size_t need;    /* length of the JSON text */
-    size_t tokens;  /* that it makes */
-} tcall_mend;
-
-/* Writes the JSON object that text means to out, not terminated. Returns its
- * length, or TCALL_E_MEMORY when it is more than cap (report->need; what was
- * written is useless), or what is wrong with the text. out NULL with cap 0
- * measures only. Whoever wants to know whether a text is strictly valid asks
- * the scanner first. */
-TCALL_API int tcall_args_mend(tcall_str text, char *out, size_t cap,
-                              tcall_mend *report);
-
-typedef struct tcall_args {
+typedef struct tcall_arguments {
     tcall_json root; /* the object; lives as long as the memory */
     uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* where the error, or the first fix, stands in the text;
-                      * DUPLICATE, RANGE and escaped NUL: in the mended text */
-    size_t used;     /* bytes of mem that are in use; TCALL_E_MEMORY: needed */
-} tcall_args;
+    size_t at;       /* offset in the text of the error, else of the first fix;
+                      * for DUPLICATE, RANGE and an escaped NUL the offset in
+                      * the rewritten text */
+    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+} tcall_arguments;
 
-/* Reads the arguments of a call into mem: tokens and a decoded copy of the
- * text, nothing else. text is not changed. With strict set nothing is mended;
- * the error is then still that of the tolerant reading where it has one, since
- * it knows better what is wrong. Returns the number of tokens, or an error:
- * what mem holds is then of no use. NUL is refused, escaped or not: for C it
- * would end the string before its checked end. */
-TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
-                              void *mem, size_t size);
+/* Parses the arguments of a call, one JSON object, into mem: tokens and a
+ * decoded copy of the text. text is not changed and not referred to. With
+ * strict set nothing is rewritten; the error is still that of the lenient
+ * reading where it has one, since it knows better what is wrong. Returns the
+ * number of tokens, or an error, and then mem holds nothing of use. NUL is
+ * refused, escaped or not, because for C it would end a string before its
+ * checked end. mem NULL with size 0 gives TCALL_E_MEMORY and what is needed. */
+TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
+                                    bool strict, void *mem, size_t size);
 
 /* ==========================================================================
  * >>bind: arguments as a C struct
@@ -537,6 +527,8 @@ TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
  */
 typedef struct tcall_field tcall_field;
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Stores the value, whose type was compared. TCALL_OK or an error. */
 typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
 
@@ -554,16 +546,19 @@ struct tcall_field {
     uint8_t decimals;    /* fixed */
 };
 
-TCALL_API int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_integer(void *out, tcall_json v,
+TCALL_API int tcall_field_string_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_boolean(void *out, tcall_json v,
+TCALL_API int tcall_field_integer_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_number_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_boolean_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_choice_(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_json_(void *out, tcall_json v, const tcall_field *f);
 
 /* Objects within objects that a table may describe. */
 #define TCALL_BIND_DEPTH 4
@@ -576,10 +571,6 @@ TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
  * the JSON Pointer of the value, cut where it does not fit. */
 TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
                          char *path, size_t cap);
-/* Tools name it, so that it is linked only where it is used. */
-typedef int (*tcall_bind_fn)(void *out, tcall_json args,
-                             const tcall_field *fields, char *path, size_t cap);
-
 #define TCALL_ARGS(owner, ...)                                  \
     struct owner {                                              \
         TCALL_A_EACH_(TCALL_A_MEMBER_, owner, __VA_ARGS__)      \
@@ -674,15 +665,15 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_AT_json             TCALL_A_ONE_
 #define TCALL_A_AT_array(kind, n)   TCALL_A_MANY_
 #define TCALL_A_AT_object(s, ...)   TCALL_A_ONE_
-#define TCALL_A_READ_string         tcall_field_string, NULL, TCALL_STRING, 0
-#define TCALL_A_READ_integer        tcall_field_integer, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_int64          tcall_field_int64, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_fixed(d)       tcall_field_fixed, NULL, TCALL_NUMBER, d
-#define TCALL_A_READ_number         tcall_field_number, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_boolean        tcall_field_boolean, NULL, TCALL_BOOL, 0
+#define TCALL_A_READ_string         tcall_field_string_, NULL, TCALL_STRING, 0
+#define TCALL_A_READ_integer        tcall_field_integer_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_int64          tcall_field_int64_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_fixed(d)       tcall_field_fixed_, NULL, TCALL_NUMBER, d
+#define TCALL_A_READ_number         tcall_field_number_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_boolean        tcall_field_boolean_, NULL, TCALL_BOOL, 0
 #define TCALL_A_READ_choice(...)                                               \
-    tcall_field_choice, #__VA_ARGS__, TCALL_STRING, 0
-#define TCALL_A_READ_json           tcall_field_json, NULL, TCALL_MISSING, 0
+    tcall_field_choice_, #__VA_ARGS__, TCALL_STRING, 0
+#define TCALL_A_READ_json           tcall_field_json_, NULL, TCALL_MISSING, 0
 #define TCALL_A_READ_array(kind, n) TCALL_A_READ_##kind
 #define TCALL_A_READ_object(s, ...) NULL, s##_fields, TCALL_OBJECT, 0
 
@@ -765,6 +756,8 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
 
 /* clang-format on */
+
+#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write: JSON writer
@@ -1999,12 +1992,12 @@ struct tcall_provider {
     const char *url; /* where it is; "": every user has one of his own */
     /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
-    const char *stream_path;    /* NULL: the same */
-    const char *key_header;     /* carries the key */
-    const char *key_prefix;     /* before the key: "Bearer " */
-    const char *version[2];     /* a further header: name, value */
-    const tcall_outline *paths; /* where things stand in an answer */
-    const char *words;          /* reasons to stop, types: TCALL_SAYS_... */
+    const char *stream_path;  /* NULL: the same */
+    const char *key_header;   /* carries the key */
+    const char *key_prefix;   /* before the key: "Bearer " */
+    const char *version[2];   /* a further header: name, value */
+    const tcall_paths *paths; /* where things stand in an answer */
+    const char *words;        /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
@@ -2747,7 +2740,7 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What is wanted of the outline is tracked per
+ * switch for everything else. What the path filter wants is tracked per
  * open level as the row that matched, so a key is compared with the few rows
  * below that one only.
  */
@@ -2773,23 +2766,39 @@ enum {
 };
 
 enum {
-    TCALL_TAKE_SKIP_, /* a key that nobody wants */
-    TCALL_TAKE_KEY_,  /* one to be compared */
-    TCALL_TAKE_VALUE_ /* to be reported */
+    TCALL_STRING_SKIP_, /* a key that nobody wants */
+    TCALL_STRING_KEY_,  /* one to be compared */
+    TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* The grammar of numbers: state by class of the next character; 0 ends the
- * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
-static const uint8_t tcall_number_grammar_[10][6] = {
-    {0, 0, 0, 0, 0, 0}, {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0},                     /* - */
-    {0, 0, 5, 7, 0, 0},                     /* 0 */
-    {4, 4, 5, 7, 0, 0},                     /* digits */
-    {6, 6, 0, 0, 0, 0},                     /* . */
-    {6, 6, 0, 7, 0, 0},                     /* digits of the fraction */
-    {9, 9, 0, 0, 8, 8},                     /* e */
-    {9, 9, 0, 0, 0, 0},                     /* + or - */
-    {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
 };
 
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
@@ -2807,17 +2816,18 @@ TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 
 TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
-    return 0x258 >> state & 1;
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
+                     void *user)
 {
     memset(s, 0, sizeof *s);
     s->row = TCALL_SCAN_NONE_;
-    if (outline) {
-        s->rows = outline->rows;
-        s->keys = outline->keys;
+    if (paths) {
+        s->rows = paths->rows;
+        s->keys = paths->keys;
         s->row = TCALL_SCAN_ROOT_;
     }
     s->on = on;
@@ -2825,7 +2835,8 @@ void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
     s->at = TCALL_SCAN_NONE_;
 }
 
-bool tcall_scan_done(const tcall_scan *s)
+/* Whether the value is complete; a number at the root needs the end. */
+TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
 {
     return s->state == TCALL_S_DONE_;
 }
@@ -2836,8 +2847,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap)
+/* Makes a token of each value and key as well; the text must then be fed in one
+ * piece. s->tokens also counts those that do not fit. */
+static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
+                               size_t cap)
 {
     s->text = text;
     s->tok = tok;
@@ -2857,7 +2870,8 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
-#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
+#define TCALL_NEEDS_DECODE_ \
+    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
 TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
@@ -2958,7 +2972,7 @@ static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
             s->behind = (uint16_t)(text - s->keys + row->len);
             return (uint8_t)(row - s->rows);
         }
-        if (row->how & TCALL_PATH_LAST)
+        if (row->flags & TCALL_PATH_LAST)
             break;
     }
     return TCALL_SCAN_NONE_;
@@ -2970,7 +2984,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -3007,15 +3021,15 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (row < TCALL_SCAN_ROOT_) {
         const tcall_path *path = s->rows + row;
         below = s->behind;
-        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
+        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        if (path->how & TCALL_PATH_SAME) {
+        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
             row++;
             below += path[1].len;
         }
-        if (path->how & TCALL_PATH_ROOT) {
+        if (path->flags & TCALL_PATH_ROOT) {
             row = TCALL_SCAN_ROOT_;
             below = 0;
         }
@@ -3062,12 +3076,12 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (s->take == TCALL_TAKE_VALUE_) {
+    if (s->string_mode == TCALL_STRING_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == TCALL_TAKE_KEY_ && len
+    s->row = s->string_mode == TCALL_STRING_KEY_ && len
                  ? tcall_scan_match_(s, s->at, key, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -3078,11 +3092,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == TCALL_TAKE_VALUE_)
+    if (s->string_mode == TCALL_STRING_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
     else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = TCALL_TAKE_SKIP_;
-    else if (s->take == TCALL_TAKE_KEY_) {
+        s->string_mode = TCALL_STRING_SKIP_;
+    else if (s->string_mode == TCALL_STRING_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -3198,9 +3212,9 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+    if (!TCALL_LEAN_ && p < end && *p == '"' &&
+        s->string_mode == TCALL_STRING_KEY_ && s->key_len == 0) {
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
     }
@@ -3208,7 +3222,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, s->key, s->key_len);
     } else
         s->state = TCALL_S_ESCAPE_;
@@ -3308,8 +3322,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(s, p,
-                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
+    tcall_scan_token_end_(
+        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -3365,9 +3379,9 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         tcall_scan_begin_(s, p);
     if (*p == '"') {
         s->state = TCALL_S_STRING_;
-        s->take = !key                        ? TCALL_TAKE_VALUE_
-                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
-                                              : TCALL_TAKE_KEY_;
+        s->string_mode = !key                        ? TCALL_STRING_VALUE_
+                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
+                                                     : TCALL_STRING_KEY_;
         s->key_len = 0;
         return p + 1;
     }
@@ -3479,10 +3493,30 @@ TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
+}
+
+/* Makes a token of each value and key of a text, as many as fit, while it is
+ * recognised; scan->tokens is how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    tcall_scan_init(scan, NULL, NULL, NULL);
+    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    tcall_scan_feed(scan, text.ptr, text.len);
+    return tcall_scan_end(scan);
+}
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
 }
 
 /* Four hex digits. */
@@ -3590,26 +3624,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-/* Is the string that starts at the quote p equal to s? */
+/* Whether the string that starts at the quote p, decoded, is s. */
 TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
-    const char *q = s.ptr, *end = q + s.len;
+    const char *want = s.ptr, *end = want + s.len;
     for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
+        char decoded[4];
+        const char *piece = p;
+        size_t len = 1;
+        if (*p == '\\') {
+            p += tcall_escape_len_(p);
+            len = tcall_decode_(decoded, piece, p);
+            piece = decoded;
+        } else {
+            p++;
         }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
+        if ((size_t)(end - want) < len || memcmp(want, piece, len) != 0)
+            return false;
+        want += len;
     }
-    return q == end;
+    return want == end;
 }
 
 /* The member of what stands at p: its key; of an array the element whose index
@@ -3645,6 +3679,33 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
 }
 
 /* ==========================================================================
@@ -3700,7 +3761,8 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
+                                                   tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -3724,7 +3786,8 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 
 /* The same, faster, for few keys: each is held against those before it, unless
  * none of them is alike at first sight. */
-static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
+                                                  tcall_tok *object)
 {
     tcall_tok *end = object + object->span, *key, *other;
     uint32_t seen = 0;
@@ -3742,7 +3805,7 @@ static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
 }
 
 /* A scalar or a key that is not as plain as most. */
-static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
+static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
 {
     char *p = text + t->start;
     size_t len = (size_t)(t->end - t->start);
@@ -3765,16 +3828,17 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
-                                                : tcall_json_twin_(text, t);
+            twice = t->span > 32 || TCALL_LEAN_
+                        ? tcall_find_duplicate_key_hashed_(text, t)
+                        : tcall_find_duplicate_key_small_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
                 break;
             }
         } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_ODD_)
-                r = tcall_json_odd_(text, t, refuse_nul);
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_json_decode_(text, t, refuse_nul);
             if (r < 0)
                 break;
             text[t->end] = 0;
@@ -3792,10 +3856,7 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
     size_t at;
     int r;
     *out = tcall_json_none_();
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&scan, text, tok, cap);
-    tcall_scan_feed(&scan, text, len);
-    r = tcall_scan_end(&scan);
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
     at = scan.pos;
     if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
         r = TCALL_E_MEMORY;
@@ -3944,642 +4005,722 @@ double tcall_json_double(tcall_json v, double fallback)
 
 /* ==========================================================================
  * >>lenient
+ *
+ * Lenient reading has no grammar of its own: what it writes is fed to a
+ * scanner, whose state says what must come next and which refuses whatever
+ * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-/* Tolerant reading. It has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses what would
- * not be JSON. */
-
-/* All in one string, as the errors are. */
-static const char tcall_fixes_[] =
-#define TCALL_X_(name, text) text "\0"
+static const char *const tcall_fix_names_[] = {
+#define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
-    ;
+};
 
 const char *tcall_fix_name(int i)
 {
-    const char *p = tcall_fixes_;
-    if (i < 0 || i >= TCALL_FIX_COUNT)
-        return NULL;
-    while (i-- > 0)
-        p += strlen(p) + 1;
-    return p;
+    return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
-typedef struct tcall_mend_ {
-    const char *start, *p, *end; /* the text, and how far it is read */
-    int c;                       /* the byte at p, -1 at the end */
-    bool inner; /* the content of a valid string is written, decoded */
-    char *out;
-    size_t cap, len;
-    size_t at; /* of the error, else of the first fix */
+/* A text that is being read. */
+typedef struct tcall_lenient_ {
+    const char *start, *at, *end; /* the text, and how far it is read */
+    int next;                     /* the byte that follows; -1: the end */
+    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
+    size_t where; /* offset of the error, else of the first fix */
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
     tcall_scan scan; /* of what is written */
-} tcall_mend_;
+} tcall_lenient_;
+
+static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
+{
+    text->start = bytes.ptr ? bytes.ptr : "";
+    text->end = text->start + bytes.len;
+    text->out = NULL;
+    text->cap = text->len = 0;
+    text->fixes = 0;
+    text->where = 0;
+    text->error = TCALL_OK;
+}
 
 /* Whether the scanner saw one whole object: the bit of the outermost level
  * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *s)
+static bool tcall_scan_is_object_(tcall_scan *scan)
 {
-    return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
 }
 
-#ifdef TOOLCALL_NO_MEND
+#ifndef TOOLCALL_NO_LENIENT
 
-/* What is wrong stays wrong. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* ---- errors and fixes: both are noted at the place that is read ---- */
+
+/* The first error stays. */
+static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    (void)m;
+    if (text->error)
+        return;
+    text->where = (size_t)(text->at - text->start);
+    text->error = error;
 }
 
-#else
-
-/* Errors and fixes stand where m->p is. */
-static void tcall_mend_fail_(tcall_mend_ *m, int error)
+static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!m->error)
-        m->at = (size_t)(m->p - m->start);
-    if (!m->error)
-        m->error = error;
+    if (!text->fixes && !text->error)
+        text->where = (size_t)(text->at - text->start);
+    text->fixes |= fix;
 }
 
-static void tcall_mend_fix_(tcall_mend_ *m, uint32_t fix)
-{
-    if (!m->fixes && !m->error)
-        m->at = (size_t)(m->p - m->start);
-    m->fixes |= fix;
-}
+/* ---- writing ---- */
 
-/* A piece of JSON text goes out, and through the scanner. Of the content of a
- * string it is not known beforehand that it is JSON: that is no error here. */
-static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
+/* Writes JSON text, and feeds it to the scanner. The inside of a string need
+ * not be JSON, which is known only at its end: that is no error here. */
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
+                               size_t len)
 {
-    size_t from = m->scan.pos;
-    if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
-        tcall_mend_fail_(m, m->scan.error);
-        if (p == m->p)
-            m->at += m->scan.pos - from;
+    size_t before = text->scan.pos;
+    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
+        tcall_lenient_fail_(text, text->scan.error);
+        if (bytes == text->at)
+            text->where += text->scan.pos - before;
     }
-    if (m->len + n <= m->cap)
-        memcpy(m->out + m->len, p, n);
-    m->len += n;
+    if (text->len + len <= text->cap)
+        memcpy(text->out + text->len, bytes, len);
+    text->len += len;
 }
 
-static void tcall_mend_char_(tcall_mend_ *m, char c)
+static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
 {
-    tcall_mend_put_(m, &c, 1);
+    tcall_lenient_put_(text, &c, 1);
 }
 
-/* The next n bytes as they are. */
-static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
+/* Writes the next len bytes of the text as they are. */
+static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
-    tcall_mend_put_(m, m->p, n);
-    m->p += n;
+    tcall_lenient_put_(text, text->at, len);
+    text->at += len;
 }
 
-static bool tcall_mend_same_(const tcall_mend_ *m, const char *p, size_t n)
+/* ---- looking ahead ---- */
+
+static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
+                                      tcall_str bytes)
 {
-    return (size_t)(m->end - m->p) >= n && memcmp(m->p, p, n) == 0;
+    return (size_t)(text->end - text->at) >= bytes.len &&
+           memcmp(text->at, bytes.ptr, bytes.len) == 0;
 }
 
-static bool tcall_mend_at_(const tcall_mend_ *m, const char *text)
+static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_mend_same_(m, text, strlen(text));
+    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
 }
 
-/* Steps over the first word of list that stands here, which is the fix named;
- * its index, or -1. Every word of the list ends with NUL, the list with one
- * more. */
-static int tcall_mend_skip_(tcall_mend_ *m, const char *list, uint32_t fix)
+/* Returns the byte at an offset from here, 0 after the end. */
+static char tcall_lenient_ahead_(const tcall_lenient_ *text, size_t offset)
 {
-    int i;
-    for (i = 0; *list; i++, list += strlen(list) + 1) {
-        if (tcall_mend_at_(m, list)) {
-            tcall_mend_fix_(m, fix);
-            m->p += strlen(list);
-            return i;
-        }
-    }
-    return -1;
+    return (size_t)(text->end - text->at) > offset ? text->at[offset] : (char)0;
 }
 
-/* Behind the start of a comment: over its end. */
-static void tcall_mend_comment_(tcall_mend_ *m, const char *end)
+/* Whether one of the characters of set follows, or the end. */
+static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
 {
-    for (; tcall_mend_skip_(m, end, 0) < 0; m->p++)
-        if (m->p == m->end) {
+    return text->next < 0 || (text->next && strchr(set, text->next));
+}
+
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
+                                uint32_t fix)
+{
+    if (!tcall_lenient_sees_(text, word))
+        return false;
+    tcall_lenient_fix_(text, fix);
+    text->at += strlen(word);
+    return true;
+}
+
+/* Skips the first word of a list, which ends with NULL, that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
+                                    const char *const *words, uint32_t fix)
+{
+    for (; *words; words++)
+        if (tcall_lenient_skip_(text, *words, fix))
+            return true;
+    return false;
+}
+
+/* ---- white space and comments ---- */
+
+static const char *const tcall_lenient_spaces_[] = {
+    "\xEF\xBB\xBF", /* byte order mark */
+    "\xC2\xA0",     /* no-break space */
+    "\xE2\x80\x80",
+    "\xE2\x80\x81",
+    "\xE2\x80\x82", /* quads to hair space */
+    "\xE2\x80\x83",
+    "\xE2\x80\x84",
+    "\xE2\x80\x85",
+    "\xE2\x80\x86",
+    "\xE2\x80\x87",
+    "\xE2\x80\x88",
+    "\xE2\x80\x89",
+    "\xE2\x80\x8A",
+    "\xE2\x80\xA8",
+    "\xE2\x80\xA9", /* line and paragraph separator */
+    "\xE2\x80\xAF", /* narrow no-break space */
+    "\xE2\x81\x9F", /* mathematical space */
+    "\xE3\x80\x80", /* ideographic space */
+    NULL};
+
+/* Skips a comment up to its end, which the end of the text is for one that
+ * lasts a line. */
+static void tcall_lenient_comment_(tcall_lenient_ *text, const char *end)
+{
+    while (!tcall_lenient_skip_(text, end, 0)) {
+        if (text->at == text->end) {
             if (*end == '*')
-                tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+                tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
+        text->at++;
+    }
 }
 
-/* Skips white space and comments. m->c becomes the byte that follows, or -1 at
- * the end. */
-static void tcall_mend_blank_(tcall_mend_ *m)
+/* Skips white space and comments, and looks at what follows. */
+static void tcall_lenient_blank_(tcall_lenient_ *text)
 {
-    /* byte order mark, no-break, quads to hair space, line and paragraph
-     * separator, narrow no-break, mathematical, ideographic */
-    static const char spaces[] =
-        "\xEF\xBB\xBF\0\xC2\xA0\0\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0"
-        "\xE2\x80\x83\0\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
-        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0\xE2\x80\xA9\0"
-        "\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
     for (;;) {
-        int comment;
-        m->c = m->p == m->end ? -1 : (unsigned char)*m->p;
-        if (m->c >= 0 && tcall_is_space_((char)m->c)) {
-            m->p++;
-            continue;
-        }
-        comment = tcall_mend_skip_(m, "#\0//\0/*\0", TCALL_FIX_COMMENT);
-        if (comment >= 0)
-            tcall_mend_comment_(m, comment < 2 ? "\n\0" : "*/\0");
-        else if (m->c < 0x80 ||
-                 tcall_mend_skip_(m, spaces, TCALL_FIX_SPACE) < 0)
+        text->next = text->at == text->end ? -1 : (unsigned char)*text->at;
+        if (text->next >= 0 && tcall_is_space_((char)text->next))
+            text->at++;
+        else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "*/");
+        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
+                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "\n");
+        else if (text->next < 0x80 ||
+                 !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
+                                          TCALL_FIX_SPACE))
             return;
     }
 }
 
-/* Whether one of the characters in set follows, or the end. */
-static bool tcall_mend_ends_(const tcall_mend_ *m, const char *set)
-{
-    return m->c < 0 || (m->c && strchr(set, m->c));
-}
+/* ---- strings ---- */
 
-/* The quote that closes the one that follows; NULL: there is none. */
-static const char *tcall_mend_quote_(const tcall_mend_ *m)
+/* Returns the quote that closes the one that follows, or NULL. */
+static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const char quotes[][2][4] = {
-        {"\"", "\""},
-        {"'", "'"},
-        {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-        {"\xE2\x80\x98", "\xE2\x80\x99"},
-    };
-    int i;
-    for (i = 0; i < 4; i++)
-        if (tcall_mend_at_(m, quotes[i][0]))
-            return quotes[i][1];
+    static const struct {
+        const char *open, *close;
+    } quotes[] = {{"\"", "\""},
+                  {"'", "'"},
+                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    size_t i;
+    for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (tcall_lenient_sees_(text, quotes[i].open))
+            return quotes[i].close;
     return NULL;
 }
 
-/* A byte that JSON wants escaped and that came without. */
-static void tcall_mend_escape_(tcall_mend_ *m)
+/* Writes a byte that JSON wants escaped and that came without. */
+static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
-    char out[6] = {'\\', 'u', '0', '0', '0', '0'}, c = *m->p;
+    static const char digits[] = "0123456789ABCDEF";
+    char c = *text->at, escape[6] = {'\\', 'u', '0', '0', '0', '0'};
     if (c != '"')
-        tcall_mend_fix_(m, TCALL_FIX_CONTROL);
+        tcall_lenient_fix_(text, TCALL_FIX_CONTROL);
     if (!c)
-        tcall_mend_fail_(m, TCALL_E_NUL);
-    out[4] = (char)('0' + (c >> 4));
-    out[5] = "0123456789ABCDEF"[c & 15];
-    if (m->inner)
-        tcall_mend_char_(m, c);
+        tcall_lenient_fail_(text, TCALL_E_NUL);
+    escape[4] = digits[c >> 4];
+    escape[5] = digits[c & 15];
+    if (text->inside)
+        tcall_lenient_put_char_(text, c);
     else
-        tcall_mend_put_(m, out, 6);
-    m->p++;
+        tcall_lenient_put_(text, escape, sizeof escape);
+    text->at++;
 }
 
-/* A valid escape, decoded; two of them where they are surrogates. */
-static void tcall_mend_decode_(tcall_mend_ *m)
+/* Writes what a valid escape means; a pair of surrogates is two of them. */
+static void tcall_lenient_decode_(tcall_lenient_ *text)
 {
-    const char *p = m->p;
+    const char *escape = text->at;
     char out[4];
-    m->p += p[1] == 'u' ? 6 : 2;
-    if (p[1] == 'u' && (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8)
-        m->p += 6;
-    tcall_mend_put_(m, out, tcall_decode_(out, p, m->p));
+    text->at += tcall_escape_len_(escape);
+    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
-/* The content of a string up to its closing quote or the end. */
-static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
+/* Returns the length of what can be copied at once: one byte or escape, and
+ * after it all that is plain. */
+static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
 {
-    while (m->p < m->end && !m->error && !tcall_mend_at_(m, quote)) {
-        if (tcall_mend_at_(m, "\\'")) {
-            tcall_mend_fix_(m, TCALL_FIX_APOSTROPHE);
-            m->p++;
-            tcall_mend_copy_(m, 1);
-        } else if (*m->p == '"' || (unsigned char)*m->p < 0x20) {
-            tcall_mend_escape_(m);
-        } else if (m->inner && *m->p == '\\') {
-            tcall_mend_decode_(m);
+    const char *at = text->at;
+    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
+    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
+           (unsigned char)*at >= 0x20)
+        at++;
+    return (size_t)(at - text->at);
+}
+
+/* Reads the inside of a string up to its closing quote or the end. */
+static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
+{
+    while (text->at < text->end && !text->error &&
+           !tcall_lenient_sees_(text, quote)) {
+        if (tcall_lenient_sees_(text, "\\'")) {
+            tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
+            text->at++;
+            tcall_lenient_copy_(text, 1);
+        } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
+            tcall_lenient_escape_(text);
+        } else if (text->inside && *text->at == '\\') {
+            tcall_lenient_decode_(text);
         } else {
-            /* one byte or an escape, then all that is plain */
-            const char *run = m->p;
-            run += *run == '\\' && run + 1 < m->end ? 2 : 1;
-            while (!TCALL_LEAN_ && run < m->end && *run != *quote &&
-                   *run != '"' && *run != '\\' && (unsigned char)*run >= 0x20)
-                run++;
-            tcall_mend_copy_(m, (size_t)(run - m->p));
+            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
     }
 }
 
-/* A whole string, and what follows it: only a comma, a colon, a bracket or the
- * end can. Anything else means that the quote did not close it. */
-static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
+/* Reads a whole string, and looks at what follows it: only a comma, a colon, a
+ * bracket or the end can. Anything else means that the quote did not close the
+ * string. */
+static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 {
-    size_t n = strlen(quote);
     const char *closed;
-    if (*quote == '\'')
-        tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
-    else if (*quote != '"')
-        tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    m->p += n;
-    tcall_mend_content_(m, quote);
-    closed = m->p;
-    if (tcall_mend_at_(m, quote))
-        m->p += n;
-    else
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    tcall_mend_blank_(m);
-    if (!tcall_mend_ends_(m, ",:]}") &&
-        !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
-        m->p = closed;
-        tcall_mend_fail_(m, TCALL_E_UNESCAPED_QUOTE);
+    if (*quote != '"')
+        tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
+                                                : TCALL_FIX_SMART_QUOTE);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    text->at += strlen(quote);
+    tcall_lenient_content_(text, quote);
+    closed = text->at;
+    if (!tcall_lenient_skip_(text, quote, 0))
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_blank_(text);
+    if (!tcall_lenient_ends_(text, ",:]}") &&
+        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        text->at = closed;
+        tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
 }
 
-/* The byte n behind, 0 beyond the end. */
-static char tcall_mend_ahead_(const tcall_mend_ *m, size_t n)
+/* ---- numbers, words, keys ---- */
+
+/* Writes the 0 that is missing before a point or after it, if it is, and
+ * returns the state of the number. */
+static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
-    return (size_t)(m->end - m->p) > n ? m->p[n] : (char)0;
+    char c = tcall_lenient_ahead_(text, 0);
+    bool before = c == '.' && state < TCALL_N_ZERO_ &&
+                  tcall_is_digit_(tcall_lenient_ahead_(text, 1));
+    bool after = state == TCALL_N_POINT_ && !tcall_is_digit_(c);
+    if (!before && !after)
+        return state;
+    tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
+    tcall_lenient_put_char_(text, '0');
+    return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* A number, in JSON's form or as +5, .5 or 5. would have it. */
-static void tcall_mend_number_(tcall_mend_ *m)
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+static void tcall_lenient_number_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to;
-    uint8_t state = 1, next;
-    if (tcall_mend_skip_(m, "+\0", TCALL_FIX_NUMBER) == 0)
-        state = 2;
+    const char *from = text->at, *to;
+    uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
+                        ? TCALL_N_MINUS_
+                        : TCALL_N_START_;
     for (;;) {
-        char c = tcall_mend_ahead_(m, 0);
-        /* digits are missing before the point or behind it */
-        bool before = c == '.' && state < 3;
-        if (before ? tcall_is_digit_(tcall_mend_ahead_(m, 1))
-                   : state == 5 && !tcall_is_digit_(c)) {
-            tcall_mend_fix_(m, TCALL_FIX_NUMBER);
-            tcall_mend_char_(m, '0');
-            state = before ? 3 : 6;
-        }
-        next = tcall_number_next_(state, c);
+        uint8_t next;
+        state = tcall_lenient_zero_(text, state);
+        next = tcall_number_next_(state, tcall_lenient_ahead_(text, 0));
         if (!next)
             break;
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
         state = next;
     }
-    to = m->p;
+    to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&m->scan, " ", 1);
-        tcall_mend_blank_(m);
-        if (m->p > to || tcall_mend_ends_(m, ",:]}/"))
+        tcall_scan_feed(&text->scan, " ", 1);
+        tcall_lenient_blank_(text);
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    m->p = from;
-    tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
+    text->at = from;
+    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
-static bool tcall_mend_alpha_(char c)
+static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Whether a word can begin or go on here. Beyond ASCII most characters are
- * letters; those below are signs, by their first bytes. */
-static bool tcall_mend_letter_(const tcall_mend_ *m)
+static bool tcall_lenient_alnum_(char c)
 {
-    char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
-    if (lead < 0x8000)
-        return tcall_mend_alpha_(c) || tcall_is_digit_(c);
-    return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
-           lead != 0xE380 && lead != 0xE1A0;
+    return tcall_lenient_alpha_(c) || tcall_is_digit_(c);
 }
 
-/* true, false, null and what Python makes of them. null for all arguments
- * means that there are none. */
-static void tcall_mend_literal_(tcall_mend_ *m)
+/* Whether a word can begin or go on here. Beyond ASCII most characters are
+ * letters; what is left out are signs and spaces, by their first bytes. */
+static bool tcall_lenient_letter_(const tcall_lenient_ *text)
 {
-    const char *from = m->p, *word = "{}";
-    int i = tcall_mend_skip_(m, tcall_literals_, 0);
-    if (i < 0)
-        i = tcall_mend_skip_(m, "True\0False\0None\0", TCALL_FIX_PYTHON);
-    if (i < 0 || tcall_mend_letter_(m)) {
-        m->p = from;
-        tcall_mend_fail_(m, TCALL_E_BARE_WORD);
+    unsigned first = (unsigned char)tcall_lenient_ahead_(text, 0);
+    unsigned second = (unsigned char)tcall_lenient_ahead_(text, 1);
+    if (first < 0x80)
+        return tcall_lenient_alnum_((char)first);
+    return first >= 0xC3 && first < 0xEF && first != 0xE2 &&
+           !(first == 0xE3 && second == 0x80) &&
+           !(first == 0xE1 && second == 0xA0);
+}
+
+/* Reads true, false, null and what Python makes of them. null in place of all
+ * arguments means that there are none. */
+static void tcall_lenient_literal_(tcall_lenient_ *text)
+{
+    static const struct {
+        const char *word, *json;
+        uint32_t fix;
+    } literals[] = {
+        {"true", "true", 0},
+        {"false", "false", 0},
+        {"null", "null", 0},
+        {"True", "true", TCALL_FIX_PYTHON},
+        {"False", "false", TCALL_FIX_PYTHON},
+        {"None", "null", TCALL_FIX_PYTHON},
+    };
+    const char *from = text->at, *json = NULL;
+    size_t i;
+    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++)
+        if (tcall_lenient_skip_(text, literals[i].word, literals[i].fix))
+            json = literals[i].json;
+    if (!json || tcall_lenient_letter_(text)) {
+        text->at = from;
+        tcall_lenient_fail_(text, TCALL_E_BARE_WORD);
         return;
     }
-    if (i == 2 && m->scan.depth == 0)
-        tcall_mend_fix_(m, TCALL_FIX_NULL);
+    if (*json == 'n' && text->scan.depth == 0) {
+        tcall_lenient_fix_(text, TCALL_FIX_NULL);
+        json = "{}";
+    }
+    tcall_lenient_put_(text, json, strlen(json));
+}
+
+/* Reads a key without quotes. */
+static void tcall_lenient_key_(tcall_lenient_ *text)
+{
+    size_t len = 1;
+    while (tcall_lenient_alnum_(tcall_lenient_ahead_(text, len)) ||
+           tcall_lenient_ahead_(text, len) == '$')
+        len++;
+    tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_copy_(text, len);
+    tcall_lenient_put_char_(text, '"');
+}
+
+/* Reads a comma, which is written only when no closing bracket follows it. */
+static void tcall_lenient_comma_(tcall_lenient_ *text)
+{
+    text->at++;
+    tcall_lenient_blank_(text);
+    if (text->next == (text->scan.object ? '}' : ']'))
+        tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        word = tcall_literals_ + (i < 2 ? 5 * i : 11);
-    tcall_mend_put_(m, word, strlen(word));
+        tcall_lenient_put_char_(text, ',');
 }
 
-/* A key without quotes. */
-static void tcall_mend_key_(tcall_mend_ *m)
-{
-    size_t n = 1;
-    char c;
-    while (c = tcall_mend_ahead_(m, n),
-           tcall_mend_alpha_(c) || tcall_is_digit_(c) || c == '$')
-        n++;
-    tcall_mend_fix_(m, TCALL_FIX_UNQUOTED_KEY);
-    tcall_mend_char_(m, '"');
-    tcall_mend_copy_(m, n);
-    tcall_mend_char_(m, '"');
-}
+/* ---- the value and what may be around it ---- */
 
-/* A comma is written only when it is known that no bracket follows it. */
-static void tcall_mend_comma_(tcall_mend_ *m)
+/* Reads one piece of the value. What needs no rewriting is left to the scanner,
+ * right or wrong. */
+static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    m->p++;
-    tcall_mend_blank_(m);
-    if (m->c == (m->scan.object ? '}' : ']'))
-        tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
-    else
-        tcall_mend_char_(m, ',');
-}
-
-/* One piece. What needs no mending is left to the scanner, right or wrong. */
-static void tcall_mend_step_(tcall_mend_ *m)
-{
-    uint8_t state = m->scan.state;
+    uint8_t state = text->scan.state;
     bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
     bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
-    const char *quote = tcall_mend_quote_(m);
-    if (m->c < 0)
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+    const char *quote = tcall_lenient_quote_(text);
+    if (text->next < 0)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
     else if (quote)
-        tcall_mend_string_(m, quote);
-    else if (value && !m->c)
-        tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
-    else if (value && strchr("+-.0123456789", m->c))
-        tcall_mend_number_(m);
-    else if (value && tcall_mend_letter_(m))
-        tcall_mend_literal_(m);
-    else if (key && (m->c == '$' || tcall_mend_alpha_((char)m->c)))
-        tcall_mend_key_(m);
-    else if (state == TCALL_S_NEXT_ && m->c == ',')
-        tcall_mend_comma_(m);
+        tcall_lenient_string_(text, quote);
+    else if (value && !text->next)
+        tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
+    else if (value && strchr("+-.0123456789", text->next))
+        tcall_lenient_number_(text);
+    else if (value && tcall_lenient_letter_(text))
+        tcall_lenient_literal_(text);
+    else if (key &&
+             (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
+        tcall_lenient_key_(text);
+    else if (state == TCALL_S_NEXT_ && text->next == ',')
+        tcall_lenient_comma_(text);
     else
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
 }
 
-/* Steps over a tag that a chat template put around the call. */
-static bool tcall_mend_tag_(tcall_mend_ *m)
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    static const char tags[] = "<tool_call>\0</tool_call>\0<function_call>\0"
-                               "</function_call>\0<s>\0</s>\0";
-    size_t n = 2;
-    if (tcall_mend_at_(m, "<|")) {
-        while (tcall_mend_alpha_(tcall_mend_ahead_(m, n)))
-            n++;
-        if (n > 2 && tcall_mend_ahead_(m, n) == '|' &&
-            tcall_mend_ahead_(m, n + 1) == '>') {
-            tcall_mend_fix_(m, TCALL_FIX_TAG);
-            m->p += n + 2;
-            return true;
-        }
-    }
-    return tcall_mend_skip_(m, tags, TCALL_FIX_TAG) >= 0;
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
 }
 
-static bool tcall_mend_fence_(tcall_mend_ *m)
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    return tcall_mend_skip_(m, "```\0", TCALL_FIX_FENCE) == 0;
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
-/* What may stand before the root: tags, and one fence with its language. */
-static void tcall_mend_lead_(tcall_mend_ *m)
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Skips what may come before the value: tags, and one fence with its
+ * language. */
+static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
-        tcall_mend_blank_(m);
-        if (!(m->fixes & TCALL_FIX_FENCE) && tcall_mend_fence_(m)) {
-            while (tcall_mend_letter_(m))
-                m->p++;
-            tcall_mend_blank_(m);
+        tcall_lenient_blank_(text);
+        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+            while (tcall_lenient_letter_(text))
+                text->at++;
+            tcall_lenient_blank_(text);
         }
-    } while (tcall_mend_tag_(m));
+    } while (tcall_lenient_tag_(text));
 }
 
-/* What may stand behind the root: the root itself, once more and the same,
- * and what closes nothing. */
-static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
+/* Skips what may come after the value: the same value again, brackets that
+ * close nothing, a comma, tags and a fence. */
+static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
 {
-    bool apart = false;
+    bool repeats = true; /* only directly after the value */
     for (;;) {
-        tcall_mend_blank_(m);
-        if (m->c < 0)
+        tcall_lenient_blank_(text);
+        if (text->next < 0)
             return;
-        if (!apart && m->c == '{' && tcall_mend_same_(m, root.ptr, root.len)) {
-            tcall_mend_fix_(m, TCALL_FIX_REPEATED);
-            m->p += root.len;
-        } else if (tcall_mend_ends_(m, "]},")) {
-            tcall_mend_fix_(m, m->c == ',' ? TCALL_FIX_PUNCTUATION
-                                           : TCALL_FIX_EXTRA_CLOSER);
-            m->p++;
-            apart = true;
-        } else if (tcall_mend_tag_(m)) {
-            apart = true;
-        } else if (!tcall_mend_fence_(m)) {
+        if (repeats && text->next == '{' &&
+            tcall_lenient_sees_bytes_(text, value)) {
+            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+            text->at += value.len;
+        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_fix_(text, text->next == ','
+                                         ? TCALL_FIX_PUNCTUATION
+                                         : TCALL_FIX_EXTRA_CLOSER);
+            text->at++;
+            repeats = false;
+        } else if (tcall_lenient_tag_(text)) {
+            repeats = false;
+        } else if (!tcall_lenient_fence_(text)) {
             break;
         }
     }
-    tcall_mend_fail_(m, !apart && (tcall_mend_ends_(m, "{[-0123456789") ||
-                                   tcall_mend_quote_(m))
-                            ? TCALL_E_MULTIPLE
-                            : TCALL_E_TRAILING);
+    tcall_lenient_fail_(
+        text, repeats && (tcall_lenient_ends_(text, "{[-0123456789") ||
+                          tcall_lenient_quote_(text))
+                  ? TCALL_E_MULTIPLE
+                  : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text on. */
-static void tcall_mend_again_(tcall_mend_ *m, const char *from)
+/* Begins to write once more, from a place in the text. */
+static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
 {
-    m->p = from;
-    m->len = 0;
-    m->error = TCALL_OK;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
+    text->at = from;
+    text->len = 0;
+    text->error = TCALL_OK;
+    tcall_scan_init(&text->scan, NULL, NULL, NULL);
 }
 
-/* {\"a\":1}, an object with every quote escaped, as if it stood inside a
- * string: taken only if it is one as a whole, else the error stays. */
-static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
+/* Writes the inside of the string at from, decoded. quote closes the string;
+ * without one, all the rest of the text is the inside. */
+static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
+                                  const char *quote)
 {
-    int error = m->error;
-    size_t at = m->at;
-    tcall_mend_again_(m, from);
-    tcall_mend_char_(m, '"');
-    tcall_mend_content_(m, "\"");
-    tcall_mend_char_(m, '"');
-    if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_content_(m, "\"");
-        m->p = from;
-        if (tcall_scan_is_object_(&m->scan)) {
-            tcall_mend_fix_(m, TCALL_FIX_ESCAPED_OBJECT);
+    text->inside = true;
+    tcall_lenient_restart_(text, from);
+    if (quote)
+        tcall_lenient_string_(text, quote);
+    else
+        tcall_lenient_content_(text, "\"");
+    text->at = from;
+}
+
+/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
+ * It must be a valid inside as a whole, and an object; else the first error
+ * stays. */
+static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
+{
+    int error = text->error;
+    size_t where = text->where;
+    tcall_lenient_restart_(text, from);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_content_(text, "\"");
+    tcall_lenient_put_char_(text, '"');
+    if (!text->error && text->at == text->end &&
+        tcall_scan_done_(&text->scan)) {
+        tcall_lenient_inside_(text, from, NULL);
+        if (tcall_scan_is_object_(&text->scan)) {
+            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
     }
-    m->error = error;
-    m->at = at;
+    text->error = error;
+    text->where = where;
 }
 
-/* Reads one value between what may stand around it. */
-static void tcall_mend_root_(tcall_mend_ *m)
+/* Reads the value and what is after it. A string is read again: its inside is
+ * meant. */
+static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to, *quote = tcall_mend_quote_(m);
+    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
-        tcall_mend_blank_(m);
-        tcall_mend_step_(m);
-        to = m->p;
-    } while (!m->error && !tcall_scan_done(&m->scan));
-    if (m->error == TCALL_E_BAD_KEY && m->scan.tokens == 1 &&
-        m->start[m->at] == '\\') {
-        tcall_mend_escaped_(m, from);
+        tcall_lenient_blank_(text);
+        tcall_lenient_piece_(text);
+        to = text->at;
+    } while (!text->error && !tcall_scan_done_(&text->scan));
+    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
+        text->start[text->where] == '\\') {
+        tcall_lenient_escaped_(text, from);
         return;
     }
-    if (!m->error)
-        tcall_mend_tail_(m, tcall_slice_(from, (size_t)(to - from)));
-    if (!m->error && quote) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_string_(m, quote);
-    }
-    m->p = from;
-    if (!m->error && !tcall_scan_is_object_(&m->scan))
-        tcall_mend_fail_(m, TCALL_E_NOT_OBJECT);
-    else if (m->inner)
-        tcall_mend_fix_(m, TCALL_FIX_DOUBLE_ENCODED);
+    if (!text->error)
+        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
+    if (!text->error && quote)
+        tcall_lenient_inside_(text, from, quote);
+    text->at = from;
+    if (!text->error && !tcall_scan_is_object_(&text->scan))
+        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+    else if (text->inside)
+        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }
 
-/* Reads the text: m->error, or an object of m->len bytes is written. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* Reads the text: an error, or an object of text->len bytes is written. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->at = 0;
-    m->fixes = 0;
-    m->inner = false;
-    tcall_mend_again_(m, m->start);
-    tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_mend_root_(m);
+    text->where = 0;
+    text->fixes = 0;
+    text->inside = false;
+    tcall_lenient_restart_(text, text->start);
+    tcall_lenient_before_(text);
+    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(text);
     } else {
-        tcall_mend_fix_(m, TCALL_FIX_EMPTY);
-        tcall_mend_put_(m, "{}", 2);
+        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(text, "{}", 2);
     }
 }
 
-#endif /* TOOLCALL_NO_MEND */
+#else
 
-static void tcall_mend_open_(tcall_mend_ *m, tcall_str text)
+/* What is wrong stays wrong. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->start = text.ptr ? text.ptr : "";
-    m->end = m->start + text.len;
-    m->out = NULL;
-    m->cap = 0;
+    (void)text;
 }
 
-#ifndef TOOLCALL_NO_MEND
-int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
-{
-    tcall_mend_ m;
-    tcall_mend_open_(&m, text);
-    m.out = out;
-    m.cap = cap;
-    tcall_mend_run_(&m);
-    report->fixes = m.fixes;
-    report->at = m.at;
-    report->need = m.len;
-    report->tokens = m.scan.tokens;
-    if (m.error)
-        return m.error;
-    if (m.len > INT_MAX)
-        return TCALL_E_LIMIT;
-    return out && m.len > cap ? TCALL_E_MEMORY : (int)m.len;
-}
-#endif
+#endif /* TOOLCALL_NO_LENIENT */
 
-/* Strictly first: m->len bytes of JSON, m->scan.tokens tokens, of which those
- * that fit are made if the text needs no mending. */
-static int tcall_args_measure_(tcall_mend_ *m, bool strict, tcall_tok *tok,
-                               size_t cap)
+/* ---- both readings ---- */
+
+/* Finds out how many bytes and tokens the text makes. The tokens that fit are
+ * made if the text is strictly valid. */
+static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
+                                    tcall_tok *tok, size_t cap)
 {
-    int error;
-    size_t at;
-    m->len = (size_t)(m->end - m->start);
-    m->fixes = 0;
-    m->at = 0;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&m->scan, m->start, tok, cap);
-    tcall_scan_feed(&m->scan, m->start, m->len);
-    if (tcall_scan_is_object_(&m->scan))
+    tcall_str whole =
+        tcall_slice_(text->start, (size_t)(text->end - text->start));
+    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
+    size_t where = text->scan.pos;
+    text->len = whole.len;
+    if (tcall_scan_is_object_(&text->scan))
         return TCALL_OK;
-    error = m->scan.error ? m->scan.error : TCALL_E_NOT_OBJECT;
-    at = m->scan.error ? m->scan.pos : 0;
-    m->error = error;
-    m->at = at;
-    tcall_mend_run_(m);
-    if (!strict || m->error)
-        return m->error;
-    m->at = at;
+    if (error == TCALL_OK) {
+        error = TCALL_E_NOT_OBJECT;
+        where = 0;
+    }
+    text->error = error;
+    text->where = where;
+    tcall_lenient_rewrite_(text);
+    if (!strict || text->error)
+        return text->error;
+    text->where = where;
     return error;
 }
 
-int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
-                    size_t size)
+/* Writes the JSON text to out, after the tokens, and completes them. */
+static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
+                                  tcall_tok *tok, size_t count)
 {
-    tcall_mend_ m;
-    size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int);
-    size_t cap = mem && size > pad ? (size - pad) / sizeof(tcall_tok) : 0;
-    size_t count;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + pad) : NULL;
-    int r;
+    text->out = out;
+    text->cap = text->len;
+    if (text->fixes) {
+        tcall_lenient_rewrite_(text);
+        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
+                             count);
+    } else {
+        memcpy(out, text->start, text->len);
+    }
+    return tcall_json_finish_(out, tok, (int)count, true, &text->where);
+}
+
+int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
+                          void *mem, size_t size)
+{
+    tcall_lenient_ reading;
+    size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
+    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    int error;
     memset(out, 0, sizeof *out);
-    tcall_mend_open_(&m, text);
-    r = tcall_args_measure_(&m, strict, tok, cap);
-    count = m.scan.tokens;
-    if (r == TCALL_OK && (m.len >= INT_MAX || count > INT_MAX / sizeof *tok))
-        r = TCALL_E_LIMIT;
-    if (r == TCALL_OK) {
-        out->fixes = m.fixes;
-        out->used = pad + count * sizeof *tok + m.len + 1;
-        r = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
+    tcall_lenient_open_(&reading, text);
+    error = tcall_arguments_measure_(&reading, strict, tok, cap);
+    count = reading.scan.tokens;
+    if (error == TCALL_OK &&
+        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        error = TCALL_E_LIMIT;
+    if (error == TCALL_OK) {
+        out->fixes = reading.fixes;
+        out->used = skew + count * sizeof *tok + reading.len + 1;
+        error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
-    if (r == TCALL_OK) {
-        m.out = (char *)(tok + count);
-        m.cap = m.len;
-        if (m.fixes) {
-            tcall_mend_run_(&m);
-            tcall_scan_init(&m.scan, NULL, NULL, NULL);
-            tcall_scan_tokens(&m.scan, m.out, tok, count);
-            tcall_scan_feed(&m.scan, m.out, m.len);
-        } else {
-            memcpy(m.out, m.start, m.len);
-        }
-        r = tcall_json_finish_(m.out, tok, (int)count, true, &m.at);
-        out->root = tcall_json_cursor_(m.out, tok);
+    if (error == TCALL_OK) {
+        char *json = (char *)(tok + count);
+        error = tcall_arguments_write_(&reading, json, tok, count);
+        if (error == TCALL_OK)
+            out->root = tcall_json_cursor_(json, tok);
     }
-    out->at = m.at;
-    if (r < 0)
-        out->root = tcall_json_none_();
-    return r < 0 ? r : (int)count;
+    out->at = reading.where;
+    return error < 0 ? error : (int)count;
 }
 
 /* ==========================================================================
  * >>bind
  */
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Arguments as a C struct. The functions that store a value are named by the
  * table only, so what no table uses is not linked. */
 
-int tcall_field_string(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_string_(void *out, tcall_json v, const tcall_field *f)
 {
     tcall_str s = tcall_json_str(v);
     (void)f;
@@ -4599,13 +4740,13 @@ static int tcall_field_long_(int64_t *out, tcall_json v, int decimals,
     return tcall_num_int64_(&n, decimals, out) ? TCALL_OK : TCALL_E_RANGE;
 }
 
-int tcall_field_int64(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     return tcall_field_long_((int64_t *)out, v, 0, true);
 }
 
-int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_integer_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, 0, true);
@@ -4617,7 +4758,7 @@ int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, f->decimals, false);
@@ -4628,21 +4769,21 @@ int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_number(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_number_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(double *)out = tcall_json_double(v, 0);
     return TCALL_OK;
 }
 
-int tcall_field_boolean(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_boolean_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(bool *)out = tcall_json_bool(v, false);
     return TCALL_OK;
 }
 
-int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_choice_(void *out, tcall_json v, const tcall_field *f)
 {
     const char *p = (const char *)f->more;
     tcall_str s = tcall_json_str(v);
@@ -4661,7 +4802,7 @@ int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
     return TCALL_E_INVALID;
 }
 
-int tcall_field_json(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_json_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(tcall_json *)out = v;
@@ -4686,21 +4827,19 @@ static void tcall_bind_put_(tcall_bind_ *b, char c)
 }
 
 /* One step of the path, from its last character to its first. */
-TCALL_APART_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
+TCALL_NOINLINE_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
 {
     size_t i = strlen(name);
     while (i-- > 0) {
-        char c = name[i];
-        if (c == '~' || c == '/') {
-            tcall_bind_put_(b, c == '~' ? '0' : '1');
-            c = '~';
-        }
-        tcall_bind_put_(b, c);
+        const char *escape = tcall_pointer_escape_(name[i]);
+        tcall_bind_put_(b, escape ? escape[1] : name[i]);
+        if (escape)
+            tcall_bind_put_(b, escape[0]);
     }
     tcall_bind_put_(b, '/');
 }
 
-TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
+TCALL_NOINLINE_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 {
     do {
         tcall_bind_put_(b, (char)('0' + i % 10));
@@ -4710,7 +4849,7 @@ TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 }
 
 /* The default: text as if the model had sent it. */
-TCALL_APART_ static int tcall_bind_text_(char *at, const tcall_field *f)
+TCALL_NOINLINE_ static int tcall_bind_text_(char *at, const tcall_field *f)
 {
     tcall_tok tok;
     memset(&tok, 0, sizeof tok);
@@ -4781,6 +4920,22 @@ int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
         return TCALL_E_INVALID;
     return tcall_bind_object_(&b, (char *)out, args, fields, 1);
 }
+
+#else
+
+/* tcall_init refuses tools with fields, so that nothing is left to do. */
+TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
+                             const tcall_field *fields, char *path, size_t cap)
+{
+    (void)out;
+    (void)args;
+    (void)fields;
+    (void)path;
+    (void)cap;
+    return TCALL_E_USAGE;
+}
+
+#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write
@@ -9362,9 +9517,9 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     tcall_block *b = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(b, skip, &size);
-    tcall_args args;
+    tcall_arguments args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
+    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -12738,7 +12893,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
-    if (tcall_scan_done(&r->scan)) {
+    if (tcall_scan_done_(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
         if (r->whole && !r->announced)
@@ -13186,7 +13341,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
     X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
     X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
     X(3, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error") /* likewise */         \
-    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
     X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
     X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
     X(5, TCALL_AT_NAME, 0, "name")                                        \
@@ -13201,13 +13356,13 @@ int tcall_answer_error(const tcall_answer *a, int status)
     X(5, TCALL_AT_CALL, 0, "*")                                           \
     X(6, TCALL_AT_INDEX, 0, "index")                                      \
     X(6, TCALL_AT_ID, 0, "id")                                            \
-    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_AT_NAME, 0, "name")                                        \
     X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
     X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
 
-TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 /* clang-format off */
 static const char tcall_openai_words_[] =
@@ -13300,7 +13455,7 @@ TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
     X(3, TCALL_AT_KEEP_2, 0, "data")                            \
     X(3, TCALL_AT_SIGN, 0, "signature")
 
-TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 /* clang-format off */
 static const char tcall_anthropic_words_[] =
@@ -13380,7 +13535,7 @@ TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
     X(1, TCALL_AT_ERROR, 0, "error")                 \
     X(2, TCALL_AT_MESSAGE, 0, "message")
 
-TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 /* clang-format off */
 static const char tcall_ollama_words_[] =
@@ -13453,7 +13608,7 @@ TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
     X(5, TCALL_AT_SAID, 0, "text")                                           \
     X(5, TCALL_AT_SAID, 0, "refusal")
 
-TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 /* clang-format off */
 static const char tcall_responses_words_[] =
@@ -13561,7 +13716,7 @@ TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
     X(3, 0, 0, "*")                                                         \
     X(4, TCALL_AT_WAIT, 0, "retryDelay")
 
-TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 /* clang-format off */
 static const char tcall_gemini_words_[] =
@@ -13837,16 +13992,16 @@ static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
-    tcall_args args;
+    tcall_arguments args;
     tcall_json v;
     tcall_writer w;
-    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
     void *mem = NULL;
     bool room = true;
     if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
         return error;
     if (mem)
-        error = tcall_args_read(&args, item->text, false, mem, args.used);
+        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {

@@ -398,7 +398,8 @@ static void test_switches(void)
         ask.tool_count = 2;
         ask.allow = TCALL_READ;
         ask.choice_name = "g";
-        for (to = 0; to < TCALL_ARRAY_LEN(plain) + TCALL_ARRAY_LEN(more) - 1; to++) {
+        for (to = 0; to < TCALL_ARRAY_LEN(plain) + TCALL_ARRAY_LEN(more) - 1;
+             to++) {
             const tcall_provider *p = to < TCALL_ARRAY_LEN(plain)
                                           ? plain[to]
                                           : more[to - TCALL_ARRAY_LEN(plain)];
