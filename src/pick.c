@@ -42,8 +42,8 @@ static const char *tcall_pick_excludes_(const tcall *tc,
 {
     uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs(tool) == TCALL_READ
-                    : tool->safe == TCALL_SAFE;
+                    ? tcall_needs_(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFETY_SAFE;
     if (!tcall_enabled(tool, allow))
         return "permissions";
     if (!safe && !opts->allow_unsafe)

@@ -104,7 +104,7 @@ static uint8_t tcall_char_kind_(uint32_t code)
 {
     uint8_t kind = TCALL_CHAR_SIGN_;
     size_t i;
-    for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
         if (tcall_scripts_[i].first <= code)
             kind = tcall_scripts_[i].kind;
     return kind;
