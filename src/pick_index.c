@@ -64,8 +64,8 @@ static void tcall_index_entry_(const tcall_index *index, uint32_t number,
         if (record->length == 0)
             continue;
         sum = before + (fuzzy ? at->fuzzy : at->exact);
-        if (fuzzy && sum > TCALL_FUZZY_MAX_)
-            sum = TCALL_FUZZY_MAX_;
+        if (fuzzy)
+            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
         tcall_record_keep_(record, i, sum);
         term->tools = (uint16_t)(term->tools + (before == 0));
         term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
@@ -208,11 +208,6 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
         next = entry->next_by_stem;
     }
     return tcall_index_insert_(making, word);
-}
-
-static unsigned tcall_at_most_(unsigned value, unsigned most)
-{
-    return value < most ? value : most;
 }
 
 /* Adds a word of the tool at hand. */

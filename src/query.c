@@ -111,8 +111,7 @@ TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
                                        unsigned name_words, unsigned asked)
 {
     unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
-    coarse = coarse < 255 ? coarse : 255;
-    record->length = (uint8_t)(coarse > 0 ? coarse : 1);
+    record->length = (uint8_t)(coarse > 0 ? tcall_at_most_(coarse, 255) : 1);
     record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
 }
 
@@ -340,8 +339,7 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
     tcall_query_sum_(query, tool, record);
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
-        unsigned fuzzy = term->fuzzy;
-        fuzzy = fuzzy < TCALL_FUZZY_MAX_ ? fuzzy : TCALL_FUZZY_MAX_;
+        unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
         tcall_record_keep_(record, i, term->exact + fuzzy);
         if (count) {
             term->exact_tools =

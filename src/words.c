@@ -418,6 +418,11 @@ TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
     return bits[i / 32] >> i % 32 & 1;
 }
 
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
+{
+    return value < most ? (unsigned)value : most;
+}
+
 /* Reads what is at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
@@ -426,8 +431,7 @@ static bool tcall_split_read_(tcall_split_ *words)
         return tcall_split_fold_(words);
     words->word = words->cursor;
     words->cursor += length;
-    words->length =
-        (uint8_t)(length < TCALL_WORD_BYTES_ ? length : TCALL_WORD_BYTES_);
+    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
     return true;
 }
 
