@@ -726,14 +726,15 @@ static bool answer(conn *c, const http *h)
     static reply r;
     size_t door = 0;
     tcall_json root;
-    while (door < TCALL_COUNT(doors) && strcmp(h->path, doors[door].path) != 0)
+    while (door < TCALL_ARRAY_LEN(doors) &&
+           strcmp(h->path, doors[door].path) != 0)
         door++;
-    if (door == TCALL_COUNT(doors) || strcmp(h->method, "POST") != 0)
+    if (door == TCALL_ARRAY_LEN(doors) || strcmp(h->method, "POST") != 0)
         return send_error(c, 404, "there is nothing here");
     if (wrong_key(h))
         return send_error(c, 401, "invalid API key");
-    if (tcall_json_parse(&root, h->body, h->length, tokens, TCALL_COUNT(tokens),
-                         NULL) < 0)
+    if (tcall_json_parse(&root, h->body, h->length, tokens,
+                         TCALL_ARRAY_LEN(tokens), NULL) < 0)
         return send_error(c, 400, "the body is not JSON");
     memset(&a, 0, sizeof a);
     a.format = doors[door].format;

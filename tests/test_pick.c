@@ -1,5 +1,12 @@
+/* Needs: PICK, SYNONYMS, PICK_INDEX. */
 /* Picking: ranking, options, filters, other scorers, reports, the agent. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/pick_index.c"
+#include "../src/agent.c"
+#include "../src/openai.c"
+#endif
 
 #include "check.h"
 
@@ -50,7 +57,7 @@ static void start(const tcall_tool *table, size_t count, size_t size)
     d.tools = table;
     d.tool_count = count;
     d.allow = TCALL_EVERYTHING;
-    d.lazy = true;
+    d.lazy_schemas = true;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
 }
 
@@ -82,7 +89,7 @@ static void test_ranking(void)
 {
     static const tcall_pick_opts all = {
         .allow_unsafe = true, .max = 1, .roles = 2};
-    start(tools, TCALL_COUNT(tools), sizeof block);
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     CHECK(is(pick("What is the weather in Oslo?", &all), "get_weather help"));
     CHECK(is(pick("please turn the lamps on", &all), "set_lamp help"));
     CHECK(is(pick("TEMPERATURES", &all), "readTemperature help"));
@@ -165,7 +172,7 @@ static void test_limits(void)
         {ROW("other", "y"), .permissions = TCALL_READ}};
     tcall_pick_opts o = {0};
     tcall_picked picks[8];
-    start(same, TCALL_COUNT(same), sizeof block);
+    start(same, TCALL_ARRAY_LEN(same), sizeof block);
     CHECK(is(pick("light lamp", NULL), "d_light a_light b_light"));
     o.stable = true;
     CHECK(is(pick("light lamp", &o), "a_light b_light d_light"));
@@ -191,8 +198,8 @@ static void test_scores(void)
     tcall_picked picks[8];
     unsigned last = 0;
     size_t i;
-    start(tools, TCALL_COUNT(tools), sizeof block);
-    for (i = 0; i < TCALL_COUNT(inputs); i++) {
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
+    for (i = 0; i < TCALL_ARRAY_LEN(inputs); i++) {
         int n = tcall_pick(&tc, tcall_str_of(inputs[i]), NULL, picks, 8);
         CHECK(n > 0 && picks[0].index == 0);
         CHECK(picks[0].score >= last && picks[0].score <= 1000);
@@ -225,7 +232,7 @@ static void test_monotone(void)
             for (k = 0; k < 6; k++) {
                 seed = seed * 1103515245u + 12345;
                 strcat(k < 2 ? names[i] : texts[i],
-                       words[(seed >> 16) % TCALL_COUNT(words)]);
+                       words[(seed >> 16) % TCALL_ARRAY_LEN(words)]);
                 strcat(k < 2 ? names[i] : texts[i], k ? " " : "_");
             }
             some[i].name = names[i];
@@ -278,19 +285,19 @@ static void test_memory(void)
     tcall_index index;
     size_t i, o, need;
     int n, m, k, way;
-    start(tools, TCALL_COUNT(tools), 64);
+    start(tools, TCALL_ARRAY_LEN(tools), 64);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), plain, a, 8) == TCALL_E_MEMORY);
     need = tc.block.need;
     CHECK(need <= 2048);
-    for (o = 0; o < TCALL_COUNT(plain); o++)
-        for (i = 0; i < TCALL_COUNT(inputs); i++) {
-            start(tools, TCALL_COUNT(tools), need);
+    for (o = 0; o < TCALL_ARRAY_LEN(plain); o++)
+        for (i = 0; i < TCALL_ARRAY_LEN(inputs); i++) {
+            start(tools, TCALL_ARRAY_LEN(tools), need);
             n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], a, 8);
             CHECK(n >= 0 && tcall_peak(&tc) <= need);
             for (way = 0; way < 3; way++) {
-                size_t size = need + 20 * TCALL_COUNT(tools) + 8;
+                size_t size = need + 20 * TCALL_ARRAY_LEN(tools) + 8;
                 indexed = plain[o];
-                start(tools, TCALL_COUNT(tools), sizeof block);
+                start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
                 if (way > 0) {
                     CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
                     indexed.index = &index;
@@ -304,11 +311,11 @@ static void test_memory(void)
                     CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
             }
         }
-    start(tools, TCALL_COUNT(tools), 128);
+    start(tools, TCALL_ARRAY_LEN(tools), 128);
     CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
     CHECK(tc.block.low == 0 && tc.block.need > 128);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
-    start(tools, TCALL_COUNT(tools), tc.block.need);
+    start(tools, TCALL_ARRAY_LEN(tools), tc.block.need);
     CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
     start(tools, 1, sizeof block); /* an index of others */
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
@@ -349,7 +356,7 @@ static void test_strides(void)
             *(i % 2 ? &table[i].parameters : &table[i].description) = texts[i];
             for (texts[i][0] = 0; left-- > 0;
                  seed = seed * 1664525 + 1013904223)
-                strcat(texts[i], parts[(seed >> 16) % TCALL_COUNT(parts)]);
+                strcat(texts[i], parts[(seed >> 16) % TCALL_ARRAY_LEN(parts)]);
         }
         memset(&tc, 0, sizeof tc);
         tc.desc.tools = table;
@@ -394,23 +401,33 @@ static uint32_t now_ms(void *user)
     return clock_ms += 10;
 }
 
+/* A user's scorer by meaning: the cosine of two vectors. */
+static int by_meaning(void *user, tcall_str input, const tcall_tool *tool,
+                      size_t index)
+{
+    static const double vectors[6][2] = {{100, 0},  {0, 100}, {1, 1},
+                                         {-100, 0}, {0, 0},   {0, 1}};
+    const double *asked = (const double *)user, *v = vectors[index];
+    double dot = asked[0] * v[0] + asked[1] * v[1];
+    double lengths = (asked[0] * asked[0] + asked[1] * asked[1]) *
+                     (v[0] * v[0] + v[1] * v[1]);
+    (void)input;
+    (void)tool;
+    return dot > 0 ? (int)(1000 * dot * dot / lengths) : 0; /* squared */
+}
+
 static void test_scorers(void)
 {
-    static const int8_t vectors[6][3] = {{100, 0, 0},  {0, 100, 0}, {1, 1, 0},
-                                         {-100, 0, 0}, {0, 0, 0},   {0, 0, 1}};
-    static const int8_t asked[3] = {127, 0, 0};
-    static const tcall_vectors meaning = {&vectors[0][0], asked, 3};
+    static double asked[2] = {127, 0};
     int calls = 0;
     tcall_scorer s[2] = {{"length", by_length, NULL, 0, 0},
                          {"words", NULL, NULL, 0, 0}};
     tcall_pick_opts o = {.allow_unsafe = true, .max = 2, .roles = 2};
     tcall_picked picks[8];
-    start(tools, TCALL_COUNT(tools), sizeof block);
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     s[0].user = &calls;
     o.scorers = s;
     o.scorer_count = 1; /* another one alone */
-    CHECK(is(pick("mail", &o), tcall_error_code(TCALL_E_USAGE)));
-    o.mix = tcall_mix;
     CHECK(is(pick("mail", &o), "readTemperature get_weather help"));
     CHECK(calls == 5);
     o.scorer_count = 2; /* both */
@@ -425,24 +442,22 @@ static void test_scorers(void)
     s[0].top = 0;
     s[0].score = refuses; /* then the others decide */
     CHECK(is(pick("mail", &o), "send_mail help"));
-    s[0].score = tcall_cosine;
-    s[0].user = (void *)(uintptr_t)&meaning;
+    s[0].score = by_meaning;
+    s[0].user = asked;
     o.scorer_count = 1;
     CHECK(tcall_pick(&tc, tcall_str_of("?"), &o, picks, 8) == 3);
     CHECK(picks[0].index == 0 && picks[0].score == 1000);
-    CHECK(picks[1].index == 2 && picks[1].score > 690 &&
-          picks[1].score <= 1000);
+    CHECK(picks[1].index == 2 && picks[1].score == 500);
 
     o.scorer_count = 0; /* time runs out */
-    o.mix = NULL;
     o.timeout_ms = 25;
     tc.desc.now_ms = now_ms;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);
-    CHECK(picks[0].index == 0 && picks[0].late && picks[0].score == 0);
-    CHECK(picks[1].index == 1 && picks[1].late && !picks[2].late);
+    CHECK(picks[0].index == 0 && picks[0].timed_out && picks[0].score == 0);
+    CHECK(picks[1].index == 1 && picks[1].timed_out && !picks[2].timed_out);
     o.timeout_ms = 2500;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
-    CHECK(picks[0].index == 3 && !picks[0].late);
+    CHECK(picks[0].index == 3 && !picks[0].timed_out);
 }
 
 static void test_reports(void)
@@ -450,24 +465,23 @@ static void test_reports(void)
     static char text[2048];
     tcall_pick_opts o = {.max = 1};
     tcall_str input = tcall_str_of("The weather in which city? Now!");
+    tcall_pick_report report = {.input = input, .opts = &o};
     tcall_picked picks[8];
     tcall_writer w;
     int n;
-    start(tools, TCALL_COUNT(tools), sizeof block);
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     n = tcall_pick(&tc, input, &o, picks, 8);
     CHECK(n == 2);
     tcall_writer_init(&w, text, sizeof text);
-    CHECK(tcall_write_reason(&tc, &w, input, &o, &picks[0]) == TCALL_OK);
-    text[w.fill] = 0;
-    CHECK(is(text, "matched weather, city"));
-    tcall_writer_init(&w, text, sizeof text);
-    CHECK(tcall_write_picks(&tc, &w, input, &o, picks, n) == TCALL_OK);
+    report.picks = picks;
+    report.count = n;
+    CHECK(tcall_write_picks(&w, &tc, &report) == TCALL_OK);
     text[w.fill] = 0;
     CHECK(strstr(text, "{\"word\":\"weather\",\"tools\":1,\"weight\":"));
     CHECK(strstr(text, "\"reason\":\"matched weather, city\""));
     CHECK(strstr(text, "\"reason\":\"pinned\""));
-    CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"why\":\"unsafe\"}"));
-    CHECK(strstr(text, "{\"tool\":\"convert\",\"why\":\"roles\"}"));
+    CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"reason\":\"unsafe\"}"));
+    CHECK(strstr(text, "{\"tool\":\"convert\",\"reason\":\"roles\"}"));
     CHECK(strstr(text, "\"tokens_saved\":"));
     CHECK(tcall_pick_saved(&tc, picks, n) > 200);
     CHECK(tcall_pick_saved(&tc, picks, 0) - tcall_pick_saved(&tc, picks, 1) ==

@@ -1,7 +1,12 @@
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/agent.c"
+#include "../src/servers.c"
+#endif
 #include "check.h"
 
 #define KEY "sk-canary-0123456789"
@@ -262,7 +267,7 @@ static void test_which(void)
         {{0, 0, 0, 0, 0, 0, ERROR_("overloaded")}, -1000, 0, 0},
     };
     size_t i;
-    for (i = 0; i < TCALL_COUNT(t); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(t); i++) {
         exchange plan[3] = {{0, 0, 0, 0, 0, 0, NULL}, OK_ANSWER, OK_ANSWER};
         int r;
         plan[0] = t[i].first;
