@@ -26,7 +26,7 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_COUNT(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -43,7 +43,7 @@
  * call has arguments and gets a result; a provider is a wire format; a
  * transport is the door to the network; the block is the memory.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
+ * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
  * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
@@ -88,12 +88,14 @@ extern "C" {
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
+/* Keeps its stack frame out of its caller's: a function is marked so when its
+ * caller lies on the deepest path of calls and it does not. */
+#define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
-#define TCALL_APART_
+#define TCALL_NOINLINE_
 #endif
+#define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
 /* Where memory is dear, second ways that only save time are left out. */
 #ifdef __OPTIMIZE_SIZE__
 #define TCALL_LEAN_ 1
@@ -238,47 +240,48 @@ TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
  * >>scan: push recogniser of JSON
  *
  * A state machine that is fed bytes in any pieces and keeps nothing of them:
- * one bit per open level, no recursion. It accepts exactly RFC 8259 (UTF-8
- * checked, surrogates paired, depth capped). Where an outline of wanted paths
- * is given it reports their values as they pass, strings decoded.
+ * one bit per open level, no recursion. It accepts exactly RFC 8259: UTF-8 is
+ * checked, surrogates must be paired, nesting is limited. Given a path filter
+ * it reports the values at the wanted paths as they pass, strings decoded.
  */
 
-/* One row of an outline: a tree written in preorder, each row with its depth,
- * the root being depth 0 and not written. */
+/* One row of a path filter, which is a tree written in preorder: each row
+ * names its depth. The root has depth 0 and is not written. */
 typedef struct tcall_path {
     uint8_t depth;
-    uint8_t field; /* reported to the callback; 0: only leads to others */
-    uint8_t how;   /* TCALL_PATH_... */
+    uint8_t field; /* given to the callback; 0: only leads to other rows */
+    uint8_t flags; /* TCALL_PATH_... */
     uint8_t len;   /* of its key */
 } tcall_path;
 
-/* The rows, the last with depth 0, and their keys one behind the other. */
-typedef struct tcall_outline {
+/* A path filter: its rows, the last with depth 0, and their keys, one after
+ * the other. */
+typedef struct tcall_paths {
     const tcall_path *rows;
     const char *keys;
-} tcall_outline;
+} tcall_paths;
 
-/* Defines both from a list of X(depth, field, how, key). key "*" is any
- * element of an array, "0" the first:
+/* Defines a path filter from a list of X(depth, field, flags, key). The key
+ * "*" is any element of an array, "0" the first one:
  *
  * #define ROWS(X)          \
  *     X(1, 0, 0, "choices") \
  *     X(2, 0, 0, "*")       \
  *     X(3, FINISH, 0, "finish_reason")
  *
- * TCALL_OUTLINE(outline, ROWS)
- *
- * What is not used is not linked: the keys are no pointers in the rows. */
-#define TCALL_OUTLINE(name, LIST)                                           \
+ * TCALL_PATHS(paths, ROWS)
+ */
+#define TCALL_PATHS(name, LIST)                                             \
     static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
     static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
-    static const tcall_outline name = {name##_rows, name##_keys};
-#define TCALL_ROW_(depth, field, how, key)     {depth, field, how, sizeof key - 1},
-#define TCALL_ROW_KEY_(depth, field, how, key) key
+    static const tcall_paths name = {name##_rows, name##_keys};
+#define TCALL_ROW_(depth, field, flags, key) \
+    {depth, field, flags, sizeof key - 1},
+#define TCALL_ROW_KEY_(depth, field, flags, key) key
 
 enum {
-    TCALL_PATH_SAME = 1, /* its inside is that of the next row, of the same
-                            depth, and is not written twice */
+    TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
+                                  same depth, and is not written twice */
     TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
                             also when there are rows for its inside */
     TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
@@ -291,11 +294,12 @@ typedef enum tcall_scan_event {
     TCALL_SCAN_END    /* the value is complete */
 } tcall_scan_event;
 
-/* Reports one event of a wanted value; < 0 stops the scan with that error. */
+/* Receives one event of a wanted value. A result < 0 stops the scan with that
+ * error. */
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of an outline, and the longest key that one may name. */
+/* Levels of a path filter, and the longest key that one may name. */
 #define TCALL_SCAN_LEVELS_ 9
 #define TCALL_SCAN_KEY_    20
 
@@ -309,8 +313,8 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* A value or key in an array of them; see >>json. The order and the extent of
- * tokens are those of jsmn. */
+/* A value or key in an array of them; see >>json. Their order and extent are
+ * those of jsmn's tokens. */
 typedef struct tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
@@ -319,23 +323,26 @@ typedef struct tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
-/* A character that has begun. */
+/* A UTF-8 character that has begun. */
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */
 } tcall_utf_;
 
 typedef struct tcall_scan {
+    int error;  /* the error it stopped with, or TCALL_OK */
+    size_t pos; /* bytes consumed; after an error the offset of the error */
+
+    /* private */
     uint8_t state, number, hex_left;
-    uint8_t take; /* what a string is: TCALL_TAKE_... */
-    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
-    uint8_t at;   /* of the container that is open */
-    bool object;  /* it is one */
+    uint8_t string_mode; /* TCALL_STRING_... */
+    uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
+    uint8_t at;          /* row of the container that is open */
+    bool object;         /* it is an object */
     uint8_t key_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t pos;     /* bytes consumed; after an error, where it stands */
     size_t tokens;  /* values and keys seen so far */
     tcall_tok *tok; /* where they go, as many as fit */
     size_t tok_cap;
@@ -343,7 +350,6 @@ typedef struct tcall_scan {
     int super;        /* token of the open container */
     int last;         /* token of the value that was completed last */
     const char *lit;  /* what is left of true, false, null */
-    int error;
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
@@ -352,25 +358,21 @@ typedef struct tcall_scan {
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
-    uint16_t behind;                    /* the key that matched last */
+    uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
     char key[TCALL_SCAN_KEY_];
 } tcall_scan;
 
-/* Start over. outline and on may be NULL: then it only recognises. */
-TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+/* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
+TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_paths *paths,
                                tcall_scan_fn on, void *user);
-/* Also make a token of each value and key; the text must be fed in one piece.
- * s->tokens counts those too that do not fit. */
-TCALL_API void tcall_scan_tokens(tcall_scan *s, const char *text,
-                                 tcall_tok *tok, size_t cap);
-/* Feed bytes. TCALL_OK, or the error, which stays. Bytes behind the one value
- * that are not white space are TCALL_E_TRAILING. */
+/* Takes the next piece of the text. Returns TCALL_OK, or the error, which
+ * stays. Bytes after the one value that are not white space are
+ * TCALL_E_TRAILING. */
 TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
-/* No more bytes: TCALL_OK only when exactly one whole value was seen. */
+/* Ends the text. Returns TCALL_OK only when exactly one whole value was seen.
+ */
 TCALL_API int tcall_scan_end(tcall_scan *s);
-/* True when the value is complete (a number at the root needs the end). */
-TCALL_API bool tcall_scan_done(const tcall_scan *s);
 
 /* ==========================================================================
  * >>json: values
@@ -421,15 +423,16 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
- * >>lenient: what a model meant
+ * >>lenient: arguments as a model meant them
+ *
+ * Strict first. What fails is read once more from left to right, and what has
+ * only one meaning is rewritten as JSON. Tolerance is lexical, never
+ * structural: nothing is closed, added or left out, and a text that ends too
+ * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
+ * out: then only strict JSON is accepted.
  */
 
-/* Tolerant reading of arguments. Strict first; what fails is read once more
- * from left to right, and what has only one meaning is rewritten as JSON.
- * Tolerance is lexical, never structural: nothing is closed, added or left
- * out; a text that ends too early is TCALL_E_TRUNCATED. What is written goes
- * through the scanner as it is written, so it is JSON or it is an error.
- * X(name, text): */
+/* What is rewritten. X(name, text): */
 #define TCALL_FIXES(X)                                                        \
     X(EMPTY, "empty-args")              /* nothing at all: {} */              \
     X(NULL, "null-args")                /* null instead of {} */              \
@@ -446,7 +449,7 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
     X(FENCE, "code-fence")              /* Markdown around it */              \
     X(TAG, "tag")                       /* <tool_call>, <|im_end|> */         \
     X(EXTRA_CLOSER, "extra-closer")     /* {}} */                             \
-    X(PUNCTUATION, "trailing-punct")    /* a comma behind everything */       \
+    X(PUNCTUATION, "trailing-punct")    /* a comma after everything */        \
     X(DOUBLE_ENCODED, "double-encoded") /* "{\"a\":1}" */                     \
     X(ESCAPED_OBJECT, "escaped-object") /* {\"a\":1} */                       \
     X(REPEATED, "repeated")             /* {"a":1}{"a":1} */
@@ -466,40 +469,27 @@ enum {
         TCALL_FIX_NONE = 0
 };
 
-/* Name of fix i, "code-fence"; NULL from TCALL_FIX_COUNT on. */
+/* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-typedef struct tcall_mend {
-    uint32_t fixes; /* TCALL_FIX_... that were applied */
-    size_t at;      /* offset in the text: of the error, or of the first fix */
-    size_t need;    /* length of the JSON text */
-    size_t tokens;  /* that it makes */
-} tcall_mend;
-
-/* Writes the JSON object that text means to out, not terminated. Returns its
- * length, or TCALL_E_MEMORY when it is more than cap (report->need; what was
- * written is useless), or what is wrong with the text. out NULL with cap 0
- * measures only. Whoever wants to know whether a text is strictly valid asks
- * the scanner first. */
-TCALL_API int tcall_args_mend(tcall_str text, char *out, size_t cap,
-                              tcall_mend *report);
-
-typedef struct tcall_args {
+typedef struct tcall_arguments {
     tcall_json root; /* the object; lives as long as the memory */
     uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* where the error, or the first fix, stands in the text;
-                      * DUPLICATE, RANGE and escaped NUL: in the mended text */
-    size_t used;     /* bytes of mem that are in use; TCALL_E_MEMORY: needed */
-} tcall_args;
+    size_t at;       /* offset in the text of the error, else of the first fix;
+                      * for DUPLICATE, RANGE and an escaped NUL the offset in
+                      * the rewritten text */
+    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+} tcall_arguments;
 
-/* Reads the arguments of a call into mem: tokens and a decoded copy of the
- * text, nothing else. text is not changed. With strict set nothing is mended;
- * the error is then still that of the tolerant reading where it has one, since
- * it knows better what is wrong. Returns the number of tokens, or an error:
- * what mem holds is then of no use. NUL is refused, escaped or not: for C it
- * would end the string before its checked end. */
-TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
-                              void *mem, size_t size);
+/* Parses the arguments of a call, one JSON object, into mem: tokens and a
+ * decoded copy of the text. text is not changed and not referred to. With
+ * strict set nothing is rewritten; the error is still that of the lenient
+ * reading where it has one, since it knows better what is wrong. Returns the
+ * number of tokens, or an error, and then mem holds nothing of use. NUL is
+ * refused, escaped or not, because for C it would end a string before its
+ * checked end. mem NULL with size 0 gives TCALL_E_MEMORY and what is needed. */
+TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
+                                    bool strict, void *mem, size_t size);
 
 /* ==========================================================================
  * >>bind: arguments as a C struct
@@ -537,6 +527,8 @@ TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
  */
 typedef struct tcall_field tcall_field;
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Stores the value, whose type was compared. TCALL_OK or an error. */
 typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
 
@@ -554,16 +546,19 @@ struct tcall_field {
     uint8_t decimals;    /* fixed */
 };
 
-TCALL_API int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_integer(void *out, tcall_json v,
+TCALL_API int tcall_field_string_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_boolean(void *out, tcall_json v,
+TCALL_API int tcall_field_integer_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_number_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_boolean_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_choice_(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_json_(void *out, tcall_json v, const tcall_field *f);
 
 /* Objects within objects that a table may describe. */
 #define TCALL_BIND_DEPTH 4
@@ -576,10 +571,6 @@ TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
  * the JSON Pointer of the value, cut where it does not fit. */
 TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
                          char *path, size_t cap);
-/* Tools name it, so that it is linked only where it is used. */
-typedef int (*tcall_bind_fn)(void *out, tcall_json args,
-                             const tcall_field *fields, char *path, size_t cap);
-
 #define TCALL_ARGS(owner, ...)                                  \
     struct owner {                                              \
         TCALL_A_EACH_(TCALL_A_MEMBER_, owner, __VA_ARGS__)      \
@@ -674,15 +665,15 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_AT_json             TCALL_A_ONE_
 #define TCALL_A_AT_array(kind, n)   TCALL_A_MANY_
 #define TCALL_A_AT_object(s, ...)   TCALL_A_ONE_
-#define TCALL_A_READ_string         tcall_field_string, NULL, TCALL_STRING, 0
-#define TCALL_A_READ_integer        tcall_field_integer, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_int64          tcall_field_int64, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_fixed(d)       tcall_field_fixed, NULL, TCALL_NUMBER, d
-#define TCALL_A_READ_number         tcall_field_number, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_boolean        tcall_field_boolean, NULL, TCALL_BOOL, 0
+#define TCALL_A_READ_string         tcall_field_string_, NULL, TCALL_STRING, 0
+#define TCALL_A_READ_integer        tcall_field_integer_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_int64          tcall_field_int64_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_fixed(d)       tcall_field_fixed_, NULL, TCALL_NUMBER, d
+#define TCALL_A_READ_number         tcall_field_number_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_boolean        tcall_field_boolean_, NULL, TCALL_BOOL, 0
 #define TCALL_A_READ_choice(...)                                               \
-    tcall_field_choice, #__VA_ARGS__, TCALL_STRING, 0
-#define TCALL_A_READ_json           tcall_field_json, NULL, TCALL_MISSING, 0
+    tcall_field_choice_, #__VA_ARGS__, TCALL_STRING, 0
+#define TCALL_A_READ_json           tcall_field_json_, NULL, TCALL_MISSING, 0
 #define TCALL_A_READ_array(kind, n) TCALL_A_READ_##kind
 #define TCALL_A_READ_object(s, ...) NULL, s##_fields, TCALL_OBJECT, 0
 
@@ -765,6 +756,8 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
 
 /* clang-format on */
+
+#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write: JSON writer
@@ -1021,8 +1014,8 @@ typedef enum tcall_no_schema {
 
 typedef enum tcall_safety {
     TCALL_SAFETY_DERIVED, /* safe when it only reads */
-    TCALL_SAFE,
-    TCALL_UNSAFE
+    TCALL_SAFETY_SAFE,
+    TCALL_SAFETY_UNSAFE
 } tcall_safety;
 
 /* The stages of a call, in this order. What the library does itself at a
@@ -1098,7 +1091,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_get. */
+/* Something that hooks and tools ask for by name: tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -1108,7 +1101,7 @@ typedef struct tcall_service {
 /* On whose behalf a call is made. */
 typedef struct tcall_session {
     tcall_str id, request, agent, user;
-    tcall_service *services; /* private: bound with TCALL_SESSION */
+    tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
 /* The work. args has been checked against the schema. Write the answer for
@@ -1127,12 +1120,10 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
-    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
-    void *user;                         /* for run: tcall_user */
-    const tcall_hook *hooks;            /* of this tool only */
+    void *user;                /* for run: cx->user */
+    const tcall_hook *hooks;   /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
@@ -1144,7 +1135,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool repeats;         /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in one turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -1154,7 +1145,7 @@ typedef struct tcall_tool {
 } tcall_tool;
 
 /* Number of rows of a table. */
-#define TCALL_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
@@ -1170,9 +1161,9 @@ typedef struct tcall_validator {
 } tcall_validator;
 
 typedef enum tcall_verdict {
-    TCALL_DENY,
-    TCALL_ALLOW,
-    TCALL_LATER /* the call waits: TCALL_E_APPROVAL */
+    TCALL_VERDICT_DENY,
+    TCALL_VERDICT_ALLOW,
+    TCALL_VERDICT_LATER /* the call waits: TCALL_E_APPROVAL */
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
@@ -1221,10 +1212,10 @@ typedef struct tcall_desc {
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count;
-    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
-    bool lazy;     /* compile a schema only while a call is checked */
-    bool strict_arguments; /* refuse arguments that are not strict JSON */
-    bool no_coercion;      /* refuse "5" for an integer and the like */
+    uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    bool lazy_schemas; /* compile a schema only while a call is checked */
+    bool strict_json;  /* refuse arguments that are not strict JSON */
+    bool strict_types; /* refuse "5" for an integer and the like */
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -1233,9 +1224,7 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
-    int (*run_hooks)(tcall_ctx *cx);
-    const tcall_hook *hooks; /* of every call */
+    const tcall_hook *hooks;        /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -1264,8 +1253,6 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Most bytes of the block that were ever in use. */
 TCALL_API size_t tcall_peak(const tcall *tc);
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* What the tool needs, everything when it declares nothing. */
-TCALL_API unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 /* Tools that come and go at run time. tcall_extend, right after tcall_init,
@@ -1277,10 +1264,8 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * of tcall_init; its schema is compiled when a call comes. So a function can
  * make a definition, and the tools of one registry can be added to another:
  *
- *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
- *         row = *t;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
+ *     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;)
+ * { row = *t; row.provided_by = "other"; tcall_add(&tc, &row);
  *     }
  *
  * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
@@ -1292,10 +1277,10 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
- * somebody with these permissions may see. */
-TCALL_API const tcall_tool *tcall_each(const tcall *tc, size_t *i,
-                                       unsigned allow);
+/* for (i = 0; (t = tcall_next_tool(tc, &i, allow)) != NULL;) visits the tools
+ * that somebody with these permissions may see. */
+TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
+                                            unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
@@ -1496,6 +1481,8 @@ struct tcall_ctx {
     uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
+    const void *bound;           /* the struct that tool->fields describe */
+    void *user;                  /* of the tool */
     tcall_session *session;      /* may be NULL */
     const tcall_hook *hook;      /* at work; NULL: the tool */
     int error;                   /* TCALL_OK, or why the call failed */
@@ -1541,7 +1528,6 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
-    void *bound;     /* the struct of tool->fields */
     tcall_schema schema;
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str why;      /* words of a foreign validator or of binding */
@@ -1560,18 +1546,90 @@ TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 /* One JSON line about where the arguments came from and what was done to
  * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                                     tcall_writer *w);
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 /* What is wrong, as the members of a JSON object that is open. */
-TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
- * >>invoke: from a checked call to a result
+ * >>context: what tools and hooks may do to their call
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read. All it keeps is in the call
- * and, until tcall_release, in the block.
+ * A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release.
+ */
+
+/* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
+TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
+/* Reports what is being done: TCALL_EVENT_PROGRESS. */
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
+/* Copies a short title for people (reported as progress, too) and metadata,
+ * JSON text for programs, to cx->result. An empty one leaves what was set
+ * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
+ * and cx->result.attached themselves. */
+TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
+                               tcall_str metadata);
+
+/* Returns the object of a service, looked up by name in the call, then in its
+ * session, then in the registry; NULL when there is none. */
+TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
+/* The same, but the call fails with TCALL_E_SERVICE when there is none. */
+TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
+/* Adds a service, which stays the caller's and must live as long as its scope.
+ * Returns TCALL_E_USAGE for the session of a call that has none. */
+TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
+                                 tcall_scope scope);
+/* Removes a service from a session. */
+TCALL_API void tcall_unbind_service(tcall_session *session,
+                                    const tcall_service *service);
+/* Returns memory of the call, shared by all who give the same name: zeroed at
+ * first, in the block, until tcall_release. NULL where the block is full. */
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* Makes the call end within ms milliseconds from now, unless it has to end
+ * earlier. Needs desc.now_ms. */
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* Returns the milliseconds that are left, INT32_MAX without a deadline. */
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
+
+/* Fails the call: `return tcall_abort(...)`. reason, in words, and code, a name
+ * for it (NULL: "aborted"), must outlive the call; status is one of HTTP, such
+ * as 403, or 0. */
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
+/* Fails the call, which may be made again in ms milliseconds. */
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+
+/* -- For authors of hooks -- */
+
+/* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
+ * to the run of the tool are skipped, those after it are not. After a failure
+ * this turns it into a success. */
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* Replaces the arguments by other JSON text before the tool runs: it is checked
+ * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * error of the check. */
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Replaces the output. What does not fit is cut. */
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* Returns the output written so far; valid until it changes. */
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
+
+/* ==========================================================================
+ * >>result: what the model reads of a call
+ *
+ * A success is what the tool wrote. A failure is {"success":false,"error":...}:
+ * what was wrong, where, and what to send instead.
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+
+/* ==========================================================================
+ * >>stages: hooks around the run of a tool
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -1579,131 +1637,49 @@ TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
 #define TOOLCALL_MAX_AROUND 8
 #endif
 
-/* Takes a call through all stages and writes what the model shall read to out,
- * a writer to a buffer (not in the free part of the block): the tool's output,
- * or {"success":false,"error":...}. Returns TCALL_OK, or why it did not run or
- * failed; out is complete in both cases, but for TCALL_E_AGAIN (the tool or a
- * hook wants to be called again) and TCALL_E_APPROVAL (a verdict comes later:
- * desc.approve will be asked again, or set call->approved): out is then
- * untouched, invoke once more. */
-TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: a tool by its name, without a model. For
- * tools that answer at once; one that wants to be called again is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. TCALL_E_MEMORY, and nothing in out, when the block has no
- * room for the call. */
-TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
-/* Ends a call at the next tcall_invoke: TCALL_E_CANCELLED, _TIMEOUT or _LIMIT.
- * A tool that answered TCALL_E_AGAIN is called one last time, to let go of
- * what it holds: it sees cx->stop. */
-TCALL_API void tcall_cancel(tcall_call *call, int error);
+/* -- For authors of hooks -- */
 
-/* For tools: the struct that tool->fields describe, what tool->user points
- * to, a piece of output while the work goes on, and what is being done. */
-TCALL_API const void *tcall_bound(const tcall_ctx *cx);
-TCALL_API void *tcall_user(const tcall_ctx *cx);
-TCALL_API void tcall_chunk(tcall_ctx *cx, tcall_str text);
-TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
-
-/* For tools that learn only from the arguments that a call needs approval:
- * TCALL_OK when it has it; else return what this returns, TCALL_E_DENIED, or
- * TCALL_E_APPROVAL: the tool is run anew, with the same arguments, when there
- * is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are asked as well. */
-TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* What hooks return to take over, see tcall_hook; tools may too. The call is
- * answered with text: what is left up to the run is passed over, the stages
- * behind it are not. After a failure it mends it. */
-TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
-/* The call fails. reason, in words, and code, a name for it (NULL: "aborted"),
- * must outlive the call; status: of HTTP, such as 403. */
-TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
-                          int status);
-/* The call fails, and may be made again in ms milliseconds. */
-TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
-/* For hooks at TCALL_AROUND_EXECUTE: one attempt, with the hooks that are
- * further inside around it. After TCALL_E_AGAIN the outermost is called anew,
- * from its start. Only tools that read only or are idempotent get a second
- * attempt; for the others it is the result of the first. */
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
 
-/* What runs the hooks of a stage, for tcall_desc.run_hooks: what is not named
- * there is not linked. */
-TCALL_API int tcall_run_hooks(tcall_ctx *cx);
-/* Holds the output against tool->output: TCALL_E_OUTPUT. For tcall_tool. */
-TCALL_API int tcall_check_output(tcall_ctx *cx);
-
-/* Other arguments, as JSON text, before the tool runs: they are checked like
- * the first ones, and approval is asked for anew. TCALL_OK or why not. */
-TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
-/* Another output. What does not fit is cut. */
-TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
-/* The output as it stands; valid until it changes. */
-TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
-
-/* Parts of the result. title and metadata (JSON text) are copied to the block:
- * TCALL_E_MEMORY; a title is also told as progress. */
-TCALL_API int tcall_title(tcall_ctx *cx, tcall_str title);
-TCALL_API int tcall_metadata(tcall_ctx *cx, tcall_str json);
-TCALL_API void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment);
-/* What the model may do about the error; text must outlive the call. */
-TCALL_API void tcall_suggest(tcall_ctx *cx, const char *text);
-/* {"success":true,"error":"","title":...,"metadata":...,"output":...} of a
- * success; of a failure its output, with title and so on behind it. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
-/* The first lines of the output, without the last line's end. */
-TCALL_API tcall_str tcall_result_preview(const tcall_result *result,
-                                         int max_lines);
-
-/* Services, looked up by name in the call, then in its session, then in the
- * registry. tcall_get fails the call where there is none. */
-TCALL_API void *tcall_get(tcall_ctx *cx, const char *name);
-TCALL_API void *tcall_try_get(const tcall_ctx *cx, const char *name);
-typedef enum tcall_scope { TCALL_CALL, TCALL_SESSION } tcall_scope;
-/* service is the binder's and must live as long as its scope. TCALL_E_USAGE
- * where there is no session. */
-TCALL_API int tcall_provide(tcall_ctx *cx, tcall_service *service,
-                            tcall_scope scope);
-/* Takes a service of a session out again. */
-TCALL_API void tcall_withdraw(tcall_session *session,
-                              const tcall_service *service);
-/* Memory of the call, for tools and hooks that know its name: zeroed at first,
- * in the block, until tcall_release. NULL where the block is too small. */
-TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
-
-/* The call shall end within ms from now, unless it has to earlier. Needs
- * desc.now_ms. */
-TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
-/* What is left of it, at most INT32_MAX, which also means: no end. */
-TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
-
-/* Who wants every result listens to TCALL_EVENT_END: event->call->cx.result is
- * complete then. These keep the last of them, in the caller's memory:
+/* ==========================================================================
+ * >>invoke: from a checked call to a result
  *
- *     static tcall_kept rows[8];
- *     static tcall_results results = {rows, TCALL_COUNT(rows)};
- *     tcall_results_begin(&tc, &results);
+ * One walk through TCALL_STAGES, with the hooks of the registry and of the
+ * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
+ * always yields a result that the model can read.
  */
-typedef struct tcall_kept {
-    char id[48];    /* of the call; of a longer one the last 48 bytes */
-    size_t id_len;  /* of all of it */
-    int error;      /* TCALL_OK or why it failed */
-    size_t len;     /* bytes of the result, those that did not fit included */
-    char text[160]; /* its beginning, cut at a character, ended by NUL */
-} tcall_kept;
 
-typedef struct tcall_results {
-    tcall_kept *rows;
-    size_t row_count; /* at least 1 */
-    size_t next;      /* private */
-    tcall_listener listener;
-} tcall_results;
+/* Takes a call through all stages and writes what the model reads to out, a
+ * writer to a buffer outside of the block: the tool's output, or
+ * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
+ * or failed; out is complete in both cases. Two errors leave out untouched and
+ * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
+ * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
+ * again, unless call->approved is set). */
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Hydrates, invokes and releases: calls a tool by its name, without a model.
+ * For tools that answer at once; one that has not finished is cancelled,
+ * TCALL_E_CANCELLED, and one that waits for approval does not run,
+ * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
+ * has no room for the call. */
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out);
+/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
+ * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
+ * release what it holds: it sees cx->stop. */
+TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-TCALL_API void tcall_results_begin(tcall *tc, tcall_results *results);
-/* The latest one of the call with this id, NULL: none is kept. */
-TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
-                                              tcall_str id);
+/* For tools that learn only from the arguments that a call needs approval.
+ * Returns TCALL_OK when it has it; otherwise the tool returns what this
+ * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
+ * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
+ * asked as well. */
+TCALL_API int tcall_approval(tcall_ctx *cx);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -1711,7 +1687,7 @@ TCALL_API const tcall_kept *tcall_results_get(const tcall_results *results,
  * Each is a macro that gives the rows for a table of hooks; what it keeps is a
  * struct of the caller's. What is not named is not linked.
  *
- *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
@@ -1723,8 +1699,6 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
  * TCALL_E_MEMORY. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-/* Of the tool's definition and the call's arguments: what runs, exactly. */
-TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -1734,27 +1708,27 @@ TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 /* Rate limit, a bucket of tokens: calls that find it empty may come back
  * later. Needs desc.now_ms. */
 typedef struct tcall_rate {
-    uint16_t burst;   /* calls at once */
-    uint32_t each_ms; /* time until one more may come */
-    uint16_t used;    /* private */
+    uint16_t burst;       /* calls at once */
+    uint32_t interval_ms; /* time until one more may come */
+    uint16_t used;        /* private */
     uint32_t since;
 } tcall_rate;
-TCALL_API int tcall_rate_run(tcall_ctx *cx, void *rate);
+TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
-    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
 /* So many calls at a time: the others wait (TCALL_E_AGAIN). */
-typedef struct tcall_limit {
+typedef struct tcall_concurrency {
     uint16_t max;
     uint16_t now; /* private */
-} tcall_limit;
-TCALL_API int tcall_limit_acquire(tcall_ctx *cx, void *limit);
-TCALL_API int tcall_limit_release(tcall_ctx *cx, void *limit);
-#define TCALL_LIMIT(limit)                                                     \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
-                limit),                                                        \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
-                    tcall_limit_release, limit)
+} tcall_concurrency;
+TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
+#define TCALL_CONCURRENCY(limit)                             \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+                    tcall_limit_release_, limit)
 
 /* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
@@ -1764,11 +1738,11 @@ typedef struct tcall_cache {
     uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
-TCALL_API int tcall_cache_read(tcall_ctx *cx, void *cache);
-TCALL_API int tcall_cache_write(tcall_ctx *cx, void *cache);
-#define TCALL_CACHE(cache)                                                   \
-    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
-        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                    \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
 /* Further attempts after an error that may pass, each after twice the time of
@@ -1779,15 +1753,15 @@ typedef struct tcall_backoff {
     uint32_t first_ms;
     uint32_t max_ms; /* 0: no limit */
 } tcall_backoff;
-TCALL_API int tcall_retry_around(tcall_ctx *cx, void *retry);
+TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
-    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
 /* The whole call, its waiting included, ends after ms. */
-TCALL_API int tcall_timeout_run(tcall_ctx *cx, void *ms);
+TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
-                tcall_timeout_run, (void *)(uintptr_t)(ms))
+                tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
@@ -1795,38 +1769,39 @@ typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
 } tcall_audit;
-TCALL_API int tcall_audit_run(tcall_ctx *cx, void *audit);
+TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
-    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
- * the verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * desc.approve is asked first, if there is. */
-typedef struct tcall_ticket {
+ * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
+ * id; the verdict holds once, and only for the same definition of the tool and
+ * the same arguments. A tool that is neither idempotent nor only reads runs
+ * once for an id, also after a restart if the rows were kept: they hold no
+ * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
+ * made up). desc.approve is asked first, if there is. */
+typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
-} tcall_ticket;
+} tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row
+        *rows; /* zeroed at first; the oldest that ran are given up */
     size_t count;
 } tcall_ledger;
-TCALL_API int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_once(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_end(tcall_ctx *cx, void *ledger);
-#define TCALL_LEDGER(ledger)                                                  \
-    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
-                tcall_ledger_consent, ledger),                                \
-        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
-                    ledger),                                                  \
-        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
+TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_once_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                   \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                    \
+                tcall_ledger_consent_, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once_, \
+                    ledger),                                                   \
+        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
-TCALL_API int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                           tcall_verdict verdict);
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
+                                  tcall_str id, tcall_verdict verdict);
 
 /* The same call again in one turn is answered without running, unless the tool
  * says it repeats. Over turns, the same call three times, two calls in turns,
@@ -1836,29 +1811,12 @@ typedef struct tcall_loops {
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
-TCALL_API int tcall_loops_run(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
-TCALL_API void tcall_clear_turn(tcall_loops *loops);
-TCALL_API void tcall_clear_state(tcall_loops *loops);
-
-/* Which files were read and written, and what was in them. */
-typedef struct tcall_file {
-    uint64_t path, content; /* hashes; path 0: free */
-    bool written;
-} tcall_file;
-typedef struct tcall_files {
-    tcall_file *rows; /* zeroed at first; the oldest are given up */
-    size_t count;
-} tcall_files;
-TCALL_API void tcall_file_read(tcall_files *files, tcall_str path,
-                               tcall_str content);
-TCALL_API void tcall_file_written(tcall_files *files, tcall_str path,
-                                  tcall_str content);
-/* Before a file is edited: TCALL_OK when this content was read or written
- * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
-TCALL_API int tcall_file_check(const tcall_files *files, tcall_str path,
-                               tcall_str content);
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
+/* Begins a turn: each call may be made once more. A zeroed struct has
+ * forgotten everything. */
+TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -2034,12 +1992,12 @@ struct tcall_provider {
     const char *url; /* where it is; "": every user has one of his own */
     /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
-    const char *stream_path;    /* NULL: the same */
-    const char *key_header;     /* carries the key */
-    const char *key_prefix;     /* before the key: "Bearer " */
-    const char *version[2];     /* a further header: name, value */
-    const tcall_outline *paths; /* where things stand in an answer */
-    const char *words;          /* reasons to stop, types: TCALL_SAYS_... */
+    const char *stream_path;  /* NULL: the same */
+    const char *key_header;   /* carries the key */
+    const char *key_prefix;   /* before the key: "Bearer " */
+    const char *version[2];   /* a further header: name, value */
+    const tcall_paths *paths; /* where things stand in an answer */
+    const char *words;        /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
@@ -2242,13 +2200,130 @@ TCALL_API size_t tcall_lint_bytes(const tcall_provider *provider,
 TCALL_API size_t tcall_lint_tokens(size_t bytes);
 
 /* ==========================================================================
- * >>agent: ask, call, answer, over a transport
+ * >>agent: say, run, plan, over a transport
  *
- * The library never opens a socket: tcall_transport is the door, the port
- * directory has one that fits. A request is written twice by the same
- * function, once to count, once to send. Planning and acting are apart:
- * tcall_agent_ask returns checked calls, tcall_agent_step and _run run them.
+ * The library never opens a socket: tcall_transport is the door to the
+ * network, and port/ has one that fits. A request is written twice by the
+ * same function, once to count its bytes and once to send them. Planning and
+ * acting are apart: tcall_agent_plan returns checked calls, tcall_agent_step
+ * and tcall_agent_run also run them.
  */
+
+#ifndef TOOLCALL_NO_AGENT
+
+struct tcall_request;
+struct tcall_response;
+
+/* The one door to the network: an exchange of one request and one answer.
+ * The order is open, write until body_len bytes were accepted, read until 0,
+ * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
+ * another error, after which only close is called. A transport that blocks
+ * never answers TCALL_E_AGAIN. */
+typedef struct tcall_transport {
+    /* Connects (or reuses a connection) and sends the head of the request.
+     * req and res stay valid until close; res has to be filled in before read
+     * gives its first byte. */
+    int (*open)(void *user, const struct tcall_request *req,
+                struct tcall_response *res);
+    /* Returns how many of the len bytes were accepted, > 0. */
+    int (*write)(void *user, const char *bytes, size_t len);
+    /* Returns how many bytes were stored, or 0 when the body is complete. A
+     * body that ends early is TCALL_E_CLOSED, never 0. */
+    int (*read)(void *user, char *bytes, size_t cap);
+    /* Ends the exchange, whatever its state; called once for each open. */
+    void (*close)(void *user);
+    /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
+     * are no limits of time and no request is sent again. */
+    uint32_t (*now_ms)(void *user);
+    /* Sleeps so many milliseconds or less. NULL: tcall_agent_run polls. */
+    void (*wait)(void *user, uint32_t ms);
+    void *user;
+} tcall_transport;
+
+/* What an agent is made of. tc, provider, model and the transport's open,
+ * write, read and close are required; zero is the default of all the rest. */
+typedef struct tcall_agent_desc {
+    tcall *tc;
+    const tcall_provider *provider;
+    tcall_transport transport;
+    const char *model;
+    const char *key;    /* secret; NULL when the server wants none */
+    const char *path;   /* default: the provider's; "{model}" is filled in */
+    const char *system; /* instructions for the model */
+    int max_tokens;     /* of one answer; default: the provider's */
+    int max_rounds;     /* requests in one turn; default 8 */
+    int max_calls;      /* calls run in one turn; default 32 */
+    int parallel;       /* calls of one answer that are under way at a time,
+                         * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;    /* time for one turn; default: no limit */
+    /* How often one request is sent; default 3, 1: never again. It is sent
+     * again where that may help: nothing of an answer came because the
+     * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
+     * as the header x-should-retry says. The wait before is the server's
+     * (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, up to half of
+     * which is left to chance. A wait that would pass max_ms ends the turn. No
+     * tool runs again because of it. */
+    int max_tries;
+    uint32_t max_wait_ms; /* longer waits are cut to this; default 60000 */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
+    size_t io_size;       /* bytes for reading and writing; default 512 */
+    bool stream;
+    /* Calls that a local model writes as text count as calls: see
+     * >>text_calls. */
+    bool text_calls;
+    /* Replace ${name} in descriptions of tools; NULL: they are sent as they
+     * are. */
+    const tcall_variable *variables;
+    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
+     * options pick for what the user says are sent, for the whole turn. Where
+     * none fits, those of the turn before and the pinned ones are. NULL: all
+     * are sent. */
+    const struct tcall_pick_opts *pick_opts;
+} tcall_agent_desc;
+
+enum {
+    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16 /* most picks that are sent, pinned ones too */
+};
+
+typedef struct tcall_agent tcall_agent;
+
+/* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
+ * (the block's need says how large to make it), or TCALL_E_USAGE where desc
+ * lacks something: agent->problem says what, in a sentence. Until it has
+ * succeeded each function below answers TCALL_E_USAGE. The memory is given back
+ * only by tcall_init. */
+TCALL_API int tcall_agent_init(tcall_agent *agent,
+                               const tcall_agent_desc *desc);
+/* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
+ * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
+ * tcall_agent_step. */
+TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
+/* Begins a turn with what the user says. Where the block is too small for all
+ * of the conversation its oldest turns are dropped, as a whole. Returns
+ * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
+TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
+/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again, after
+ * agent->wait_ms milliseconds at the latest, sooner does no harm; otherwise as
+ * tcall_agent_run. */
+TCALL_API int tcall_agent_step(tcall_agent *agent);
+/* Returns the model's text of this turn; it is valid until the next step. */
+TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
+/* Ends the turn with TCALL_E_CANCELLED at the next step. */
+TCALL_API void tcall_agent_cancel(tcall_agent *agent);
+/* Does one exchange and runs nothing. Returns the number of calls in the
+ * answer; 0 ends the turn. */
+TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text);
+/* Checks the index-th call of the last answer, as tcall_hydrate does. Release
+ * it when done. */
+TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
+/* Gives the result of a call of a plan. Once each call has one, the turn goes
+ * on with tcall_agent_step. */
+TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                                 tcall_str text, bool error);
+
+/* -- For authors of transports -- */
 
 /* One header line. The value is sent as value followed by secret; the secret
  * must never reach a log, an error or an event. Both may be NULL. */
@@ -2275,138 +2350,43 @@ typedef struct tcall_response {
     int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
 } tcall_response;
 
-/* The one door to the network: an exchange of one request and one answer.
- * Order: open, write until body_len bytes were accepted, read until 0, close.
- * Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. A transport that blocks
- * simply never answers TCALL_E_AGAIN. */
-typedef struct tcall_transport {
-    /* Connect (or reuse) and send the request head. req and res stay valid
-     * until close; res is filled before read gives its first byte. */
-    int (*open)(void *user, const tcall_request *req, tcall_response *res);
-    /* > 0: so many of the len bytes were accepted. */
-    int (*write)(void *user, const char *bytes, size_t len);
-    /* > 0: bytes stored; 0: the body is complete. A body that ends early is
-     * TCALL_E_CLOSED, never 0. */
-    int (*read)(void *user, char *bytes, size_t cap);
-    /* End the exchange, whatever its state; always called once per open. */
-    void (*close)(void *user);
-    /* Monotonic clock in milliseconds; wraps. May be NULL: no time limits. */
-    uint32_t (*now_ms)(void *user);
-    /* Sleep so long or less. May be NULL: then tcall_agent_run spins. */
-    void (*wait)(void *user, uint32_t ms);
-    void *user;
-} tcall_transport;
-
-struct tcall_agent;
-
-typedef struct tcall_agent_desc {
-    tcall *tc;
-    const tcall_provider *provider;
-    tcall_transport transport;
-    const char *model;
-    const char *key;    /* secret; NULL when the server wants none */
-    const char *path;   /* default: the provider's; "{model}" is filled in */
-    const char *system; /* instructions for the model */
-    int max_tokens;     /* of one answer; default: the provider's */
-    int max_rounds;     /* requests in one turn; default 8 */
-    int max_calls;      /* calls run in one turn; default 32 */
-    int parallel;       /* calls of one answer that are under way at a time,
-                         * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;    /* time for one turn; default: no limit */
-    /* tcall_retry: a request that failed is sent again. NULL: it ends the
-     * turn. Gives the milliseconds to wait before, or < 0. */
-    long (*retry)(struct tcall_agent *a, int error);
-    int max_tries;        /* of one request; default 3 */
-    uint32_t max_wait_ms; /* the longest wait, longer ones are cut; default
-                             60000 */
-    uint32_t seed;        /* of chance in those waits; default: the clock */
-    size_t io_size;       /* bytes for reading and writing; default 512 */
-    bool stream;
-    /* tcall_view: send tools that are strict as the provider's strict mode
-     * wants them. NULL: schemas are sent as they are. */
-    bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
-    /* tcall_describe: descriptions with variables, see tcall_ask. NULL: they
-     * are sent as they are. */
-    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
-    const void *describe_user; /* of tcall_describe: its tcall_variables */
-    /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
-     * the user says are sent, for the whole turn; when none fits, those of the
-     * turn before and the pinned ones. NULL: all are sent. */
-    int (*pick)(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-                tcall_picked *picks, int max);
-    /* Default: the best 8 that reach half of the best score, safe or not, in
-     * the order of registration. */
-    const tcall_pick_opts *pick_opts;
-    /* tcall_text_calls: calls that a local model writes as text count. NULL:
-     * only those of the provider do. */
-    int (*text_calls)(tcall_reader *r);
-} tcall_agent_desc;
-
-enum {
-    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
-};
-
-/* For others to look at are wait_ms, chat, response, desc and answer. Small
- * fields stand first: code for them is shorter. */
-typedef struct tcall_agent {
-    uint32_t wait_ms; /* tcall_agent_step has nothing to do for so long */
-    uint8_t state;
-    bool run; /* calls are run, not only checked */
-    bool cancelled;
-    bool opened;        /* the transport has to be closed */
-    bool again;         /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of them */
-    uint16_t rounds, calls, tries;
-    tcall_reader *reader;
-    char *io;
-    size_t sent, received, mark, call_at;
-    uint32_t started, paused, pause, random;
-    tcall_call *batch; /* calls under way: call, or in the block */
-    size_t batch_high; /* of the block, before them */
-    int batch_n, done; /* of them; results that are in the chat */
-    int turn, waiting; /* whose turn it is; that wait for approval in a row */
+struct tcall_agent {
+    uint32_t wait_ms;    /* tcall_agent_step has nothing to do for so long */
+    const char *problem; /* why tcall_agent_init refused; else NULL */
     tcall_chat chat;
-    tcall_response response;
-    tcall_agent_desc desc;
-    tcall_answer answer; /* the last one */
+    tcall_response response; /* the last one, without its body */
+    tcall_answer answer;     /* the last one */
+    tcall_agent_desc desc;   /* with its defaults */
+    /* private */
+    uint8_t state;
+    bool run;           /* calls are run, not only checked */
+    bool cancelled;     /* by tcall_agent_cancel */
+    bool opened;        /* the transport has to be closed */
+    bool reconnected;   /* a dead connection was replaced */
+    bool picked;        /* only the picks are sent */
+    uint8_t pick_count; /* of picks */
+    uint16_t picks[TCALL_AGENT_PICKS];
+    uint16_t rounds, calls, tries; /* of this turn; tries of this request */
+    uint32_t started;              /* when the turn began */
+    uint32_t pause_began, pause;   /* the wait before the next try */
+    uint32_t random;               /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3];
-    uint16_t picks[TCALL_AGENT_PICKS];
+    tcall_reader *reader;
+    char *io;              /* desc.io_size bytes */
+    size_t sent, received; /* bytes of the bodies */
+    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t call_at;        /* calls of it that have a result */
+    tcall_call *batch;     /* calls under way: call, or in the block */
+    size_t batch_high;     /* of the block, before them */
+    int batch_count;
+    int delivered; /* results of the batch that are in the chat */
+    int turn;      /* the call of the batch that goes on next */
+    int waiting;   /* calls in a row that wait for approval */
     tcall_call call;
-} tcall_agent;
+};
 
-TCALL_API int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
-/* Begins a turn with what the user says. Old turns are dropped, whole, when
- * the block is too small for all of them. */
-TCALL_API int tcall_agent_say(tcall_agent *a, tcall_str text);
-/* One bounded piece of work. TCALL_E_AGAIN: go on, after a->wait_ms
- * milliseconds at the latest, sooner does no harm; TCALL_OK: the turn is over
- * and tcall_agent_text is the answer; else an error ended it. */
-TCALL_API int tcall_agent_step(tcall_agent *a);
-/* say and step until the turn is over. */
-TCALL_API int tcall_agent_run(tcall_agent *a, tcall_str text);
-/* One exchange without running anything: the number of calls in the answer.
- * Each can then be looked at with tcall_agent_call. */
-TCALL_API int tcall_agent_ask(tcall_agent *a, tcall_str text);
-/* The call at index of the last answer, hydrated; release it when done. Its
- * result goes back with tcall_agent_result, each call needs one. */
-TCALL_API int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
-TCALL_API int tcall_agent_result(tcall_agent *a, const tcall_call *call,
-                                 tcall_str text, bool error);
-/* For desc.retry. Where sending a request again may help: nothing of an answer
- * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
- * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
- * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
- * < 0 when max_tries are used up, max_ms would pass, or the transport has no
- * clock to wait by. No tool runs again because of it. */
-TCALL_API long tcall_retry(tcall_agent *a, int error);
-/* The model's last text. */
-TCALL_API tcall_str tcall_agent_text(const tcall_agent *a);
-/* Ends the turn at the next step. */
-TCALL_API void tcall_agent_cancel(tcall_agent *a);
+#endif /* TOOLCALL_NO_AGENT */
 
 #ifdef __cplusplus
 }
@@ -2760,7 +2740,7 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What is wanted of the outline is tracked per
+ * switch for everything else. What the path filter wants is tracked per
  * open level as the row that matched, so a key is compared with the few rows
  * below that one only.
  */
@@ -2786,23 +2766,39 @@ enum {
 };
 
 enum {
-    TCALL_TAKE_SKIP_, /* a key that nobody wants */
-    TCALL_TAKE_KEY_,  /* one to be compared */
-    TCALL_TAKE_VALUE_ /* to be reported */
+    TCALL_STRING_SKIP_, /* a key that nobody wants */
+    TCALL_STRING_KEY_,  /* one to be compared */
+    TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* The grammar of numbers: state by class of the next character; 0 ends the
- * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
-static const uint8_t tcall_number_grammar_[10][6] = {
-    {0, 0, 0, 0, 0, 0}, {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0},                     /* - */
-    {0, 0, 5, 7, 0, 0},                     /* 0 */
-    {4, 4, 5, 7, 0, 0},                     /* digits */
-    {6, 6, 0, 0, 0, 0},                     /* . */
-    {6, 6, 0, 7, 0, 0},                     /* digits of the fraction */
-    {9, 9, 0, 0, 8, 8},                     /* e */
-    {9, 9, 0, 0, 0, 0},                     /* + or - */
-    {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
 };
 
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
@@ -2820,17 +2816,18 @@ TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 
 TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
-    return 0x258 >> state & 1;
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
+                     void *user)
 {
     memset(s, 0, sizeof *s);
     s->row = TCALL_SCAN_NONE_;
-    if (outline) {
-        s->rows = outline->rows;
-        s->keys = outline->keys;
+    if (paths) {
+        s->rows = paths->rows;
+        s->keys = paths->keys;
         s->row = TCALL_SCAN_ROOT_;
     }
     s->on = on;
@@ -2838,7 +2835,8 @@ void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
     s->at = TCALL_SCAN_NONE_;
 }
 
-bool tcall_scan_done(const tcall_scan *s)
+/* Whether the value is complete; a number at the root needs the end. */
+TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
 {
     return s->state == TCALL_S_DONE_;
 }
@@ -2849,8 +2847,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap)
+/* Makes a token of each value and key as well; the text must then be fed in one
+ * piece. s->tokens also counts those that do not fit. */
+static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
+                               size_t cap)
 {
     s->text = text;
     s->tok = tok;
@@ -2870,7 +2870,8 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
-#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
+#define TCALL_NEEDS_DECODE_ \
+    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
 TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
@@ -2971,7 +2972,7 @@ static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
             s->behind = (uint16_t)(text - s->keys + row->len);
             return (uint8_t)(row - s->rows);
         }
-        if (row->how & TCALL_PATH_LAST)
+        if (row->flags & TCALL_PATH_LAST)
             break;
     }
     return TCALL_SCAN_NONE_;
@@ -2983,7 +2984,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -3020,15 +3021,15 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (row < TCALL_SCAN_ROOT_) {
         const tcall_path *path = s->rows + row;
         below = s->behind;
-        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
+        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        if (path->how & TCALL_PATH_SAME) {
+        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
             row++;
             below += path[1].len;
         }
-        if (path->how & TCALL_PATH_ROOT) {
+        if (path->flags & TCALL_PATH_ROOT) {
             row = TCALL_SCAN_ROOT_;
             below = 0;
         }
@@ -3075,12 +3076,12 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (s->take == TCALL_TAKE_VALUE_) {
+    if (s->string_mode == TCALL_STRING_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == TCALL_TAKE_KEY_ && len
+    s->row = s->string_mode == TCALL_STRING_KEY_ && len
                  ? tcall_scan_match_(s, s->at, key, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -3091,11 +3092,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == TCALL_TAKE_VALUE_)
+    if (s->string_mode == TCALL_STRING_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
     else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = TCALL_TAKE_SKIP_;
-    else if (s->take == TCALL_TAKE_KEY_) {
+        s->string_mode = TCALL_STRING_SKIP_;
+    else if (s->string_mode == TCALL_STRING_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -3211,9 +3212,9 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+    if (!TCALL_LEAN_ && p < end && *p == '"' &&
+        s->string_mode == TCALL_STRING_KEY_ && s->key_len == 0) {
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
     }
@@ -3221,7 +3222,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, s->key, s->key_len);
     } else
         s->state = TCALL_S_ESCAPE_;
@@ -3321,8 +3322,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(s, p,
-                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
+    tcall_scan_token_end_(
+        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -3378,9 +3379,9 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         tcall_scan_begin_(s, p);
     if (*p == '"') {
         s->state = TCALL_S_STRING_;
-        s->take = !key                        ? TCALL_TAKE_VALUE_
-                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
-                                              : TCALL_TAKE_KEY_;
+        s->string_mode = !key                        ? TCALL_STRING_VALUE_
+                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
+                                                     : TCALL_STRING_KEY_;
         s->key_len = 0;
         return p + 1;
     }
@@ -3492,10 +3493,30 @@ TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
+}
+
+/* Makes a token of each value and key of a text, as many as fit, while it is
+ * recognised; scan->tokens is how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    tcall_scan_init(scan, NULL, NULL, NULL);
+    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    tcall_scan_feed(scan, text.ptr, text.len);
+    return tcall_scan_end(scan);
+}
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
 }
 
 /* Four hex digits. */
@@ -3603,26 +3624,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-/* Is the string that starts at the quote p equal to s? */
+/* Whether the string that starts at the quote p, decoded, is s. */
 TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
-    const char *q = s.ptr, *end = q + s.len;
+    const char *want = s.ptr, *end = want + s.len;
     for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
+        char decoded[4];
+        const char *piece = p;
+        size_t len = 1;
+        if (*p == '\\') {
+            p += tcall_escape_len_(p);
+            len = tcall_decode_(decoded, piece, p);
+            piece = decoded;
+        } else {
+            p++;
         }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
+        if ((size_t)(end - want) < len || memcmp(want, piece, len) != 0)
+            return false;
+        want += len;
     }
-    return q == end;
+    return want == end;
 }
 
 /* The member of what stands at p: its key; of an array the element whose index
@@ -3658,6 +3679,33 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
 }
 
 /* ==========================================================================
@@ -3713,7 +3761,8 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
+                                                   tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -3737,7 +3786,8 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 
 /* The same, faster, for few keys: each is held against those before it, unless
  * none of them is alike at first sight. */
-static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
+                                                  tcall_tok *object)
 {
     tcall_tok *end = object + object->span, *key, *other;
     uint32_t seen = 0;
@@ -3755,7 +3805,7 @@ static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
 }
 
 /* A scalar or a key that is not as plain as most. */
-static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
+static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
 {
     char *p = text + t->start;
     size_t len = (size_t)(t->end - t->start);
@@ -3778,16 +3828,17 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
-                                                : tcall_json_twin_(text, t);
+            twice = t->span > 32 || TCALL_LEAN_
+                        ? tcall_find_duplicate_key_hashed_(text, t)
+                        : tcall_find_duplicate_key_small_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
                 break;
             }
         } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_ODD_)
-                r = tcall_json_odd_(text, t, refuse_nul);
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_json_decode_(text, t, refuse_nul);
             if (r < 0)
                 break;
             text[t->end] = 0;
@@ -3805,10 +3856,7 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
     size_t at;
     int r;
     *out = tcall_json_none_();
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&scan, text, tok, cap);
-    tcall_scan_feed(&scan, text, len);
-    r = tcall_scan_end(&scan);
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
     at = scan.pos;
     if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
         r = TCALL_E_MEMORY;
@@ -3957,642 +4005,722 @@ double tcall_json_double(tcall_json v, double fallback)
 
 /* ==========================================================================
  * >>lenient
+ *
+ * Lenient reading has no grammar of its own: what it writes is fed to a
+ * scanner, whose state says what must come next and which refuses whatever
+ * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-/* Tolerant reading. It has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses what would
- * not be JSON. */
-
-/* All in one string, as the errors are. */
-static const char tcall_fixes_[] =
-#define TCALL_X_(name, text) text "\0"
+static const char *const tcall_fix_names_[] = {
+#define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
-    ;
+};
 
 const char *tcall_fix_name(int i)
 {
-    const char *p = tcall_fixes_;
-    if (i < 0 || i >= TCALL_FIX_COUNT)
-        return NULL;
-    while (i-- > 0)
-        p += strlen(p) + 1;
-    return p;
+    return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
-typedef struct tcall_mend_ {
-    const char *start, *p, *end; /* the text, and how far it is read */
-    int c;                       /* the byte at p, -1 at the end */
-    bool inner; /* the content of a valid string is written, decoded */
-    char *out;
-    size_t cap, len;
-    size_t at; /* of the error, else of the first fix */
+/* A text that is being read. */
+typedef struct tcall_lenient_ {
+    const char *start, *at, *end; /* the text, and how far it is read */
+    int next;                     /* the byte that follows; -1: the end */
+    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
+    size_t where; /* offset of the error, else of the first fix */
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
     tcall_scan scan; /* of what is written */
-} tcall_mend_;
+} tcall_lenient_;
+
+static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
+{
+    text->start = bytes.ptr ? bytes.ptr : "";
+    text->end = text->start + bytes.len;
+    text->out = NULL;
+    text->cap = text->len = 0;
+    text->fixes = 0;
+    text->where = 0;
+    text->error = TCALL_OK;
+}
 
 /* Whether the scanner saw one whole object: the bit of the outermost level
  * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *s)
+static bool tcall_scan_is_object_(tcall_scan *scan)
 {
-    return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
 }
 
-#ifdef TOOLCALL_NO_MEND
+#ifndef TOOLCALL_NO_LENIENT
 
-/* What is wrong stays wrong. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* ---- errors and fixes: both are noted at the place that is read ---- */
+
+/* The first error stays. */
+static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    (void)m;
+    if (text->error)
+        return;
+    text->where = (size_t)(text->at - text->start);
+    text->error = error;
 }
 
-#else
-
-/* Errors and fixes stand where m->p is. */
-static void tcall_mend_fail_(tcall_mend_ *m, int error)
+static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!m->error)
-        m->at = (size_t)(m->p - m->start);
-    if (!m->error)
-        m->error = error;
+    if (!text->fixes && !text->error)
+        text->where = (size_t)(text->at - text->start);
+    text->fixes |= fix;
 }
 
-static void tcall_mend_fix_(tcall_mend_ *m, uint32_t fix)
-{
-    if (!m->fixes && !m->error)
-        m->at = (size_t)(m->p - m->start);
-    m->fixes |= fix;
-}
+/* ---- writing ---- */
 
-/* A piece of JSON text goes out, and through the scanner. Of the content of a
- * string it is not known beforehand that it is JSON: that is no error here. */
-static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
+/* Writes JSON text, and feeds it to the scanner. The inside of a string need
+ * not be JSON, which is known only at its end: that is no error here. */
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
+                               size_t len)
 {
-    size_t from = m->scan.pos;
-    if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
-        tcall_mend_fail_(m, m->scan.error);
-        if (p == m->p)
-            m->at += m->scan.pos - from;
+    size_t before = text->scan.pos;
+    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
+        tcall_lenient_fail_(text, text->scan.error);
+        if (bytes == text->at)
+            text->where += text->scan.pos - before;
     }
-    if (m->len + n <= m->cap)
-        memcpy(m->out + m->len, p, n);
-    m->len += n;
+    if (text->len + len <= text->cap)
+        memcpy(text->out + text->len, bytes, len);
+    text->len += len;
 }
 
-static void tcall_mend_char_(tcall_mend_ *m, char c)
+static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
 {
-    tcall_mend_put_(m, &c, 1);
+    tcall_lenient_put_(text, &c, 1);
 }
 
-/* The next n bytes as they are. */
-static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
+/* Writes the next len bytes of the text as they are. */
+static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
-    tcall_mend_put_(m, m->p, n);
-    m->p += n;
+    tcall_lenient_put_(text, text->at, len);
+    text->at += len;
 }
 
-static bool tcall_mend_same_(const tcall_mend_ *m, const char *p, size_t n)
+/* ---- looking ahead ---- */
+
+static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
+                                      tcall_str bytes)
 {
-    return (size_t)(m->end - m->p) >= n && memcmp(m->p, p, n) == 0;
+    return (size_t)(text->end - text->at) >= bytes.len &&
+           memcmp(text->at, bytes.ptr, bytes.len) == 0;
 }
 
-static bool tcall_mend_at_(const tcall_mend_ *m, const char *text)
+static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_mend_same_(m, text, strlen(text));
+    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
 }
 
-/* Steps over the first word of list that stands here, which is the fix named;
- * its index, or -1. Every word of the list ends with NUL, the list with one
- * more. */
-static int tcall_mend_skip_(tcall_mend_ *m, const char *list, uint32_t fix)
+/* Returns the byte at an offset from here, 0 after the end. */
+static char tcall_lenient_ahead_(const tcall_lenient_ *text, size_t offset)
 {
-    int i;
-    for (i = 0; *list; i++, list += strlen(list) + 1) {
-        if (tcall_mend_at_(m, list)) {
-            tcall_mend_fix_(m, fix);
-            m->p += strlen(list);
-            return i;
-        }
-    }
-    return -1;
+    return (size_t)(text->end - text->at) > offset ? text->at[offset] : (char)0;
 }
 
-/* Behind the start of a comment: over its end. */
-static void tcall_mend_comment_(tcall_mend_ *m, const char *end)
+/* Whether one of the characters of set follows, or the end. */
+static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
 {
-    for (; tcall_mend_skip_(m, end, 0) < 0; m->p++)
-        if (m->p == m->end) {
+    return text->next < 0 || (text->next && strchr(set, text->next));
+}
+
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
+                                uint32_t fix)
+{
+    if (!tcall_lenient_sees_(text, word))
+        return false;
+    tcall_lenient_fix_(text, fix);
+    text->at += strlen(word);
+    return true;
+}
+
+/* Skips the first word of a list, which ends with NULL, that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
+                                    const char *const *words, uint32_t fix)
+{
+    for (; *words; words++)
+        if (tcall_lenient_skip_(text, *words, fix))
+            return true;
+    return false;
+}
+
+/* ---- white space and comments ---- */
+
+static const char *const tcall_lenient_spaces_[] = {
+    "\xEF\xBB\xBF", /* byte order mark */
+    "\xC2\xA0",     /* no-break space */
+    "\xE2\x80\x80",
+    "\xE2\x80\x81",
+    "\xE2\x80\x82", /* quads to hair space */
+    "\xE2\x80\x83",
+    "\xE2\x80\x84",
+    "\xE2\x80\x85",
+    "\xE2\x80\x86",
+    "\xE2\x80\x87",
+    "\xE2\x80\x88",
+    "\xE2\x80\x89",
+    "\xE2\x80\x8A",
+    "\xE2\x80\xA8",
+    "\xE2\x80\xA9", /* line and paragraph separator */
+    "\xE2\x80\xAF", /* narrow no-break space */
+    "\xE2\x81\x9F", /* mathematical space */
+    "\xE3\x80\x80", /* ideographic space */
+    NULL};
+
+/* Skips a comment up to its end, which the end of the text is for one that
+ * lasts a line. */
+static void tcall_lenient_comment_(tcall_lenient_ *text, const char *end)
+{
+    while (!tcall_lenient_skip_(text, end, 0)) {
+        if (text->at == text->end) {
             if (*end == '*')
-                tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+                tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
+        text->at++;
+    }
 }
 
-/* Skips white space and comments. m->c becomes the byte that follows, or -1 at
- * the end. */
-static void tcall_mend_blank_(tcall_mend_ *m)
+/* Skips white space and comments, and looks at what follows. */
+static void tcall_lenient_blank_(tcall_lenient_ *text)
 {
-    /* byte order mark, no-break, quads to hair space, line and paragraph
-     * separator, narrow no-break, mathematical, ideographic */
-    static const char spaces[] =
-        "\xEF\xBB\xBF\0\xC2\xA0\0\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0"
-        "\xE2\x80\x83\0\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
-        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0\xE2\x80\xA9\0"
-        "\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
     for (;;) {
-        int comment;
-        m->c = m->p == m->end ? -1 : (unsigned char)*m->p;
-        if (m->c >= 0 && tcall_is_space_((char)m->c)) {
-            m->p++;
-            continue;
-        }
-        comment = tcall_mend_skip_(m, "#\0//\0/*\0", TCALL_FIX_COMMENT);
-        if (comment >= 0)
-            tcall_mend_comment_(m, comment < 2 ? "\n\0" : "*/\0");
-        else if (m->c < 0x80 ||
-                 tcall_mend_skip_(m, spaces, TCALL_FIX_SPACE) < 0)
+        text->next = text->at == text->end ? -1 : (unsigned char)*text->at;
+        if (text->next >= 0 && tcall_is_space_((char)text->next))
+            text->at++;
+        else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "*/");
+        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
+                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "\n");
+        else if (text->next < 0x80 ||
+                 !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
+                                          TCALL_FIX_SPACE))
             return;
     }
 }
 
-/* Whether one of the characters in set follows, or the end. */
-static bool tcall_mend_ends_(const tcall_mend_ *m, const char *set)
-{
-    return m->c < 0 || (m->c && strchr(set, m->c));
-}
+/* ---- strings ---- */
 
-/* The quote that closes the one that follows; NULL: there is none. */
-static const char *tcall_mend_quote_(const tcall_mend_ *m)
+/* Returns the quote that closes the one that follows, or NULL. */
+static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const char quotes[][2][4] = {
-        {"\"", "\""},
-        {"'", "'"},
-        {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-        {"\xE2\x80\x98", "\xE2\x80\x99"},
-    };
-    int i;
-    for (i = 0; i < 4; i++)
-        if (tcall_mend_at_(m, quotes[i][0]))
-            return quotes[i][1];
+    static const struct {
+        const char *open, *close;
+    } quotes[] = {{"\"", "\""},
+                  {"'", "'"},
+                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    size_t i;
+    for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (tcall_lenient_sees_(text, quotes[i].open))
+            return quotes[i].close;
     return NULL;
 }
 
-/* A byte that JSON wants escaped and that came without. */
-static void tcall_mend_escape_(tcall_mend_ *m)
+/* Writes a byte that JSON wants escaped and that came without. */
+static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
-    char out[6] = {'\\', 'u', '0', '0', '0', '0'}, c = *m->p;
+    static const char digits[] = "0123456789ABCDEF";
+    char c = *text->at, escape[6] = {'\\', 'u', '0', '0', '0', '0'};
     if (c != '"')
-        tcall_mend_fix_(m, TCALL_FIX_CONTROL);
+        tcall_lenient_fix_(text, TCALL_FIX_CONTROL);
     if (!c)
-        tcall_mend_fail_(m, TCALL_E_NUL);
-    out[4] = (char)('0' + (c >> 4));
-    out[5] = "0123456789ABCDEF"[c & 15];
-    if (m->inner)
-        tcall_mend_char_(m, c);
+        tcall_lenient_fail_(text, TCALL_E_NUL);
+    escape[4] = digits[c >> 4];
+    escape[5] = digits[c & 15];
+    if (text->inside)
+        tcall_lenient_put_char_(text, c);
     else
-        tcall_mend_put_(m, out, 6);
-    m->p++;
+        tcall_lenient_put_(text, escape, sizeof escape);
+    text->at++;
 }
 
-/* A valid escape, decoded; two of them where they are surrogates. */
-static void tcall_mend_decode_(tcall_mend_ *m)
+/* Writes what a valid escape means; a pair of surrogates is two of them. */
+static void tcall_lenient_decode_(tcall_lenient_ *text)
 {
-    const char *p = m->p;
+    const char *escape = text->at;
     char out[4];
-    m->p += p[1] == 'u' ? 6 : 2;
-    if (p[1] == 'u' && (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8)
-        m->p += 6;
-    tcall_mend_put_(m, out, tcall_decode_(out, p, m->p));
+    text->at += tcall_escape_len_(escape);
+    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
-/* The content of a string up to its closing quote or the end. */
-static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
+/* Returns the length of what can be copied at once: one byte or escape, and
+ * after it all that is plain. */
+static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
 {
-    while (m->p < m->end && !m->error && !tcall_mend_at_(m, quote)) {
-        if (tcall_mend_at_(m, "\\'")) {
-            tcall_mend_fix_(m, TCALL_FIX_APOSTROPHE);
-            m->p++;
-            tcall_mend_copy_(m, 1);
-        } else if (*m->p == '"' || (unsigned char)*m->p < 0x20) {
-            tcall_mend_escape_(m);
-        } else if (m->inner && *m->p == '\\') {
-            tcall_mend_decode_(m);
+    const char *at = text->at;
+    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
+    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
+           (unsigned char)*at >= 0x20)
+        at++;
+    return (size_t)(at - text->at);
+}
+
+/* Reads the inside of a string up to its closing quote or the end. */
+static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
+{
+    while (text->at < text->end && !text->error &&
+           !tcall_lenient_sees_(text, quote)) {
+        if (tcall_lenient_sees_(text, "\\'")) {
+            tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
+            text->at++;
+            tcall_lenient_copy_(text, 1);
+        } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
+            tcall_lenient_escape_(text);
+        } else if (text->inside && *text->at == '\\') {
+            tcall_lenient_decode_(text);
         } else {
-            /* one byte or an escape, then all that is plain */
-            const char *run = m->p;
-            run += *run == '\\' && run + 1 < m->end ? 2 : 1;
-            while (!TCALL_LEAN_ && run < m->end && *run != *quote &&
-                   *run != '"' && *run != '\\' && (unsigned char)*run >= 0x20)
-                run++;
-            tcall_mend_copy_(m, (size_t)(run - m->p));
+            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
     }
 }
 
-/* A whole string, and what follows it: only a comma, a colon, a bracket or the
- * end can. Anything else means that the quote did not close it. */
-static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
+/* Reads a whole string, and looks at what follows it: only a comma, a colon, a
+ * bracket or the end can. Anything else means that the quote did not close the
+ * string. */
+static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 {
-    size_t n = strlen(quote);
     const char *closed;
-    if (*quote == '\'')
-        tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
-    else if (*quote != '"')
-        tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    m->p += n;
-    tcall_mend_content_(m, quote);
-    closed = m->p;
-    if (tcall_mend_at_(m, quote))
-        m->p += n;
-    else
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    tcall_mend_blank_(m);
-    if (!tcall_mend_ends_(m, ",:]}") &&
-        !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
-        m->p = closed;
-        tcall_mend_fail_(m, TCALL_E_UNESCAPED_QUOTE);
+    if (*quote != '"')
+        tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
+                                                : TCALL_FIX_SMART_QUOTE);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    text->at += strlen(quote);
+    tcall_lenient_content_(text, quote);
+    closed = text->at;
+    if (!tcall_lenient_skip_(text, quote, 0))
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_blank_(text);
+    if (!tcall_lenient_ends_(text, ",:]}") &&
+        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        text->at = closed;
+        tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
 }
 
-/* The byte n behind, 0 beyond the end. */
-static char tcall_mend_ahead_(const tcall_mend_ *m, size_t n)
+/* ---- numbers, words, keys ---- */
+
+/* Writes the 0 that is missing before a point or after it, if it is, and
+ * returns the state of the number. */
+static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
-    return (size_t)(m->end - m->p) > n ? m->p[n] : (char)0;
+    char c = tcall_lenient_ahead_(text, 0);
+    bool before = c == '.' && state < TCALL_N_ZERO_ &&
+                  tcall_is_digit_(tcall_lenient_ahead_(text, 1));
+    bool after = state == TCALL_N_POINT_ && !tcall_is_digit_(c);
+    if (!before && !after)
+        return state;
+    tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
+    tcall_lenient_put_char_(text, '0');
+    return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* A number, in JSON's form or as +5, .5 or 5. would have it. */
-static void tcall_mend_number_(tcall_mend_ *m)
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+static void tcall_lenient_number_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to;
-    uint8_t state = 1, next;
-    if (tcall_mend_skip_(m, "+\0", TCALL_FIX_NUMBER) == 0)
-        state = 2;
+    const char *from = text->at, *to;
+    uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
+                        ? TCALL_N_MINUS_
+                        : TCALL_N_START_;
     for (;;) {
-        char c = tcall_mend_ahead_(m, 0);
-        /* digits are missing before the point or behind it */
-        bool before = c == '.' && state < 3;
-        if (before ? tcall_is_digit_(tcall_mend_ahead_(m, 1))
-                   : state == 5 && !tcall_is_digit_(c)) {
-            tcall_mend_fix_(m, TCALL_FIX_NUMBER);
-            tcall_mend_char_(m, '0');
-            state = before ? 3 : 6;
-        }
-        next = tcall_number_next_(state, c);
+        uint8_t next;
+        state = tcall_lenient_zero_(text, state);
+        next = tcall_number_next_(state, tcall_lenient_ahead_(text, 0));
         if (!next)
             break;
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
         state = next;
     }
-    to = m->p;
+    to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&m->scan, " ", 1);
-        tcall_mend_blank_(m);
-        if (m->p > to || tcall_mend_ends_(m, ",:]}/"))
+        tcall_scan_feed(&text->scan, " ", 1);
+        tcall_lenient_blank_(text);
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    m->p = from;
-    tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
+    text->at = from;
+    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
-static bool tcall_mend_alpha_(char c)
+static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Whether a word can begin or go on here. Beyond ASCII most characters are
- * letters; those below are signs, by their first bytes. */
-static bool tcall_mend_letter_(const tcall_mend_ *m)
+static bool tcall_lenient_alnum_(char c)
 {
-    char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
-    if (lead < 0x8000)
-        return tcall_mend_alpha_(c) || tcall_is_digit_(c);
-    return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
-           lead != 0xE380 && lead != 0xE1A0;
+    return tcall_lenient_alpha_(c) || tcall_is_digit_(c);
 }
 
-/* true, false, null and what Python makes of them. null for all arguments
- * means that there are none. */
-static void tcall_mend_literal_(tcall_mend_ *m)
+/* Whether a word can begin or go on here. Beyond ASCII most characters are
+ * letters; what is left out are signs and spaces, by their first bytes. */
+static bool tcall_lenient_letter_(const tcall_lenient_ *text)
 {
-    const char *from = m->p, *word = "{}";
-    int i = tcall_mend_skip_(m, tcall_literals_, 0);
-    if (i < 0)
-        i = tcall_mend_skip_(m, "True\0False\0None\0", TCALL_FIX_PYTHON);
-    if (i < 0 || tcall_mend_letter_(m)) {
-        m->p = from;
-        tcall_mend_fail_(m, TCALL_E_BARE_WORD);
+    unsigned first = (unsigned char)tcall_lenient_ahead_(text, 0);
+    unsigned second = (unsigned char)tcall_lenient_ahead_(text, 1);
+    if (first < 0x80)
+        return tcall_lenient_alnum_((char)first);
+    return first >= 0xC3 && first < 0xEF && first != 0xE2 &&
+           !(first == 0xE3 && second == 0x80) &&
+           !(first == 0xE1 && second == 0xA0);
+}
+
+/* Reads true, false, null and what Python makes of them. null in place of all
+ * arguments means that there are none. */
+static void tcall_lenient_literal_(tcall_lenient_ *text)
+{
+    static const struct {
+        const char *word, *json;
+        uint32_t fix;
+    } literals[] = {
+        {"true", "true", 0},
+        {"false", "false", 0},
+        {"null", "null", 0},
+        {"True", "true", TCALL_FIX_PYTHON},
+        {"False", "false", TCALL_FIX_PYTHON},
+        {"None", "null", TCALL_FIX_PYTHON},
+    };
+    const char *from = text->at, *json = NULL;
+    size_t i;
+    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++)
+        if (tcall_lenient_skip_(text, literals[i].word, literals[i].fix))
+            json = literals[i].json;
+    if (!json || tcall_lenient_letter_(text)) {
+        text->at = from;
+        tcall_lenient_fail_(text, TCALL_E_BARE_WORD);
         return;
     }
-    if (i == 2 && m->scan.depth == 0)
-        tcall_mend_fix_(m, TCALL_FIX_NULL);
+    if (*json == 'n' && text->scan.depth == 0) {
+        tcall_lenient_fix_(text, TCALL_FIX_NULL);
+        json = "{}";
+    }
+    tcall_lenient_put_(text, json, strlen(json));
+}
+
+/* Reads a key without quotes. */
+static void tcall_lenient_key_(tcall_lenient_ *text)
+{
+    size_t len = 1;
+    while (tcall_lenient_alnum_(tcall_lenient_ahead_(text, len)) ||
+           tcall_lenient_ahead_(text, len) == '$')
+        len++;
+    tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_copy_(text, len);
+    tcall_lenient_put_char_(text, '"');
+}
+
+/* Reads a comma, which is written only when no closing bracket follows it. */
+static void tcall_lenient_comma_(tcall_lenient_ *text)
+{
+    text->at++;
+    tcall_lenient_blank_(text);
+    if (text->next == (text->scan.object ? '}' : ']'))
+        tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        word = tcall_literals_ + (i < 2 ? 5 * i : 11);
-    tcall_mend_put_(m, word, strlen(word));
+        tcall_lenient_put_char_(text, ',');
 }
 
-/* A key without quotes. */
-static void tcall_mend_key_(tcall_mend_ *m)
-{
-    size_t n = 1;
-    char c;
-    while (c = tcall_mend_ahead_(m, n),
-           tcall_mend_alpha_(c) || tcall_is_digit_(c) || c == '$')
-        n++;
-    tcall_mend_fix_(m, TCALL_FIX_UNQUOTED_KEY);
-    tcall_mend_char_(m, '"');
-    tcall_mend_copy_(m, n);
-    tcall_mend_char_(m, '"');
-}
+/* ---- the value and what may be around it ---- */
 
-/* A comma is written only when it is known that no bracket follows it. */
-static void tcall_mend_comma_(tcall_mend_ *m)
+/* Reads one piece of the value. What needs no rewriting is left to the scanner,
+ * right or wrong. */
+static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    m->p++;
-    tcall_mend_blank_(m);
-    if (m->c == (m->scan.object ? '}' : ']'))
-        tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
-    else
-        tcall_mend_char_(m, ',');
-}
-
-/* One piece. What needs no mending is left to the scanner, right or wrong. */
-static void tcall_mend_step_(tcall_mend_ *m)
-{
-    uint8_t state = m->scan.state;
+    uint8_t state = text->scan.state;
     bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
     bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
-    const char *quote = tcall_mend_quote_(m);
-    if (m->c < 0)
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+    const char *quote = tcall_lenient_quote_(text);
+    if (text->next < 0)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
     else if (quote)
-        tcall_mend_string_(m, quote);
-    else if (value && !m->c)
-        tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
-    else if (value && strchr("+-.0123456789", m->c))
-        tcall_mend_number_(m);
-    else if (value && tcall_mend_letter_(m))
-        tcall_mend_literal_(m);
-    else if (key && (m->c == '$' || tcall_mend_alpha_((char)m->c)))
-        tcall_mend_key_(m);
-    else if (state == TCALL_S_NEXT_ && m->c == ',')
-        tcall_mend_comma_(m);
+        tcall_lenient_string_(text, quote);
+    else if (value && !text->next)
+        tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
+    else if (value && strchr("+-.0123456789", text->next))
+        tcall_lenient_number_(text);
+    else if (value && tcall_lenient_letter_(text))
+        tcall_lenient_literal_(text);
+    else if (key &&
+             (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
+        tcall_lenient_key_(text);
+    else if (state == TCALL_S_NEXT_ && text->next == ',')
+        tcall_lenient_comma_(text);
     else
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
 }
 
-/* Steps over a tag that a chat template put around the call. */
-static bool tcall_mend_tag_(tcall_mend_ *m)
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    static const char tags[] = "<tool_call>\0</tool_call>\0<function_call>\0"
-                               "</function_call>\0<s>\0</s>\0";
-    size_t n = 2;
-    if (tcall_mend_at_(m, "<|")) {
-        while (tcall_mend_alpha_(tcall_mend_ahead_(m, n)))
-            n++;
-        if (n > 2 && tcall_mend_ahead_(m, n) == '|' &&
-            tcall_mend_ahead_(m, n + 1) == '>') {
-            tcall_mend_fix_(m, TCALL_FIX_TAG);
-            m->p += n + 2;
-            return true;
-        }
-    }
-    return tcall_mend_skip_(m, tags, TCALL_FIX_TAG) >= 0;
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
 }
 
-static bool tcall_mend_fence_(tcall_mend_ *m)
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    return tcall_mend_skip_(m, "```\0", TCALL_FIX_FENCE) == 0;
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
-/* What may stand before the root: tags, and one fence with its language. */
-static void tcall_mend_lead_(tcall_mend_ *m)
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Skips what may come before the value: tags, and one fence with its
+ * language. */
+static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
-        tcall_mend_blank_(m);
-        if (!(m->fixes & TCALL_FIX_FENCE) && tcall_mend_fence_(m)) {
-            while (tcall_mend_letter_(m))
-                m->p++;
-            tcall_mend_blank_(m);
+        tcall_lenient_blank_(text);
+        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+            while (tcall_lenient_letter_(text))
+                text->at++;
+            tcall_lenient_blank_(text);
         }
-    } while (tcall_mend_tag_(m));
+    } while (tcall_lenient_tag_(text));
 }
 
-/* What may stand behind the root: the root itself, once more and the same,
- * and what closes nothing. */
-static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
+/* Skips what may come after the value: the same value again, brackets that
+ * close nothing, a comma, tags and a fence. */
+static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
 {
-    bool apart = false;
+    bool repeats = true; /* only directly after the value */
     for (;;) {
-        tcall_mend_blank_(m);
-        if (m->c < 0)
+        tcall_lenient_blank_(text);
+        if (text->next < 0)
             return;
-        if (!apart && m->c == '{' && tcall_mend_same_(m, root.ptr, root.len)) {
-            tcall_mend_fix_(m, TCALL_FIX_REPEATED);
-            m->p += root.len;
-        } else if (tcall_mend_ends_(m, "]},")) {
-            tcall_mend_fix_(m, m->c == ',' ? TCALL_FIX_PUNCTUATION
-                                           : TCALL_FIX_EXTRA_CLOSER);
-            m->p++;
-            apart = true;
-        } else if (tcall_mend_tag_(m)) {
-            apart = true;
-        } else if (!tcall_mend_fence_(m)) {
+        if (repeats && text->next == '{' &&
+            tcall_lenient_sees_bytes_(text, value)) {
+            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+            text->at += value.len;
+        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_fix_(text, text->next == ','
+                                         ? TCALL_FIX_PUNCTUATION
+                                         : TCALL_FIX_EXTRA_CLOSER);
+            text->at++;
+            repeats = false;
+        } else if (tcall_lenient_tag_(text)) {
+            repeats = false;
+        } else if (!tcall_lenient_fence_(text)) {
             break;
         }
     }
-    tcall_mend_fail_(m, !apart && (tcall_mend_ends_(m, "{[-0123456789") ||
-                                   tcall_mend_quote_(m))
-                            ? TCALL_E_MULTIPLE
-                            : TCALL_E_TRAILING);
+    tcall_lenient_fail_(
+        text, repeats && (tcall_lenient_ends_(text, "{[-0123456789") ||
+                          tcall_lenient_quote_(text))
+                  ? TCALL_E_MULTIPLE
+                  : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text on. */
-static void tcall_mend_again_(tcall_mend_ *m, const char *from)
+/* Begins to write once more, from a place in the text. */
+static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
 {
-    m->p = from;
-    m->len = 0;
-    m->error = TCALL_OK;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
+    text->at = from;
+    text->len = 0;
+    text->error = TCALL_OK;
+    tcall_scan_init(&text->scan, NULL, NULL, NULL);
 }
 
-/* {\"a\":1}, an object with every quote escaped, as if it stood inside a
- * string: taken only if it is one as a whole, else the error stays. */
-static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
+/* Writes the inside of the string at from, decoded. quote closes the string;
+ * without one, all the rest of the text is the inside. */
+static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
+                                  const char *quote)
 {
-    int error = m->error;
-    size_t at = m->at;
-    tcall_mend_again_(m, from);
-    tcall_mend_char_(m, '"');
-    tcall_mend_content_(m, "\"");
-    tcall_mend_char_(m, '"');
-    if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_content_(m, "\"");
-        m->p = from;
-        if (tcall_scan_is_object_(&m->scan)) {
-            tcall_mend_fix_(m, TCALL_FIX_ESCAPED_OBJECT);
+    text->inside = true;
+    tcall_lenient_restart_(text, from);
+    if (quote)
+        tcall_lenient_string_(text, quote);
+    else
+        tcall_lenient_content_(text, "\"");
+    text->at = from;
+}
+
+/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
+ * It must be a valid inside as a whole, and an object; else the first error
+ * stays. */
+static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
+{
+    int error = text->error;
+    size_t where = text->where;
+    tcall_lenient_restart_(text, from);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_content_(text, "\"");
+    tcall_lenient_put_char_(text, '"');
+    if (!text->error && text->at == text->end &&
+        tcall_scan_done_(&text->scan)) {
+        tcall_lenient_inside_(text, from, NULL);
+        if (tcall_scan_is_object_(&text->scan)) {
+            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
     }
-    m->error = error;
-    m->at = at;
+    text->error = error;
+    text->where = where;
 }
 
-/* Reads one value between what may stand around it. */
-static void tcall_mend_root_(tcall_mend_ *m)
+/* Reads the value and what is after it. A string is read again: its inside is
+ * meant. */
+static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to, *quote = tcall_mend_quote_(m);
+    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
-        tcall_mend_blank_(m);
-        tcall_mend_step_(m);
-        to = m->p;
-    } while (!m->error && !tcall_scan_done(&m->scan));
-    if (m->error == TCALL_E_BAD_KEY && m->scan.tokens == 1 &&
-        m->start[m->at] == '\\') {
-        tcall_mend_escaped_(m, from);
+        tcall_lenient_blank_(text);
+        tcall_lenient_piece_(text);
+        to = text->at;
+    } while (!text->error && !tcall_scan_done_(&text->scan));
+    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
+        text->start[text->where] == '\\') {
+        tcall_lenient_escaped_(text, from);
         return;
     }
-    if (!m->error)
-        tcall_mend_tail_(m, tcall_slice_(from, (size_t)(to - from)));
-    if (!m->error && quote) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_string_(m, quote);
-    }
-    m->p = from;
-    if (!m->error && !tcall_scan_is_object_(&m->scan))
-        tcall_mend_fail_(m, TCALL_E_NOT_OBJECT);
-    else if (m->inner)
-        tcall_mend_fix_(m, TCALL_FIX_DOUBLE_ENCODED);
+    if (!text->error)
+        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
+    if (!text->error && quote)
+        tcall_lenient_inside_(text, from, quote);
+    text->at = from;
+    if (!text->error && !tcall_scan_is_object_(&text->scan))
+        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+    else if (text->inside)
+        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }
 
-/* Reads the text: m->error, or an object of m->len bytes is written. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* Reads the text: an error, or an object of text->len bytes is written. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->at = 0;
-    m->fixes = 0;
-    m->inner = false;
-    tcall_mend_again_(m, m->start);
-    tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_mend_root_(m);
+    text->where = 0;
+    text->fixes = 0;
+    text->inside = false;
+    tcall_lenient_restart_(text, text->start);
+    tcall_lenient_before_(text);
+    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(text);
     } else {
-        tcall_mend_fix_(m, TCALL_FIX_EMPTY);
-        tcall_mend_put_(m, "{}", 2);
+        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(text, "{}", 2);
     }
 }
 
-#endif /* TOOLCALL_NO_MEND */
+#else
 
-static void tcall_mend_open_(tcall_mend_ *m, tcall_str text)
+/* What is wrong stays wrong. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->start = text.ptr ? text.ptr : "";
-    m->end = m->start + text.len;
-    m->out = NULL;
-    m->cap = 0;
+    (void)text;
 }
 
-#ifndef TOOLCALL_NO_MEND
-int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
-{
-    tcall_mend_ m;
-    tcall_mend_open_(&m, text);
-    m.out = out;
-    m.cap = cap;
-    tcall_mend_run_(&m);
-    report->fixes = m.fixes;
-    report->at = m.at;
-    report->need = m.len;
-    report->tokens = m.scan.tokens;
-    if (m.error)
-        return m.error;
-    if (m.len > INT_MAX)
-        return TCALL_E_LIMIT;
-    return out && m.len > cap ? TCALL_E_MEMORY : (int)m.len;
-}
-#endif
+#endif /* TOOLCALL_NO_LENIENT */
 
-/* Strictly first: m->len bytes of JSON, m->scan.tokens tokens, of which those
- * that fit are made if the text needs no mending. */
-static int tcall_args_measure_(tcall_mend_ *m, bool strict, tcall_tok *tok,
-                               size_t cap)
+/* ---- both readings ---- */
+
+/* Finds out how many bytes and tokens the text makes. The tokens that fit are
+ * made if the text is strictly valid. */
+static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
+                                    tcall_tok *tok, size_t cap)
 {
-    int error;
-    size_t at;
-    m->len = (size_t)(m->end - m->start);
-    m->fixes = 0;
-    m->at = 0;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&m->scan, m->start, tok, cap);
-    tcall_scan_feed(&m->scan, m->start, m->len);
-    if (tcall_scan_is_object_(&m->scan))
+    tcall_str whole =
+        tcall_slice_(text->start, (size_t)(text->end - text->start));
+    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
+    size_t where = text->scan.pos;
+    text->len = whole.len;
+    if (tcall_scan_is_object_(&text->scan))
         return TCALL_OK;
-    error = m->scan.error ? m->scan.error : TCALL_E_NOT_OBJECT;
-    at = m->scan.error ? m->scan.pos : 0;
-    m->error = error;
-    m->at = at;
-    tcall_mend_run_(m);
-    if (!strict || m->error)
-        return m->error;
-    m->at = at;
+    if (error == TCALL_OK) {
+        error = TCALL_E_NOT_OBJECT;
+        where = 0;
+    }
+    text->error = error;
+    text->where = where;
+    tcall_lenient_rewrite_(text);
+    if (!strict || text->error)
+        return text->error;
+    text->where = where;
     return error;
 }
 
-int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
-                    size_t size)
+/* Writes the JSON text to out, after the tokens, and completes them. */
+static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
+                                  tcall_tok *tok, size_t count)
 {
-    tcall_mend_ m;
-    size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int);
-    size_t cap = mem && size > pad ? (size - pad) / sizeof(tcall_tok) : 0;
-    size_t count;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + pad) : NULL;
-    int r;
+    text->out = out;
+    text->cap = text->len;
+    if (text->fixes) {
+        tcall_lenient_rewrite_(text);
+        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
+                             count);
+    } else {
+        memcpy(out, text->start, text->len);
+    }
+    return tcall_json_finish_(out, tok, (int)count, true, &text->where);
+}
+
+int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
+                          void *mem, size_t size)
+{
+    tcall_lenient_ reading;
+    size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
+    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    int error;
     memset(out, 0, sizeof *out);
-    tcall_mend_open_(&m, text);
-    r = tcall_args_measure_(&m, strict, tok, cap);
-    count = m.scan.tokens;
-    if (r == TCALL_OK && (m.len >= INT_MAX || count > INT_MAX / sizeof *tok))
-        r = TCALL_E_LIMIT;
-    if (r == TCALL_OK) {
-        out->fixes = m.fixes;
-        out->used = pad + count * sizeof *tok + m.len + 1;
-        r = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
+    tcall_lenient_open_(&reading, text);
+    error = tcall_arguments_measure_(&reading, strict, tok, cap);
+    count = reading.scan.tokens;
+    if (error == TCALL_OK &&
+        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        error = TCALL_E_LIMIT;
+    if (error == TCALL_OK) {
+        out->fixes = reading.fixes;
+        out->used = skew + count * sizeof *tok + reading.len + 1;
+        error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
-    if (r == TCALL_OK) {
-        m.out = (char *)(tok + count);
-        m.cap = m.len;
-        if (m.fixes) {
-            tcall_mend_run_(&m);
-            tcall_scan_init(&m.scan, NULL, NULL, NULL);
-            tcall_scan_tokens(&m.scan, m.out, tok, count);
-            tcall_scan_feed(&m.scan, m.out, m.len);
-        } else {
-            memcpy(m.out, m.start, m.len);
-        }
-        r = tcall_json_finish_(m.out, tok, (int)count, true, &m.at);
-        out->root = tcall_json_cursor_(m.out, tok);
+    if (error == TCALL_OK) {
+        char *json = (char *)(tok + count);
+        error = tcall_arguments_write_(&reading, json, tok, count);
+        if (error == TCALL_OK)
+            out->root = tcall_json_cursor_(json, tok);
     }
-    out->at = m.at;
-    if (r < 0)
-        out->root = tcall_json_none_();
-    return r < 0 ? r : (int)count;
+    out->at = reading.where;
+    return error < 0 ? error : (int)count;
 }
 
 /* ==========================================================================
  * >>bind
  */
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Arguments as a C struct. The functions that store a value are named by the
  * table only, so what no table uses is not linked. */
 
-int tcall_field_string(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_string_(void *out, tcall_json v, const tcall_field *f)
 {
     tcall_str s = tcall_json_str(v);
     (void)f;
@@ -4612,13 +4740,13 @@ static int tcall_field_long_(int64_t *out, tcall_json v, int decimals,
     return tcall_num_int64_(&n, decimals, out) ? TCALL_OK : TCALL_E_RANGE;
 }
 
-int tcall_field_int64(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     return tcall_field_long_((int64_t *)out, v, 0, true);
 }
 
-int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_integer_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, 0, true);
@@ -4630,7 +4758,7 @@ int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, f->decimals, false);
@@ -4641,21 +4769,21 @@ int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_number(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_number_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(double *)out = tcall_json_double(v, 0);
     return TCALL_OK;
 }
 
-int tcall_field_boolean(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_boolean_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(bool *)out = tcall_json_bool(v, false);
     return TCALL_OK;
 }
 
-int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_choice_(void *out, tcall_json v, const tcall_field *f)
 {
     const char *p = (const char *)f->more;
     tcall_str s = tcall_json_str(v);
@@ -4674,7 +4802,7 @@ int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
     return TCALL_E_INVALID;
 }
 
-int tcall_field_json(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_json_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(tcall_json *)out = v;
@@ -4699,21 +4827,19 @@ static void tcall_bind_put_(tcall_bind_ *b, char c)
 }
 
 /* One step of the path, from its last character to its first. */
-TCALL_APART_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
+TCALL_NOINLINE_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
 {
     size_t i = strlen(name);
     while (i-- > 0) {
-        char c = name[i];
-        if (c == '~' || c == '/') {
-            tcall_bind_put_(b, c == '~' ? '0' : '1');
-            c = '~';
-        }
-        tcall_bind_put_(b, c);
+        const char *escape = tcall_pointer_escape_(name[i]);
+        tcall_bind_put_(b, escape ? escape[1] : name[i]);
+        if (escape)
+            tcall_bind_put_(b, escape[0]);
     }
     tcall_bind_put_(b, '/');
 }
 
-TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
+TCALL_NOINLINE_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 {
     do {
         tcall_bind_put_(b, (char)('0' + i % 10));
@@ -4723,7 +4849,7 @@ TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 }
 
 /* The default: text as if the model had sent it. */
-TCALL_APART_ static int tcall_bind_text_(char *at, const tcall_field *f)
+TCALL_NOINLINE_ static int tcall_bind_text_(char *at, const tcall_field *f)
 {
     tcall_tok tok;
     memset(&tok, 0, sizeof tok);
@@ -4794,6 +4920,22 @@ int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
         return TCALL_E_INVALID;
     return tcall_bind_object_(&b, (char *)out, args, fields, 1);
 }
+
+#else
+
+/* tcall_init refuses tools with fields, so that nothing is left to do. */
+TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
+                             const tcall_field *fields, char *path, size_t cap)
+{
+    (void)out;
+    (void)args;
+    (void)fields;
+    (void)path;
+    (void)cap;
+    return TCALL_E_USAGE;
+}
+
+#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write
@@ -7145,14 +7287,15 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
  * >>tools
  */
 
-unsigned tcall_needs(const tcall_tool *tool)
+/* Returns what the tool needs: everything when it declares nothing. */
+TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
 bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
-    return (tcall_needs(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
+    return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
 size_t tcall_peak(const tcall *tc)
@@ -7232,10 +7375,8 @@ static const char tcall_row_faults_[] =
     "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
     "run is missing\0"
-    "fields need bind: tcall_bind\0"
-    "output needs check_output: tcall_check_output\0"
-    "hooks need run_hooks: tcall_run_hooks\0"
-    "parameters or allow_no_schema is missing";
+    "parameters or allow_no_schema is missing\0"
+    "fields need args_size: sizeof the struct that they describe";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -7245,14 +7386,10 @@ static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
         wrong |= 1u << 1;
     if (!tool->run)
         wrong |= 1u << 2;
-    if (tool->fields && !tool->bind)
-        wrong |= 1u << 3;
-    if (tool->output && !tool->check_output)
-        wrong |= 1u << 4;
-    if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
-        wrong |= 1u << 5;
     if (!tool->parameters && !tool->allow_no_schema)
-        wrong |= 1u << 6;
+        wrong |= 1u << 3;
+    if (tool->fields && !tool->args_size)
+        wrong |= 1u << 4;
     return wrong;
 }
 
@@ -7298,7 +7435,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     table = (desc->tool_count * sizeof(tcall_schema) + 7) & ~(size_t)7;
-    if (!desc->lazy && !desc->validator) {
+    if (!desc->lazy_schemas && !desc->validator) {
         tc->schemas = (tcall_schema *)(void *)tcall_block_gap_(&tc->block);
         if (!tcall_block_grow_(&tc->block, table)) {
             tc->schemas = NULL;
@@ -7381,7 +7518,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     return TCALL_OK;
 }
 
-const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
+const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 {
     while (*i < tc->desc.tool_count) {
         const tcall_tool *tool = &tc->desc.tools[(*i)++];
@@ -7855,7 +7992,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
                  : c >= 0x1F000 ? TCALL_CHAR_SIGN_
                                 : TCALL_CHAR_LETTER_;
     } else {
-        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+        for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
             if (tcall_scripts_[i] <= (c | 3))
                 r.kind = tcall_scripts_[i] & 3;
         if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
@@ -8413,8 +8550,8 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                               const tcall_tool *tool)
 {
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs(tool) == TCALL_READ
-                    : tool->safe == TCALL_SAFE;
+                    ? tcall_needs_(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFETY_SAFE;
     return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
                ? TCALL_PICK_PERMISSIONS_
            : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_
@@ -9333,7 +9470,7 @@ void tcall_release(tcall *tc, tcall_call *call)
 {
     tc->block.high = call->mark;
     call->args = tcall_json_none_();
-    call->bound = NULL;
+    call->cx.bound = NULL;
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
@@ -9380,9 +9517,9 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     tcall_block *b = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(b, skip, &size);
-    tcall_args args;
+    tcall_arguments args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_arguments, gap, size);
+    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -9504,7 +9641,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
         if (r == TCALL_OK)
@@ -9540,19 +9677,21 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
+    void *bound;
     char *path;
     size_t cap;
     int r;
     call->step = TCALL_STEP_BIND;
-    if (!tool->bind)
+    if (!tool->fields)
         return TCALL_OK;
-    call->bound = tcall_block_take_(b, tool->args_size);
-    if (!call->bound)
+    bound = tcall_block_take_(b, tool->args_size);
+    if (!bound)
         return TCALL_E_MEMORY;
-    memset(call->bound, 0, tool->args_size);
+    memset(bound, 0, tool->args_size);
+    call->cx.bound = bound;
     path = tcall_block_gap_(b);
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
-    r = tool->bind(call->bound, call->args, tool->fields, path, cap);
+    r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
         tcall_hydrate_keep_(b, path, strlen(path), &call->why);
     return r;
@@ -9568,6 +9707,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    call->cx.user = call->tool ? call->tool->user : NULL;
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
     if (r == TCALL_OK) {
@@ -9588,7 +9728,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_errors(const tcall_call *call, tcall_writer *w)
+int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
 {
     size_t near_len = call->arguments.len;
     if (call->faults && call->args.tok) {
@@ -9651,8 +9791,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(w, '}');
 }
 
-int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                           tcall_writer *w)
+int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                           const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -9686,18 +9826,12 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_errors(call, w);
+        tcall_write_call_errors(w, call);
     return tcall_write_close(w, '}');
 }
 
 /* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle. Hooks
- * are not sorted: the next one is that with the lowest place behind the last,
- * where a place is made of priority and position. So a stage that was left for
- * TCALL_E_AGAIN is known by one number, and nothing is kept.
+ * >>context
  */
 
 enum {
@@ -9742,17 +9876,7 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-const void *tcall_bound(const tcall_ctx *cx)
-{
-    return cx->call->bound;
-}
-
-void *tcall_user(const tcall_ctx *cx)
-{
-    return cx->call->tool->user;
-}
-
-void tcall_chunk(tcall_ctx *cx, tcall_str text)
+void tcall_emit(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
 }
@@ -9760,11 +9884,6 @@ void tcall_chunk(tcall_ctx *cx, tcall_str text)
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
-}
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    call->cx.stop = error;
 }
 
 /* A copy in the block. */
@@ -9862,72 +9981,16 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- result ---- */
 
-int tcall_title(tcall_ctx *cx, tcall_str title)
+int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 {
-    tcall_progress(cx, title);
-    return tcall_keep_(cx, title, &cx->result.title);
-}
-
-int tcall_metadata(tcall_ctx *cx, tcall_str json)
-{
-    return tcall_keep_(cx, json, &cx->result.metadata);
-}
-
-void tcall_attach(tcall_ctx *cx, tcall_attachment *attachment)
-{
-    attachment->next = cx->result.attached;
-    cx->result.attached = attachment;
-}
-
-void tcall_suggest(tcall_ctx *cx, const char *text)
-{
-    cx->result.suggestion = text;
-}
-
-tcall_str tcall_result_preview(const tcall_result *result, int max_lines)
-{
-    tcall_str s = result->output;
-    size_t i;
-    for (i = 0; i < s.len && max_lines > 0; i++)
-        max_lines -= s.ptr[i] == '\n';
-    while (i && (s.ptr[i - 1] == '\n' || s.ptr[i - 1] == '\r'))
-        i--;
-    return tcall_slice_(s.ptr, i);
-}
-
-int tcall_write_result(tcall_writer *w, const tcall_result *result)
-{
-    const tcall_attachment *a;
-    tcall_write_open(w, '{');
-    if (result->error < 0 && result->output.len > 1) {
-        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
-    } else {
-        tcall_write_key(w, "success");
-        tcall_write_bool(w, result->error == TCALL_OK);
-        tcall_write_pair_(w, "error", tcall_str_of(""));
+    int r = TCALL_OK;
+    if (title.len) {
+        tcall_progress(cx, title);
+        r = tcall_keep_(cx, title, &cx->result.title);
     }
-    if (result->title.len)
-        tcall_write_pair_(w, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(w, "metadata");
-        tcall_write_verbatim(w, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", result->output);
-    if (result->attached) {
-        tcall_write_key(w, "attachments");
-        tcall_write_open(w, '[');
-        for (a = result->attached; a; a = a->next) {
-            tcall_write_open(w, '{');
-            tcall_write_pair_(w, "type", tcall_str_of(a->type));
-            tcall_write_pair_(w, "name", tcall_str_of(a->name));
-            tcall_write_key(w, "bytes");
-            tcall_write_int(w, (long)a->bytes.len);
-            tcall_write_close(w, '}');
-        }
-        tcall_write_close(w, ']');
-    }
-    return tcall_write_close(w, '}');
+    if (metadata.len && r == TCALL_OK)
+        r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    return r;
 }
 
 /* ---- controls ---- */
@@ -9994,7 +10057,7 @@ static tcall_service *tcall_service_(tcall_service *s, const char *name)
     return s;
 }
 
-void *tcall_try_get(const tcall_ctx *cx, const char *name)
+void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = &cx->tc->desc;
     const tcall_service *s = tcall_service_(cx->services, name);
@@ -10007,9 +10070,9 @@ void *tcall_try_get(const tcall_ctx *cx, const char *name)
     return s ? s->object : NULL;
 }
 
-void *tcall_get(tcall_ctx *cx, const char *name)
+void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_try_get(cx, name);
+    void *object = tcall_find_service(cx, name);
     if (!object) {
         cx->lacks = true;
         if (cx->state != TCALL_FAILED_)
@@ -10018,19 +10081,19 @@ void *tcall_get(tcall_ctx *cx, const char *name)
     return object;
 }
 
-int tcall_provide(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
+int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services;
-    if (scope == TCALL_SESSION && !cx->session)
+    if (scope == TCALL_SCOPE_SESSION && !cx->session)
         return TCALL_E_USAGE;
-    if (scope == TCALL_SESSION)
+    if (scope == TCALL_SCOPE_SESSION)
         list = &cx->session->services;
     service->next = *list;
     *list = service;
     return TCALL_OK;
 }
 
-void tcall_withdraw(tcall_session *session, const tcall_service *service)
+void tcall_unbind_service(tcall_session *session, const tcall_service *service)
 {
     tcall_service **at = &session->services;
     while (*at && *at != service)
@@ -10051,7 +10114,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     memset(s, 0, head + size);
     s->name = name;
     s->object = (char *)s + head;
-    tcall_provide(cx, s, TCALL_CALL);
+    tcall_bind_service(cx, s, TCALL_SCOPE_CALL);
     return s->object;
 }
 
@@ -10070,176 +10133,43 @@ static int tcall_came_(tcall_ctx *cx, int r)
     return r > 0 ? TCALL_OK : r;
 }
 
-/* ---- what the library itself does at stages ---- */
+/* ==========================================================================
+ * >>result
+ */
 
-/* Told once when it is asked for and once when it is decided. */
-TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+int tcall_write_result(tcall_writer *w, const tcall_result *result)
 {
-    tcall_event event;
-    bool asked = cx->asked;
-    cx->asked = verdict == TCALL_LATER;
-    if (asked == cx->asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
-}
-
-TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
-{
-    const tcall_tool *tool = call->tool;
-    bool reads = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
-        return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
-        return false;
-    return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
-}
-
-static int tcall_consent_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_verdict verdict = TCALL_DENY;
-    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
-        return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_ALLOW;
+    const tcall_attachment *a;
+    tcall_write_open(w, '{');
+    if (result->error < 0 && result->output.len > 1) {
+        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    } else {
+        tcall_write_key(w, "success");
+        tcall_write_bool(w, result->error == TCALL_OK);
+        tcall_write_pair_(w, "error", tcall_str_of(""));
     }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-int tcall_approval(tcall_ctx *cx)
-{
-    uint32_t at = cx->at;
-    uint8_t stage = cx->stage;
-    int r = TCALL_OK;
-    cx->asks = true;
-    if (cx->tc->desc.run_hooks) {
-        cx->stage = TCALL_WILL_CHECK_CONSENT;
-        cx->at = 0;
-        r = cx->tc->desc.run_hooks(cx);
-        cx->stage = stage;
-        cx->at = at;
+    if (result->title.len)
+        tcall_write_pair_(w, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
     }
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-static int tcall_authorize_(const tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    if (!call->tool)
-        return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                         : TCALL_E_DENIED;
-}
-
-/* The tool once, or on; what it wrote of no use is taken back. */
-static int tcall_run_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    uint32_t before = tcall_now_(cx->tc);
-    const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r;
-    if (over < 0) {
-        if (cx->phase != TCALL_RUN_POLLED_)
-            return over;
-        cx->stop = over;
-    }
-    cx->begun = true;
-    cx->hook = NULL;
-    cx->out->last = 0;
-    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
-    cx->hook = outer;
-    call->run_ms += tcall_now_(cx->tc) - before;
-    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                        : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r)) {
-        tcall_take_back_(cx);
-        return over < 0 ? over : r;
-    }
-    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx); /* what does not fit */
-    if (!cx->reason.len && !cx->by)
-        cx->reason = tcall_output(cx);
-    return r;
-}
-
-TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_AROUND_EXECUTE:
-        return cx->tc->desc.run_hooks ? TCALL_OK : tcall_run_(cx);
-    case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tool->check_output(cx) : TCALL_OK;
-    default: return TCALL_OK;
-    }
-}
-
-/* ---- the walk ---- */
-
-static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->ran = TCALL_E_USAGE;
-    cx->started = tcall_now_(tc);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-}
-
-static void tcall_failed_(tcall_ctx *cx, int error)
-{
-    if (error < 0 && cx->state != TCALL_FAILED_) {
-        cx->state = TCALL_FAILED_;
-        cx->error = error;
-    }
-}
-
-/* TCALL_OK at the end of all stages, or why to wait. */
-TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
-{
-    const bool run_hooks = cx->tc->desc.run_hooks != NULL;
-    /* Stages at which the library itself does something. */
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    const uint32_t stages = run_hooks ? ~(uint32_t)0 : own;
-    int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
-        int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(stages >> stage & 1) || !(due & cx->state))
-            continue;
-        if (cx->stage != stage) {
-            cx->stage = (uint8_t)stage;
-            cx->at = 0;
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(w, "output", result->output);
+    if (result->attached) {
+        tcall_write_key(w, "attachments");
+        tcall_write_open(w, '[');
+        for (a = result->attached; a; a = a->next) {
+            tcall_write_open(w, '{');
+            tcall_write_pair_(w, "type", tcall_str_of(a->type));
+            tcall_write_pair_(w, "name", tcall_str_of(a->name));
+            tcall_write_key(w, "bytes");
+            tcall_write_int(w, (long)a->bytes.len);
+            tcall_write_close(w, '}');
         }
-        if (run_hooks)
-            r = cx->tc->desc.run_hooks(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_failed_(cx, r);
+        tcall_write_close(w, ']');
     }
-    return TCALL_OK;
+    return tcall_write_close(w, '}');
 }
 
 /* ---- the result ---- */
@@ -10251,7 +10181,7 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     size_t i = 0;
     tcall_write_key(w, "available");
     tcall_write_open(w, '[');
-    while ((tool = tcall_each(tc, &i, tc->desc.allow)) != NULL)
+    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
         tcall_write_string(w, tool->name);
     tcall_write_close(w, ']');
 }
@@ -10299,14 +10229,14 @@ static tcall_str tcall_example_(const char *property)
     static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
     const char *v, *type = tcall_text_get_(property, "type");
     size_t i;
-    for (i = 0; i < TCALL_COUNT(keys); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keys); i++) {
         v = tcall_text_get_(property, keys[i]);
         if (i < 2)
             v = tcall_text_first_(v);
         if (v)
             return tcall_text_verbatim_(v);
     }
-    for (i = 0; type && i < TCALL_COUNT(types); i++)
+    for (i = 0; type && i < TCALL_ARRAY_LEN(types); i++)
         if (type[1] == types[i][0])
             return tcall_str_of(types[i] + 1);
     return tcall_str_of("\"value\"");
@@ -10383,42 +10313,94 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
     if (cx->error == TCALL_E_UNKNOWN)
         tcall_write_names_(cx->tc, w);
     else
-        tcall_write_errors(call, w);
+        tcall_write_call_errors(w, call);
     tcall_write_close(w, '}');
     if (w->error)
         cx->error = w->error;
 }
 
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+/* ==========================================================================
+ * >>stages
+ */
+
+/* ---- what the library itself does at stages ---- */
+
+/* Told once when it is asked for and once when it is decided. */
+TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_writer clean = *out;
-    tcall_ctx *cx = &call->cx;
-    int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    cx->out = out;
-    cx->clean = &clean;
-    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
-        tcall_failed_(cx, tcall_over_(cx));
-    r = tcall_walk_(cx);
-    if (r < 0) {
-        tcall_take_back_(cx);
-        return r;
+    tcall_event event;
+    bool asked = cx->asked;
+    cx->asked = verdict == TCALL_VERDICT_LATER;
+    if (asked == cx->asked)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.verdict = (int)verdict;
+    tcall_tell_(cx->tc, &event,
+                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
+}
+
+TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    bool reads = tool->permissions == TCALL_READ;
+    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
+        return true;
+    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+        return false;
+    return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
+}
+
+static int tcall_consent_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_verdict verdict = TCALL_VERDICT_DENY;
+    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
+        return TCALL_OK;
+    if (!call->approved) {
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+        if (d->approve)
+            verdict = d->approve(d->user, call);
+        if (verdict == TCALL_VERDICT_LATER)
+            return TCALL_E_APPROVAL;
+        call->approved = verdict == TCALL_VERDICT_ALLOW;
     }
-    if (cx->asked)
-        tcall_tell_verdict_(cx, TCALL_DENY);
-    cx->finished = tcall_now_(tc);
-    if (cx->state == TCALL_FAILED_)
-        tcall_write_failure_(cx);
-    call->error = cx->result.error = cx->error;
-    cx->result.output = tcall_output(cx);
-    cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    return call->error;
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* The tool once, or on; what it wrote of no use is taken back. */
+static int tcall_run_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    uint32_t before = tcall_now_(cx->tc);
+    const tcall_hook *outer = cx->hook;
+    int over = tcall_over_(cx), r;
+    if (over < 0) {
+        if (cx->phase != TCALL_RUN_POLLED_)
+            return over;
+        cx->stop = over;
+    }
+    cx->begun = true;
+    cx->hook = NULL;
+    cx->out->last = 0;
+    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = outer;
+    call->run_ms += tcall_now_(cx->tc) - before;
+    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
+                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
+                                        : TCALL_RUN_NOT_;
+    if (over < 0 || tcall_waits_(r)) {
+        tcall_take_back_(cx);
+        return over < 0 ? over : r;
+    }
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+        return tcall_write_cut_(cx); /* what does not fit */
+    if (!cx->reason.len && !cx->by)
+        cx->reason = tcall_output(cx);
+    return r;
 }
 
 /* ---- hooks ---- */
@@ -10551,7 +10533,7 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
 TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
 {
     return tool->idempotent ||
-           (tcall_needs(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* The same for a stage whose hooks do not wait. */
@@ -10649,7 +10631,7 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-int tcall_run_hooks(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
     const tcall_hook *h;
     size_t i;
@@ -10683,7 +10665,7 @@ TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_check_output_(tcall_ctx *cx)
+static int tcall_output_check_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
@@ -10700,12 +10682,134 @@ static int tcall_check_output_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-int tcall_check_output(tcall_ctx *cx)
+/* Holds the output against tool->output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     size_t high = cx->tc->block.high;
-    int r = tcall_check_output_(cx);
+    int r = tcall_output_check_(cx);
     cx->tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>invoke
+ */
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    call->cx.stop = error;
+}
+
+int tcall_approval(tcall_ctx *cx)
+{
+    uint32_t at = cx->at;
+    uint8_t stage = cx->stage;
+    int r = TCALL_OK;
+    cx->asks = true;
+    cx->stage = TCALL_WILL_CHECK_CONSENT;
+    cx->at = 0;
+    r = tcall_run_hooks_(cx);
+    cx->stage = stage;
+    cx->at = at;
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
+}
+
+static int tcall_authorize_(const tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    if (!call->tool)
+        return call->error < 0 ? call->error : TCALL_E_USAGE;
+    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
+                                                         : TCALL_E_DENIED;
+}
+
+TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    switch (cx->stage) {
+    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
+    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
+    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
+    case TCALL_WILL_VALIDATE_OUTPUT:
+        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
+    default: return TCALL_OK;
+    }
+}
+
+/* ---- the walk ---- */
+
+static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->ran = TCALL_E_USAGE;
+    cx->started = tcall_now_(tc);
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+}
+
+static void tcall_failed_(tcall_ctx *cx, int error)
+{
+    if (error < 0 && cx->state != TCALL_FAILED_) {
+        cx->state = TCALL_FAILED_;
+        cx->error = error;
+    }
+}
+
+/* TCALL_OK at the end of all stages, or why to wait. */
+TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
+{
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r = TCALL_OK;
+        if (!(due & cx->state))
+            continue;
+        if (cx->stage != stage) {
+            cx->stage = (uint8_t)stage;
+            cx->at = 0;
+        }
+        r = tcall_run_hooks_(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_failed_(cx, r);
+    }
+    return TCALL_OK;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer clean = *out;
+    tcall_ctx *cx = &call->cx;
+    int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    cx->out = out;
+    cx->clean = &clean;
+    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
+        tcall_failed_(cx, tcall_over_(cx));
+    r = tcall_walk_(cx);
+    if (r < 0) {
+        tcall_take_back_(cx);
+        return r;
+    }
+    if (cx->asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    cx->finished = tcall_now_(tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    call->error = cx->result.error = cx->error;
+    cx->result.output = tcall_output(cx);
+    cx->state = TCALL_DONE_;
+    if (call->error < 0)
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    return call->error;
 }
 
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
@@ -10729,55 +10833,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_release(tc, call);
     tc->block.high = high;
     return r;
-}
-
-/* The end of an id that is kept. */
-static tcall_str tcall_kept_id_(const tcall_kept *row, tcall_str id)
-{
-    if (id.len > sizeof row->id)
-        id = tcall_slice_(id.ptr + id.len - sizeof row->id, sizeof row->id);
-    return id;
-}
-
-static void tcall_results_keep_(void *user, const tcall_event *event)
-{
-    tcall_results *all = (tcall_results *)user;
-    tcall_kept *row = &all->rows[all->next++ % all->row_count];
-    tcall_str id = tcall_kept_id_(row, event->call->id);
-    tcall_str text = event->call->cx.result.output;
-    size_t n = text.len;
-    if (n >= sizeof row->text)
-        n = tcall_utf8_cut_(text.ptr, sizeof row->text - 1);
-    memset(row, 0, sizeof *row);
-    row->id_len = event->call->id.len;
-    row->error = event->error;
-    row->len = text.len;
-    if (id.len)
-        memcpy(row->id, id.ptr, id.len);
-    if (n)
-        memcpy(row->text, text.ptr, n);
-}
-
-void tcall_results_begin(tcall *tc, tcall_results *results)
-{
-    results->next = 0;
-    results->listener.on_event = tcall_results_keep_;
-    results->listener.user = results;
-    results->listener.kinds = 1u << TCALL_EVENT_END;
-    tcall_subscribe(tc, &results->listener);
-}
-
-const tcall_kept *tcall_results_get(const tcall_results *results, tcall_str id)
-{
-    size_t i, n = results->next;
-    for (i = 0; i < results->row_count && n > 0; i++) {
-        const tcall_kept *row = &results->rows[--n % results->row_count];
-        tcall_str end = tcall_kept_id_(row, id);
-        if (row->id_len == id.len &&
-            tcall_str_eq(end, tcall_slice_(row->id, end.len)))
-            return row;
-    }
-    return NULL;
 }
 
 /* ==========================================================================
@@ -10927,7 +10982,9 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
 {
     const tcall_tool *t = call->tool;
     const char *const texts[] = {t->name,   t->description,     t->parameters,
@@ -10936,7 +10993,7 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
-    for (i = 0; i < TCALL_COUNT(texts); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
@@ -10950,10 +11007,11 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
 
 /* ---- rate, limit, time-out ---- */
 
-int tcall_rate_run(tcall_ctx *cx, void *user)
+int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
     tcall_rate *r = (tcall_rate *)user;
-    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    uint32_t now = tcall_now_(cx->tc),
+             each = r->interval_ms ? r->interval_ms : 1;
     while (r->used && now - r->since >= each) {
         r->used--;
         r->since += each;
@@ -10967,9 +11025,9 @@ int tcall_rate_run(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_acquire(tcall_ctx *cx, void *user)
+int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_limit *l = (tcall_limit *)user;
+    tcall_concurrency *l = (tcall_concurrency *)user;
     (void)cx;
     if (l->now >= l->max)
         return TCALL_E_AGAIN;
@@ -10977,14 +11035,14 @@ int tcall_limit_acquire(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_release(tcall_ctx *cx, void *user)
+int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_limit *)user)->now--;
+    ((tcall_concurrency *)user)->now--;
     return TCALL_OK;
 }
 
-int tcall_timeout_run(tcall_ctx *cx, void *ms)
+int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 {
     tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
     return TCALL_OK;
@@ -11002,8 +11060,9 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *s = cx->session;
-    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call(cx->tc, cx->call, key) < 0)
+    if (tcall_needs_(cx->call->tool) &
+            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
     *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
     *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
@@ -11020,7 +11079,7 @@ static void tcall_cache_drop_(tcall_cache *c, size_t at)
     c->used -= n;
 }
 
-int tcall_cache_read(tcall_ctx *cx, void *user)
+int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_cached_ e;
@@ -11042,7 +11101,7 @@ int tcall_cache_read(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_cache_write(tcall_ctx *cx, void *user)
+int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
@@ -11082,7 +11141,7 @@ typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
-int tcall_retry_around(tcall_ctx *cx, void *user)
+int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *s;
@@ -11109,7 +11168,7 @@ int tcall_retry_around(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-int tcall_audit_run(tcall_ctx *cx, void *user)
+int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *a = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
@@ -11154,7 +11213,7 @@ enum {
     TCALL_RAN_
 };
 
-static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 {
     size_t i;
     for (i = 0; i < l->count; i++)
@@ -11164,9 +11223,9 @@ static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 }
 
 /* A new row, in place of the first that is free or needed no more. */
-static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
 {
-    tcall_ticket *last = l->rows + l->count;
+    tcall_ledger_row *last = l->rows + l->count;
     size_t i, n;
     for (i = 0; i < l->count; i++)
         if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
@@ -11181,20 +11240,20 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     return last;
 }
 
-/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
  * cx->mine tells that it was this call which spent the row. */
-int tcall_ledger_consent(tcall_ctx *cx, void *user)
+int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
-    tcall_ticket *t;
+    tcall_ledger_row *t;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
         return TCALL_OK;
-    r = tcall_hash_call(cx->tc, call, &what);
+    r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
     t = tcall_ticket_(l, id);
@@ -11204,7 +11263,8 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_TWICE;
     if (same && t->state != TCALL_ASKED_) {
         cx->mine = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                               : TCALL_VERDICT_DENY);
         t->state =
             cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
                 ? TCALL_RAN_
@@ -11213,11 +11273,11 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     }
     if ((!t || over) && d->approve) {
         tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_LATER);
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
         verdict = d->approve(d->user, call);
-        if (verdict != TCALL_LATER) {
+        if (verdict != TCALL_VERDICT_LATER) {
             tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_ALLOW;
+            call->approved = verdict == TCALL_VERDICT_ALLOW;
             return call->approved ? TCALL_OK : TCALL_E_DENIED;
         }
     }
@@ -11227,26 +11287,27 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     t->what = what;
     t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_LATER);
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
     return TCALL_E_APPROVAL;
 }
 
-int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                 tcall_verdict verdict)
+int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+                        tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
-    if (verdict != TCALL_LATER)
-        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    if (verdict != TCALL_VERDICT_LATER)
+        t->state =
+            verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
-int tcall_ledger_once(tcall_ctx *cx, void *user)
+int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ticket *t = tcall_ticket_(l, id);
+    tcall_ledger_row *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
@@ -11265,10 +11326,10 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 }
 
 /* A call that ends while it waits is not waited for any more. */
-int tcall_ledger_end(tcall_ctx *cx, void *user)
+int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
+    tcall_ledger_row *t = tcall_ticket_(
+        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -11276,24 +11337,19 @@ int tcall_ledger_end(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_clear_turn(tcall_loops *loops)
+void tcall_loops_new_turn(tcall_loops *loops)
 {
     loops->turn = 0;
-}
-
-void tcall_clear_state(tcall_loops *loops)
-{
-    memset(loops, 0, sizeof *loops);
 }
 
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
-    tcall_suggest(cx, "do something else, or ask the user");
+    cx->result.suggestion = "do something else, or ask the user";
     return TCALL_E_LOOP;
 }
 
-int tcall_loops_run(tcall_ctx *cx, void *user)
+int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
@@ -11310,8 +11366,8 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     }
     if (l->refused == tool)
         l->refusals = 0;
-    r = tcall_hash_call(cx->tc, call, &h);
-    if (r < 0 || call->tool->repeats)
+    r = tcall_hash_call_(cx->tc, call, &h);
+    if (r < 0 || call->tool->allow_repeat)
         return r;
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
@@ -11321,61 +11377,9 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         return tcall_loop_(cx, "the same calls come again and again");
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
-    if (l->turn < TCALL_COUNT(l->seen))
+    if (l->turn < TCALL_ARRAY_LEN(l->seen))
         l->turn++;
     return TCALL_OK;
-}
-
-/* ---- files ---- */
-
-static const uint64_t tcall_file_key_[2] = {6, 0};
-
-static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
-{
-    size_t i;
-    for (i = 0; i < f->count; i++)
-        if (f->rows[i].path == path)
-            return &f->rows[i];
-    return NULL;
-}
-
-static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
-                             bool written)
-{
-    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
-    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
-    if (!f->count)
-        return;
-    if (!row)
-        row = tcall_file_(f, 0);
-    if (!row)
-        row = f->rows;
-    written = written || (row->path == h && row->written);
-    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
-    last->path = h;
-    last->content = tcall_hash(tcall_file_key_, content);
-    last->written = written;
-}
-
-void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, false);
-}
-
-void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, true);
-}
-
-int tcall_file_check(const tcall_files *files, tcall_str path,
-                     tcall_str content)
-{
-    const tcall_file *row =
-        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
-    if (!row)
-        return TCALL_E_UNREAD;
-    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
-                                                                : TCALL_E_STALE;
 }
 
 /* ==========================================================================
@@ -11483,7 +11487,7 @@ static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
                                                 const char *key)
 {
     const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_COUNT(tcall_view_words_); w++)
+    for (; w < tcall_view_words_ + TCALL_ARRAY_LEN(tcall_view_words_); w++)
         if (((w->keep | w->bar) & v->profile ||
              w->what == TCALL_VIEW_CLOSED_) &&
             tcall_view_is_(key, w->key))
@@ -12889,7 +12893,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
-    if (tcall_scan_done(&r->scan)) {
+    if (tcall_scan_done_(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
         if (r->whole && !r->announced)
@@ -13304,7 +13308,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
             return a->error;
         status = tcall_answer_status_(a->stop_text);
     }
-    for (i = 0; i < TCALL_COUNT(known); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status >= 400 && status < 500)
@@ -13337,7 +13341,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
     X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
     X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
     X(3, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error") /* likewise */         \
-    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
     X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
     X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
     X(5, TCALL_AT_NAME, 0, "name")                                        \
@@ -13352,13 +13356,13 @@ int tcall_answer_error(const tcall_answer *a, int status)
     X(5, TCALL_AT_CALL, 0, "*")                                           \
     X(6, TCALL_AT_INDEX, 0, "index")                                      \
     X(6, TCALL_AT_ID, 0, "id")                                            \
-    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_AT_NAME, 0, "name")                                        \
     X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
     X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
 
-TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 /* clang-format off */
 static const char tcall_openai_words_[] =
@@ -13451,7 +13455,7 @@ TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
     X(3, TCALL_AT_KEEP_2, 0, "data")                            \
     X(3, TCALL_AT_SIGN, 0, "signature")
 
-TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 /* clang-format off */
 static const char tcall_anthropic_words_[] =
@@ -13531,7 +13535,7 @@ TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
     X(1, TCALL_AT_ERROR, 0, "error")                 \
     X(2, TCALL_AT_MESSAGE, 0, "message")
 
-TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 /* clang-format off */
 static const char tcall_ollama_words_[] =
@@ -13604,7 +13608,7 @@ TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
     X(5, TCALL_AT_SAID, 0, "text")                                           \
     X(5, TCALL_AT_SAID, 0, "refusal")
 
-TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 /* clang-format off */
 static const char tcall_responses_words_[] =
@@ -13712,7 +13716,7 @@ TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
     X(3, 0, 0, "*")                                                         \
     X(4, TCALL_AT_WAIT, 0, "retryDelay")
 
-TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 /* clang-format off */
 static const char tcall_gemini_words_[] =
@@ -13907,7 +13911,7 @@ const tcall_provider *tcall_provider_named(const char *name)
         &tcall_responses, &tcall_gemini};
 #undef TCALL_X_
     size_t i;
-    for (i = 0; i < TCALL_COUNT(all); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
     return NULL;
@@ -13988,16 +13992,16 @@ static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
-    tcall_args args;
+    tcall_arguments args;
     tcall_json v;
     tcall_writer w;
-    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
     void *mem = NULL;
     bool room = true;
     if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
         return error;
     if (mem)
-        error = tcall_args_read(&args, item->text, false, mem, args.used);
+        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
@@ -14063,7 +14067,7 @@ static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
 static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
-    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
         size_t n = strlen(tcall_markers_[i][0]);
         if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
             return tcall_markers_[i];
@@ -14195,7 +14199,7 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
     const char *name = l->tool->name ? l->tool->name : "";
     size_t i;
     tcall_lint_at_(l, "/name");
-    for (i = 0; i < TCALL_COUNT(tcall_lint_rules_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
         tcall_writer w;
         if (tcall_lint_name_ok_(rule, name))
@@ -14406,242 +14410,342 @@ size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
 /* ==========================================================================
  * >>agent
  *
- * One turn is a walk through these states; a step is one of them, or one
+ * One turn is a walk through the states below. A step is one of them, or one
  * piece of the body that goes out or comes in, or one call.
  */
 
+#ifndef TOOLCALL_NO_AGENT
+
 enum {
-    TCALL_A_IDLE_,  /* no turn */
-    TCALL_A_WAIT_,  /* before the request is sent again */
-    TCALL_A_OPEN_,  /* write the request for counting, connect */
-    TCALL_A_SEND_,  /* write it for real */
-    TCALL_A_READ_,  /* read the answer */
-    TCALL_A_CALLS_, /* run what it asks for, one call each step */
-    TCALL_A_ASKED_  /* calls wait for their results: tcall_agent_ask */
+    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,   /* no turn */
+    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
+    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
+    TCALL_AGENT_SEND_,   /* write the request */
+    TCALL_AGENT_READ_,   /* read the answer */
+    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
 
-/* The path, if it has to name the model, in the block. */
-static int tcall_agent_path_(tcall_agent *a)
+/* What desc asks for and this program was built without, as a sentence. */
+static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
-    const char *path = a->desc.path, *at = strchr(path, '{');
-    const char *end = at ? strchr(at, '}') : NULL;
-    tcall_block *b = &a->desc.tc->block;
-    tcall_writer w;
-    if (!end)
-        return TCALL_OK;
-    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
-    tcall_write_bytes(&w, path, (size_t)(at - path));
-    tcall_write_text(&w, a->desc.model ? a->desc.model : "");
-    tcall_write_bytes(&w, end + 1, strlen(end)); /* with its NUL */
-    a->desc.path = w.buf;
-    return tcall_block_grow_(b, (w.len + 7) & ~(size_t)7) ? TCALL_OK
-                                                          : TCALL_E_MEMORY;
+    (void)desc;
+#ifdef TOOLCALL_NO_PICK
+    if (desc->pick_opts)
+        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
+#endif
+#ifdef TOOLCALL_NO_TEXT_CALLS
+    if (desc->text_calls)
+        return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
+               "leaves out";
+#endif
+#ifdef TOOLCALL_NO_RETRY
+    if (desc->max_tries > 1)
+        return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
+#endif
+    return NULL;
 }
 
-int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
+/* What desc lacks, as a sentence, or NULL. */
+static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
-    tcall_block *b = &desc->tc->block;
-    size_t reader = (sizeof(tcall_reader) + 7) & ~(size_t)7, io;
-    memset(a, 0, sizeof *a);
-    a->desc = *desc;
+    const tcall_transport *transport = &desc->transport;
+    if (!desc->tc)
+        return "tc is missing: set a tcall up with tcall_init and name it";
+    if (!desc->tc->block.base)
+        return "tc has no memory: tcall_init was not called, or it failed";
+    if (!desc->provider)
+        return "provider is missing: name one, such as &tcall_openai";
+    if (!desc->model || !*desc->model)
+        return "model is missing: give the name that the provider knows";
+    if (!desc->provider->write || !desc->provider->paths)
+        return "provider is empty: name one, such as &tcall_openai";
+    if (!desc->path && !desc->provider->path)
+        return "path is missing: this provider has none of its own";
+    if (!transport->open || !transport->write || !transport->read ||
+        !transport->close)
+        return "transport is incomplete: open, write, read and close are "
+               "required";
+    if (desc->max_ms && !transport->now_ms)
+        return "max_ms needs a clock: set transport.now_ms";
+    return tcall_agent_left_out_(desc);
+}
+
+static void tcall_agent_defaults_(tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
-        a->desc.io_size = 512;
-    if (!desc->max_rounds)
-        a->desc.max_rounds = 8;
-    if (!desc->max_calls)
-        a->desc.max_calls = 32;
-    a->random = desc->seed;
+        desc->io_size = 512;
+    if (desc->max_rounds <= 0)
+        desc->max_rounds = 8;
+    if (desc->max_calls <= 0)
+        desc->max_calls = 32;
+    if (desc->max_tries <= 0)
+        desc->max_tries = 3;
+    if (!desc->max_wait_ms)
+        desc->max_wait_ms = 60000;
     if (!desc->path)
-        a->desc.path = desc->stream && desc->provider->stream_path
-                           ? desc->provider->stream_path
-                           : desc->provider->path;
-    if (tcall_agent_path_(a) < 0)
+        desc->path = desc->stream && provider->stream_path
+                         ? provider->stream_path
+                         : provider->path;
+}
+
+/* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
+static size_t tcall_agent_aligned_(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+/* Where the path has to name the model, it is put together in the block. */
+static int tcall_agent_set_path_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    const char *path = agent->desc.path, *hole = strchr(path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    tcall_writer writer;
+    if (!rest)
+        return TCALL_OK;
+    tcall_writer_init(&writer, tcall_block_gap_(block),
+                      tcall_block_free_(block));
+    tcall_write_bytes(&writer, path, (size_t)(hole - path));
+    tcall_write_text(&writer, agent->desc.model);
+    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    agent->desc.path = writer.buf;
+    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
+               ? TCALL_OK
+               : TCALL_E_MEMORY;
+}
+
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
+    tcall_block *block;
+    memset(agent, 0, sizeof *agent);
+    agent->problem = tcall_agent_problem_(desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    agent->random = desc->seed;
+    block = &desc->tc->block;
+    if (tcall_agent_set_path_(agent) < 0)
         return TCALL_E_MEMORY;
-    io = (a->desc.io_size + 7) & ~(size_t)7;
-    a->reader = (tcall_reader *)(void *)tcall_block_gap_(b);
-    a->io = tcall_block_gap_(b) + reader;
-    if (!tcall_block_grow_(b, reader + io))
+    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
+    agent->io = tcall_block_gap_(block) + reader_size;
+    if (!tcall_block_grow_(block, reader_size) ||
+        !tcall_block_room_(block, agent->desc.io_size) ||
+        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
         return TCALL_E_MEMORY;
-    tcall_chat_init(&a->chat, b);
+    tcall_chat_init(&agent->chat, block);
+    agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
 
-static uint32_t tcall_agent_now_(const tcall_agent *a)
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
-    const tcall_transport *t = &a->desc.transport;
-    return t->now_ms ? t->now_ms(t->user) : 0;
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* The block keeps a quarter of what the conversation may use for answers. */
-static bool tcall_agent_room_(tcall_agent *a, size_t more)
+/* Of what the conversation may use, a quarter is kept free for answers. */
+static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
 {
-    const tcall_block *b = &a->desc.tc->block;
-    size_t all = b->size - a->chat.start - b->high;
-    return tcall_chat_make_room(&a->chat, all / 4 + more);
+    const tcall_block *block = &agent->desc.tc->block;
+    size_t all = block->size - agent->chat.start - block->high;
+    tcall_chat_make_room(&agent->chat, all / 4 + more);
 }
 
-/* The tools of this turn. Where there is no memory for picking all are sent. */
-static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
+#ifndef TOOLCALL_NO_PICK
+
+/* Chooses the tools of this turn. Where there is no memory for that, all of
+ * them are sent. */
+static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    static const tcall_pick_opts standard = {
-        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, NULL, 0, NULL, NULL};
+    const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    const tcall_agent_desc *d = &a->desc;
-    int n, i;
-    if (!d->pick || d->tc->desc.tool_count <= TCALL_AGENT_ALL)
+    int count, pinned = 0, i;
+    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return;
-    n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
-                TCALL_AGENT_PICKS);
-    for (i = 0; i < n && picks[i].pinned; i++)
-        ;
-    if (n >= 0 && i == n && a->pick_count > n)
-        return; /* nothing fits: those of the turn before */
-    a->picked = n >= 0;
-    a->pick_count = (uint8_t)(n > 0 ? n : 0);
-    for (i = 0; i < n; i++)
-        a->picks[i] = picks[i].index;
+    count =
+        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+    while (pinned < count && picks[pinned].pinned)
+        pinned++;
+    /* Where nothing fits, as for "yes", the tools of the turn before do. */
+    if (count >= 0 && pinned == count && agent->pick_count > count)
+        return;
+    agent->picked = count >= 0;
+    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
+    for (i = 0; i < count; i++)
+        agent->picks[i] = picks[i].index;
 }
 
-TCALL_APART_ static int tcall_agent_hear_(tcall_agent *a, tcall_str text)
+#else
+
+static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+{
+    (void)agent;
+    (void)text;
+}
+
+#endif /* TOOLCALL_NO_PICK */
+
+TCALL_APART_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    tcall_agent_room_(a, text.len);
-    return tcall_chat_add(&a->chat, &item);
+    tcall_agent_make_room_(agent, text.len);
+    return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *a, tcall_str text)
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
 {
-    int r;
-    if (a->state != TCALL_A_IDLE_)
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
-    r = tcall_agent_hear_(a, text);
-    if (r < 0)
-        return r;
-    tcall_agent_pick_(a, text);
-    a->started = tcall_agent_now_(a);
-    a->rounds = a->calls = a->tries = 0;
-    a->wait_ms = 0;
-    a->cancelled = a->again = false;
-    a->run = true;
-    a->state = TCALL_A_OPEN_;
+    error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    tcall_agent_pick_(agent, text);
+    agent->started = tcall_agent_now_(agent);
+    agent->rounds = agent->calls = agent->tries = 0;
+    agent->wait_ms = 0;
+    agent->cancelled = agent->reconnected = false;
+    agent->run = true;
+    agent->state = TCALL_AGENT_OPEN_;
     return TCALL_OK;
 }
 
-void tcall_agent_cancel(tcall_agent *a)
+void tcall_agent_cancel(tcall_agent *agent)
 {
-    a->cancelled = true;
+    agent->cancelled = true;
 }
 
-/* Why no further round may begin, or TCALL_OK. */
-static int tcall_agent_over_(const tcall_agent *a)
+/* Returns why no further round may begin, or TCALL_OK. */
+static int tcall_agent_over_(const tcall_agent *agent)
 {
-    if (a->cancelled)
+    uint32_t limit = agent->desc.max_ms;
+    if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (a->desc.max_ms && a->desc.transport.now_ms &&
-        tcall_agent_now_(a) - a->started > a->desc.max_ms)
+    if (limit && tcall_agent_now_(agent) - agent->started > limit)
         return TCALL_E_TIMEOUT;
     return TCALL_OK;
 }
 
 /* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_last_round_(const tcall_agent *a)
+static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return a->rounds + 1 >= a->desc.max_rounds || a->calls >= a->desc.max_calls;
+    return agent->rounds + 1 >= agent->desc.max_rounds ||
+           agent->calls >= agent->desc.max_calls;
 }
 
-static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
+static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
-    const tcall_agent_desc *d = &a->desc;
+    const tcall_agent_desc *desc = &agent->desc;
     tcall_ask ask;
     memset(&ask, 0, sizeof ask);
-    ask.model = d->model;
-    ask.system = d->system;
-    ask.chat = &a->chat;
-    ask.tools = d->tc->desc.tools;
-    ask.tool_count = d->tc->desc.tool_count;
-    ask.picks = a->picked ? a->picks : NULL;
-    ask.pick_count = a->pick_count;
-    ask.allow = d->tc->desc.allow;
-    ask.max_tokens = d->max_tokens;
-    ask.stream = d->stream;
-    ask.view = d->view;
-    ask.describe = d->describe;
-    ask.describe_user = d->describe_user;
-    if (a->run && tcall_agent_last_round_(a))
+    ask.model = desc->model;
+    ask.system = desc->system;
+    ask.chat = &agent->chat;
+    ask.tools = desc->tc->desc.tools;
+    ask.tool_count = desc->tc->desc.tool_count;
+    ask.picks = agent->picked ? agent->picks : NULL;
+    ask.pick_count = agent->pick_count;
+    ask.allow = desc->tc->desc.allow;
+    ask.max_tokens = desc->max_tokens;
+    ask.stream = desc->stream;
+    ask.view = tcall_view;
+    ask.describe = desc->variables ? tcall_describe : NULL;
+    ask.describe_user = desc->variables;
+    if (agent->run && tcall_agent_last_round_(agent))
         ask.choice = TCALL_CHOICE_NONE;
-    d->provider->write(d->provider, w, &ask);
-    return tcall_writer_flush(w);
+    desc->provider->write(desc->provider, writer, &ask);
+    return tcall_writer_flush(writer);
 }
 
-/* How many tools the model gets to see. */
-static size_t tcall_agent_tools_(const tcall_agent *a)
+/* Returns how many tools the model gets to see. */
+static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *d = &a->desc.tc->desc;
-    size_t i, n = 0, all = a->picked ? a->pick_count : d->tool_count;
-    for (i = 0; i < all; i++)
-        n += tcall_enabled(&d->tools[a->picked ? a->picks[i] : i], d->allow);
-    return n;
+    const tcall_desc *desc = &agent->desc.tc->desc;
+    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    size_t count = 0, i;
+    for (i = 0; i < all; i++) {
+        size_t index = agent->picked ? agent->picks[i] : i;
+        count += tcall_enabled(&desc->tools[index], desc->allow);
+    }
+    return count;
 }
 
-/* Behind this header, if it has a name. */
-TCALL_APART_ static tcall_header *tcall_header_(tcall_header *h,
-                                                const char *name,
-                                                const char *value,
-                                                const char *secret)
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
 {
-    h->name = name;
-    h->value = value;
-    h->secret = secret;
-    return name ? h + 1 : h;
+    tcall_header *header = &agent->headers[agent->request.header_count];
+    if (!name)
+        return;
+    header->name = name;
+    header->value = value;
+    header->secret = secret;
+    agent->request.header_count++;
 }
 
-TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
+static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *p = a->desc.provider;
-    tcall_request *req = &a->request;
-    tcall_header *h = a->headers;
-    tcall_writer count;
+    const tcall_provider *provider = agent->desc.provider;
+    tcall_request *request = &agent->request;
+    memset(request, 0, sizeof *request);
+    request->method = "POST";
+    request->path = agent->desc.path;
+    request->headers = agent->headers;
+    request->body_len = body_len;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
+                            NULL);
+    if (agent->desc.key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, agent->desc.key);
+}
+
+/* The functions below whose frame is large are never inlined: their frames
+ * would lie on the stack while a tool runs. */
+
+TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_writer counter;
     tcall_event event;
-    int r;
-    tcall_agent_room_(a, 0);
-    tcall_writer_init(&count, NULL, 0);
-    r = tcall_agent_write_(a, &count);
-    if (r < 0)
-        return r;
-    h = tcall_header_(h, "Content-Type", "application/json", NULL);
-    h = tcall_header_(h, p->version[0], p->version[1], NULL);
-    if (a->desc.key)
-        h = tcall_header_(h, p->key_header, p->key_prefix, a->desc.key);
-    req->method = "POST";
-    req->path = a->desc.path;
-    req->headers = a->headers;
-    req->header_count = (size_t)(h - a->headers);
-    req->body_len = count.len;
-    memset(&a->response, 0, sizeof a->response);
-    a->response.retry_after_ms = -1;
-    a->opened = true;
-    r = a->desc.transport.open(a->desc.transport.user, req, &a->response);
-    if (r < 0)
-        return r;
+    int result;
+    tcall_agent_make_room_(agent, 0);
+    tcall_writer_init(&counter, NULL, 0);
+    result = tcall_agent_write_(agent, &counter);
+    if (result < 0)
+        return result;
+    tcall_agent_set_request_(agent, counter.len);
+    memset(&agent->response, 0, sizeof agent->response);
+    agent->response.retry_after_ms = -1;
+    agent->opened = true;
+    result =
+        transport->open(transport->user, &agent->request, &agent->response);
+    if (result < 0)
+        return result;
     memset(&event, 0, sizeof event);
-    event.bytes = count.len;
-    event.tools = tcall_agent_tools_(a);
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_REQUEST);
-    a->sent = a->received = 0;
-    a->state = TCALL_A_SEND_;
+    event.bytes = counter.len;
+    event.tools = tcall_agent_tools_(agent);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+    agent->sent = agent->received = 0;
+    agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
 }
 
 static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
 {
-    tcall_agent *a = (tcall_agent *)user;
-    int n = a->desc.transport.write(a->desc.transport.user, bytes, len);
-    if (n > 0)
-        a->sent += (size_t)n;
-    return n;
+    tcall_agent *agent = (tcall_agent *)user;
+    const tcall_transport *transport = &agent->desc.transport;
+    int accepted = transport->write(transport->user, bytes, len);
+    if (accepted > 0)
+        agent->sent += (size_t)accepted;
+    return accepted;
 }
 
 static void tcall_agent_text_piece_(void *user, tcall_str piece)
@@ -14662,452 +14766,571 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_writer w;
-    int r;
-    tcall_writer_init(&w, a->io, a->desc.io_size);
-    tcall_writer_sink(&w, tcall_agent_sink_, a);
-    w.skip = a->sent;
-    r = tcall_agent_write_(a, &w);
-    if (r < 0)
-        return r;
-    if (a->sent != a->request.body_len)
+    tcall *tc = agent->desc.tc;
+    tcall_writer writer;
+    int result;
+    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
+    writer.skip = agent->sent;
+    result = tcall_agent_write_(agent, &writer);
+    if (result < 0)
+        return result;
+    if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
-    a->mark = a->desc.tc->block.low - a->chat.start;
-    tcall_reader_init(a->reader, a->desc.provider, &a->chat,
-                      tcall_agent_text_piece_, a->desc.tc);
-    a->reader->call = tcall_agent_call_piece_;
-    a->state = TCALL_A_READ_;
+    agent->answer_at = tc->block.low - agent->chat.start;
+    tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
+                      tcall_agent_text_piece_, tc);
+    agent->reader->call = tcall_agent_call_piece_;
+    agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
 
-/* A server may repeat the key in its complaint: as much as 8 characters of it
- * are made unreadable. */
-static void tcall_agent_mask_(char *text, const char *key)
+/* A server may repeat the key in its complaint: runs of at least so many
+ * characters of it are made unreadable. */
+enum { TCALL_KEY_RUN_ = 8 };
+
+static void tcall_agent_hide_key_(char *text, const char *key)
 {
     for (; key && *key && *text; text++) {
-        size_t n = 0;
-        while (key[n] && text[n] == key[n])
-            n++;
-        if (n >= 8 || !key[n])
-            memset(text, '*', n);
+        size_t run = 0;
+        while (key[run] && text[run] == key[run])
+            run++;
+        if (run >= TCALL_KEY_RUN_ || !key[run])
+            memset(text, '*', run);
     }
 }
 
-/* The answer is there: what follows of it. */
-TCALL_APART_ static int tcall_agent_answered_(tcall_agent *a)
+/* Takes the answer over from the reader and returns what is wrong with it, or
+ * TCALL_OK. */
+static int tcall_agent_judge_(tcall_agent *agent)
 {
-    tcall_event event;
-    int r = tcall_reader_end(a->reader);
-    int status;
-    if (r == TCALL_OK && a->desc.text_calls)
-        r = a->desc.text_calls(a->reader);
-    a->answer = a->reader->answer;
-    tcall_agent_mask_(a->answer.message, a->desc.key);
-    tcall_agent_mask_(a->answer.stop_text, a->desc.key);
-    status = tcall_answer_error(&a->answer, a->response.status);
-    if (a->response.retry_after_ms < 0)
-        a->response.retry_after_ms = a->answer.wait_ms;
-    if (status == TCALL_OK && a->run && a->answer.calls && a->answer.unkept)
-        status = TCALL_E_MEMORY; /* nobody could send their results back */
-    if (status < 0)              /* whatever the body is, it is no answer */
-        r = status;
-    memset(&event, 0, sizeof event);
-    event.error = r;
-    event.status = a->response.status;
-    event.bytes = a->received;
-    event.text = tcall_str_of(a->answer.message);
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (r < 0)
-        return r;
-    a->desc.transport.close(a->desc.transport.user);
-    a->opened = a->again = false;
-    a->state = TCALL_A_IDLE_;
-    a->rounds++;
-    a->tries = 0;
-    a->call_at = 0;
-    if (a->answer.calls == 0)
-        return TCALL_OK;
-    a->state = a->run ? TCALL_A_CALLS_ : TCALL_A_ASKED_;
-    return a->run ? TCALL_E_AGAIN : TCALL_OK;
+    const tcall_agent_desc *desc = &agent->desc;
+    int result = tcall_reader_end(agent->reader), status;
+    if (result == TCALL_OK && desc->text_calls)
+        result = tcall_text_calls(agent->reader);
+    agent->answer = agent->reader->answer;
+    tcall_agent_hide_key_(agent->answer.message, desc->key);
+    tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
+    if (agent->response.retry_after_ms < 0)
+        agent->response.retry_after_ms = agent->answer.wait_ms;
+    /* With an error status no body is an answer, whatever it looks like. */
+    status = tcall_answer_error(&agent->answer, agent->response.status);
+    if (status < 0)
+        return status;
+    /* Results of calls whose reasoning is lost could not be sent back. */
+    if (agent->run && agent->answer.calls && agent->answer.unkept)
+        return TCALL_E_MEMORY;
+    return result;
 }
 
-TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
+/* The answer is complete: goes on with its calls, or ends the turn. */
+TCALL_APART_ static int tcall_agent_answered_(tcall_agent *agent)
 {
-    int n =
-        a->desc.transport.read(a->desc.transport.user, a->io, a->desc.io_size);
-    int r;
-    if (n == 0)
-        return tcall_agent_answered_(a);
-    if (n < 0)
-        return n;
-    a->received += (size_t)n;
-    r = tcall_reader_feed(a->reader, a->io, (size_t)n);
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_event event;
+    int error = tcall_agent_judge_(agent);
+    memset(&event, 0, sizeof event);
+    event.error = error;
+    event.status = agent->response.status;
+    event.bytes = agent->received;
+    event.text = tcall_str_of(agent->answer.message);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
+    if (error < 0)
+        return error;
+    transport->close(transport->user);
+    agent->opened = agent->reconnected = false;
+    agent->rounds++;
+    agent->tries = 0;
+    agent->call_at = 0;
+    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
+                   : agent->run         ? TCALL_AGENT_CALLS_
+                                        : TCALL_AGENT_PLANNED_;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+TCALL_APART_ static int tcall_agent_read_(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    int count =
+        transport->read(transport->user, agent->io, agent->desc.io_size);
+    int error;
+    if (count == 0)
+        return tcall_agent_answered_(agent);
+    if (count < 0)
+        return count;
+    agent->received += (size_t)count;
+    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
-    if (r < 0 && a->response.status < 300)
-        return tcall_agent_answered_(a);
+    if (error < 0 && agent->response.status < 300)
+        return tcall_agent_answered_(agent);
     return TCALL_E_AGAIN;
 }
 
-/* The index-th call of the last answer. */
-static bool tcall_agent_item_(const tcall_agent *a, size_t index,
-                              tcall_item *item)
+/* Finds the index-th call of the last answer. */
+static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
+                                   tcall_item *item)
 {
-    size_t at = a->mark;
-    while (tcall_chat_next(&a->chat, &at, item))
+    size_t at = agent->answer_at;
+    while (tcall_chat_next(&agent->chat, &at, item))
         if (item->kind == TCALL_ITEM_CALL && index-- == 0)
             return true;
     return false;
 }
 
 /* The call as it came, not hydrated yet. */
-TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *a, size_t index,
+TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
                                             tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (!tcall_agent_item_(a, index, &item))
+    if (!tcall_agent_find_call_(agent, index, &item))
         return false;
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
     call->cut = item.error;
-    call->provider = a->desc.provider->name;
+    call->provider = agent->desc.provider->name;
     return true;
 }
 
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
-    if (index < 0 || !tcall_agent_asked_(a, (size_t)index, call))
+    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
+                    agent->state == TCALL_AGENT_PLANNED_;
+    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
-    return tcall_hydrate(a->desc.tc, call);
+    return tcall_hydrate(agent->desc.tc, call);
 }
 
-int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
-                       bool error)
+static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
+                                   tcall_str text, bool error)
 {
     tcall_item item;
-    int r;
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_RESULT;
     item.id = call->id;
     item.name = call->name;
     item.text = text;
     item.error = error;
-    r = tcall_chat_add(&a->chat, &item);
-    if (r == TCALL_OK && a->state == TCALL_A_ASKED_ &&
-        ++a->call_at == (size_t)a->answer.calls) {
-        a->run = true;
-        a->state = TCALL_A_OPEN_;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_)
+        return TCALL_E_USAGE;
+    result = tcall_agent_add_result_(agent, call, text, error);
+    if (result < 0)
+        return result;
+    if (++agent->call_at == (size_t)agent->answer.calls) {
+        agent->run = true;
+        agent->state = TCALL_AGENT_OPEN_;
     }
-    return r;
+    return TCALL_OK;
+}
+
+/* Has one of the first count calls of the batch the same id as the next? */
+static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
+            return true;
+    return false;
+}
+
+/* Room for so many calls at a time: in the block, or for one in the agent. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int left = agent->answer.calls - (int)agent->call_at;
+    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
+    agent->batch_high = block->high;
+    agent->batch = NULL;
+    if (count > 1)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = &agent->call;
+    return 1;
 }
 
 /* Takes up the calls that come next, as many as may be under way. */
-TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
+TCALL_APART_ static void tcall_agent_batch_(tcall_agent *agent)
 {
-    tcall_block *b = &a->desc.tc->block;
-    int left = a->answer.calls - (int)a->call_at, i;
-    int n = a->desc.parallel < left ? a->desc.parallel : left;
-    a->batch_high = b->high;
-    a->batch = NULL;
-    if (n > 1)
-        a->batch =
-            (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
-    if (!a->batch) {
-        a->batch = &a->call;
-        n = 1;
-    }
-    for (i = 0; i < n; i++) {
-        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]), k = 0;
-        while (k < i && !tcall_str_eq(a->batch[k].id, a->batch[i].id))
-            k++;
-        /* One with the id of another, too, has to wait for its turn. */
-        if (k < i || (r == TCALL_E_MEMORY && i > 0)) {
-            tcall_release(a->desc.tc, &a->batch[i]);
+    int room = tcall_agent_batch_room_(agent), count;
+    for (count = 0; count < room; count++) {
+        tcall_call *call = &agent->batch[count];
+        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        /* One that has the id of another, or no memory beside it, waits until
+         * those before it are done. */
+        if (tcall_agent_same_id_(agent, count) ||
+            (error == TCALL_E_MEMORY && count > 0)) {
+            tcall_release(agent->desc.tc, call);
             break;
         }
-        if (++a->calls > a->desc.max_calls)
-            tcall_cancel(&a->batch[i], TCALL_E_LIMIT);
+        if (++agent->calls > agent->desc.max_calls)
+            tcall_cancel(call, TCALL_E_LIMIT);
     }
-    a->batch_n = i;
-    a->done = a->turn = a->waiting = 0;
+    agent->batch_count = count;
+    agent->delivered = agent->turn = agent->waiting = 0;
 }
 
-/* The results that are next in order go to the chat; text: that of the first,
- * those behind it were kept. */
-static int tcall_agent_deliver_(tcall_agent *a, tcall_str text)
+/* Moves the results that are next in order to the chat: text is that of the
+ * first, those after it were kept. */
+static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
 {
-    while (a->done < a->batch_n) {
-        const tcall_call *call = &a->batch[a->done];
-        int r;
+    while (agent->delivered < agent->batch_count) {
+        const tcall_call *call = &agent->batch[agent->delivered];
+        int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        r = tcall_agent_result(a, call, text, call->error < 0);
-        if (r < 0)
-            return r;
-        if (++a->done < a->batch_n)
-            text = a->batch[a->done].cx.result.output;
+        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        if (error < 0)
+            return error;
+        if (++agent->delivered < agent->batch_count)
+            text = agent->batch[agent->delivered].cx.result.output;
     }
     return TCALL_OK;
 }
 
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
-TCALL_APART_ static int tcall_agent_turn_(tcall_agent *a, int over)
+TCALL_APART_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
-    tcall *tc = a->desc.tc;
-    tcall_call *call = &a->batch[a->turn];
+    tcall *tc = agent->desc.tc;
+    tcall_block *block = &tc->block;
+    tcall_call *call = &agent->batch[agent->turn];
+    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
     tcall_writer out;
-    size_t head, room;
-    int r;
+    int result;
     if (over < 0)
         tcall_cancel(call, over);
-    head = TCALL_HEAD_ + call->id.len + call->name.len;
-    if (!tcall_block_room_(&tc->block, head))
+    if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
     /* A quarter of what is free is for the call itself. */
-    room = tcall_block_free_(&tc->block) - head;
+    room = tcall_block_free_(block) - head;
     room -= room / 4;
-    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head, room);
-    tc->block.low += head + room;
-    r = tcall_invoke(tc, call, &out);
-    tc->block.low -= head + room;
-    if (out.error == TCALL_E_MEMORY)
-        tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
-    if (tcall_waits_(r))
-        return r;
+    tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    block->low += head + room;
+    result = tcall_invoke(tc, call, &out);
+    block->low -= head + room;
+    if (out.error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out.len + out.len / 3 + 8);
+    if (tcall_waits_(result))
+        return result;
     if (out.error)
         return out.error;
-    if (a->turn == a->done)
-        return tcall_agent_deliver_(a, tcall_slice_(out.buf, out.fill));
+    if (agent->turn == agent->delivered)
+        return tcall_agent_deliver_(agent, tcall_slice_(out.buf, out.fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
 }
 
-TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
+/* Turns to the next call of the batch that is not done. Only where all of
+ * them wait for approval, so does the turn. */
+static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    int over = tcall_agent_over_(a), r;
-    if (!a->batch_n)
-        tcall_agent_batch_(a);
-    r = tcall_agent_turn_(a, over);
-    a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
-    if (r < 0 && !tcall_waits_(r))
-        return r;
-    if (a->done < a->batch_n) {
-        int i, open = 0;
-        for (i = 0; i < a->batch_n; i++)
-            open += a->batch[i].cx.state != TCALL_DONE_;
-        do
-            a->turn = (a->turn + 1) % a->batch_n;
-        while (a->batch[a->turn].cx.state == TCALL_DONE_);
-        if (r == TCALL_E_APPROVAL && a->waiting < open)
-            r = TCALL_E_AGAIN; /* others may go on */
-        if (r == TCALL_E_APPROVAL)
-            a->waiting = 0;
-        return r == TCALL_OK ? TCALL_E_AGAIN : r;
-    }
-    a->call_at += (size_t)a->batch_n;
-    a->batch_n = 0;
-    a->desc.tc->block.high = a->batch_high;
-    if (a->call_at < (size_t)a->answer.calls)
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    do
+        agent->turn = (agent->turn + 1) % agent->batch_count;
+    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
+    agent->waiting = result == TCALL_E_APPROVAL ? agent->waiting + 1 : 0;
+    if (agent->waiting < open)
         return TCALL_E_AGAIN;
-    if (over == TCALL_E_CANCELLED || over == TCALL_E_TIMEOUT)
+    agent->waiting = 0;
+    return TCALL_E_APPROVAL;
+}
+
+/* All of the batch have their results: takes up the next calls, or begins the
+ * next round. */
+static int tcall_agent_batch_done_(tcall_agent *agent, int over)
+{
+    agent->call_at += (size_t)agent->batch_count;
+    agent->batch_count = 0;
+    agent->desc.tc->block.high = agent->batch_high;
+    if (agent->call_at < (size_t)agent->answer.calls)
+        return TCALL_E_AGAIN;
+    if (over < 0)
         return over;
-    a->state = TCALL_A_OPEN_;
-    return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
+    agent->state = TCALL_AGENT_OPEN_;
+    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
+                                                  : TCALL_E_LIMIT;
+}
+
+TCALL_APART_ static int tcall_agent_run_call_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    result = tcall_agent_turn_(agent, over);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    return agent->delivered < agent->batch_count
+               ? tcall_agent_rotate_(agent, result)
+               : tcall_agent_batch_done_(agent, over);
 }
 
 /* Calls that are under way come to their end, whatever becomes of the turn:
  * what they hold is released. Nobody reads their results. */
-TCALL_APART_ static void tcall_agent_drop_(tcall_agent *a)
+TCALL_APART_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
     char none[1];
     tcall_writer out;
     int i;
-    for (i = 0; i < a->batch_n; i++)
-        if (a->batch[i].cx.state && a->batch[i].cx.state != TCALL_DONE_) {
-            tcall_writer_init(&out, none, 0);
-            tcall_cancel(&a->batch[i], TCALL_E_CANCELLED);
-            tcall_invoke(a->desc.tc, &a->batch[i], &out);
-        }
-    if (a->batch_n)
-        a->desc.tc->block.high = a->batch_high;
-    a->batch_n = 0;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (!call->cx.state || call->cx.state == TCALL_DONE_)
+            continue;
+        tcall_writer_init(&out, none, 0);
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        tcall_invoke(agent->desc.tc, call, &out);
+    }
+    if (agent->batch_count)
+        agent->desc.tc->block.high = agent->batch_high;
+    agent->batch_count = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
-static void tcall_agent_leave_(tcall_agent *a)
+static void tcall_agent_leave_(tcall_agent *agent)
 {
-    if (a->opened)
-        a->desc.transport.close(a->desc.transport.user);
-    a->opened = false;
-    if (a->state == TCALL_A_READ_)
-        a->desc.tc->block.low = a->chat.start + a->mark;
+    const tcall_transport *transport = &agent->desc.transport;
+    if (agent->opened)
+        transport->close(transport->user);
+    agent->opened = false;
+    if (agent->state == TCALL_AGENT_READ_)
+        agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
 }
 
-/* Whether sending the request again can help. An answer that had begun well
- * may have been seen by somebody. */
-static bool tcall_retry_helps_(const tcall_agent *a, int error)
+#ifndef TOOLCALL_NO_RETRY
+
+/* The wait doubles from the first to the last. */
+enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
+
+/* Can sending the request again help? Not where an answer had begun well:
+ * somebody may have seen it. */
+static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
 {
-    int status = a->response.status;
+    const tcall_response *response = &agent->response;
+    int status = response->status;
     if (!status)
         return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
                error == TCALL_E_RESOLVE ||
-               (error == TCALL_E_TIMEOUT && a->state == TCALL_A_OPEN_);
-    if (status < 400 || a->response.should_retry)
-        return status >= 400 && a->response.should_retry > 0;
+               (error == TCALL_E_TIMEOUT && agent->state == TCALL_AGENT_OPEN_);
+    if (status < 400)
+        return false;
+    if (response->should_retry)
+        return response->should_retry > 0;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/* Devices that failed together should not come back together. */
-static uint32_t tcall_retry_backoff_(tcall_agent *a)
+/* Returns 16 random bits. Devices that failed together should not come back
+ * together; without a seed they differ by when they ask. */
+static uint32_t tcall_agent_chance_(tcall_agent *agent)
 {
-    uint32_t half = 250u << (a->tries < 5 ? a->tries - 1 : 4);
-    uint32_t x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
-    x = (x ^ x >> 16) * 0x45D9F3Bu;
-    x = (x ^ x >> 16) * 0x45D9F3Bu;
-    return half + ((x >> 16) * half >> 16);
+    uint32_t bits;
+    agent->random += agent->desc.seed ? 0x9E3779B9u : tcall_agent_now_(agent);
+    bits = agent->random;
+    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
+    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
+    return bits >> 16;
 }
 
-long tcall_retry(tcall_agent *a, int error)
+/* Half of the wait is fixed, up to another half is chance. */
+static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
-    const tcall_agent_desc *d = &a->desc;
-    uint32_t most = d->max_wait_ms ? d->max_wait_ms : 60000;
-    long told = a->response.retry_after_ms;
-    uint32_t ms = told < 0 ? tcall_retry_backoff_(a) : (uint32_t)told;
-    ms = ms < most ? ms : most;
-    if (!tcall_retry_helps_(a, error) || !d->transport.now_ms ||
-        a->tries >= (d->max_tries ? d->max_tries : 3) ||
-        (d->max_ms && tcall_agent_now_(a) - a->started + ms >= d->max_ms))
+    int doublings = agent->tries - 1;
+    uint32_t half;
+    if (doublings > TCALL_BACKOFF_DOUBLINGS_)
+        doublings = TCALL_BACKOFF_DOUBLINGS_;
+    half = (uint32_t)TCALL_BACKOFF_FIRST_MS_ / 2 << doublings;
+    return half + (tcall_agent_chance_(agent) * half >> 16);
+}
+
+/* Returns the milliseconds to wait before the request is sent again, or the
+ * error where it is not. */
+static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    long told = agent->response.retry_after_ms;
+    uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
+    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
+    if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
+        agent->tries >= desc->max_tries ||
+        (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;
 }
 
-/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused is replaced at once. */
-TCALL_APART_ static int tcall_agent_retry_(tcall_agent *a, int error)
-{
-    bool dead = error == TCALL_E_CLOSED && !a->response.status &&
-                a->response.retry_after_ms == 0 && !a->again;
-    tcall_event event;
-    long ms = 0;
-    if (!a->opened || tcall_agent_over_(a) < 0)
-        return error;
-    a->again = a->again || dead;
-    a->tries = (uint16_t)(a->tries + !dead);
-    if (!dead)
-        ms = a->desc.retry ? a->desc.retry(a, error) : error;
-    if (ms < 0)
-        return error;
-    tcall_agent_leave_(a);
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = a->response.status;
-    event.ms = a->pause = a->wait_ms = (uint32_t)ms;
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_RETRY);
-    a->paused = tcall_agent_now_(a);
-    a->state = TCALL_A_WAIT_;
-    return TCALL_E_AGAIN;
-}
+#else
 
-static int tcall_agent_wait_(tcall_agent *a)
+static long tcall_agent_retry_wait_(const tcall_agent *agent, int error)
 {
-    uint32_t spent = a->pause ? tcall_agent_now_(a) - a->paused : 0;
-    a->wait_ms = spent < a->pause ? a->pause - spent : 0;
-    if (!a->wait_ms)
-        a->state = TCALL_A_OPEN_;
-    return TCALL_E_AGAIN;
-}
-
-/* An error ends the turn. What it added to the history stays as far as it is
- * whole: calls without results are taken back, and so is a question that
- * nobody answered. */
-TCALL_APART_ static void tcall_agent_undo_(tcall_agent *a)
-{
-    tcall_block *b = &a->desc.tc->block;
-    size_t at = 0, from = 0, last = 0;
-    tcall_item item;
-    if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
-        b->low = a->chat.start + a->mark;
-    item.kind = TCALL_ITEM_TEXT;
-    for (; tcall_chat_next(&a->chat, &at, &item); from = at)
-        last = from;
-    if (item.kind == TCALL_ITEM_USER)
-        b->low = a->chat.start + last;
-}
-
-static int tcall_agent_end_(tcall_agent *a, int error)
-{
-    tcall_agent_leave_(a);
-    tcall_agent_drop_(a);
-    tcall_agent_undo_(a);
-    a->state = TCALL_A_IDLE_;
-    a->wait_ms = 0;
+    (void)agent;
     return error;
 }
 
-int tcall_agent_step(tcall_agent *a)
+#endif /* TOOLCALL_NO_RETRY */
+
+/* Tells of the next try and begins the wait before it. */
+static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
 {
-    int r = TCALL_OK;
-    if (a->state == TCALL_A_IDLE_ || a->state == TCALL_A_ASKED_)
-        return TCALL_E_USAGE;
-    if (a->state != TCALL_A_CALLS_)
-        r = tcall_agent_over_(a);
-    if (r == TCALL_OK)
-        switch (a->state) {
-        case TCALL_A_WAIT_: r = tcall_agent_wait_(a); break;
-        case TCALL_A_OPEN_: r = tcall_agent_open_(a); break;
-        case TCALL_A_SEND_: r = tcall_agent_send_(a); break;
-        case TCALL_A_READ_: r = tcall_agent_read_(a); break;
-        default: r = tcall_agent_next_(a); break;
-        }
-    if (r < 0 && !tcall_waits_(r))
-        r = tcall_agent_retry_(a, r);
-    if (r < 0 && !tcall_waits_(r))
-        return tcall_agent_end_(a, r);
-    return r;
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.error = error;
+    event.status = agent->response.status;
+    event.ms = agent->pause = agent->wait_ms = ms;
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
+    agent->pause_began = tcall_agent_now_(agent);
+    agent->state = TCALL_AGENT_PAUSE_;
 }
 
-static int tcall_agent_finish_(tcall_agent *a)
+/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
+ * error. A connection that was dead when it was reused is replaced at once,
+ * which does not count as a try. */
+TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
-    const tcall_transport *t = &a->desc.transport;
-    int r;
-    while ((r = tcall_agent_step(a)) == TCALL_E_AGAIN)
-        if (a->wait_ms && t->wait)
-            t->wait(t->user, a->wait_ms);
-    return r;
+    const tcall_response *response = &agent->response;
+    bool dead = error == TCALL_E_CLOSED && !response->status &&
+                response->retry_after_ms == 0 && !agent->reconnected;
+    long ms = 0;
+    if (!agent->opened || tcall_agent_over_(agent) < 0)
+        return error;
+    if (dead) {
+        agent->reconnected = true;
+    } else {
+        agent->tries++;
+        ms = tcall_agent_retry_wait_(agent, error);
+    }
+    if (ms < 0)
+        return error;
+    tcall_agent_leave_(agent);
+    tcall_agent_pause_(agent, error, (uint32_t)ms);
+    return TCALL_E_AGAIN;
 }
 
-int tcall_agent_run(tcall_agent *a, tcall_str text)
+static int tcall_agent_wait_(tcall_agent *agent)
 {
-    int r = tcall_agent_say(a, text);
-    return r < 0 ? r : tcall_agent_finish_(a);
+    uint32_t spent =
+        agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
+    agent->wait_ms = spent < agent->pause ? agent->pause - spent : 0;
+    if (!agent->wait_ms)
+        agent->state = TCALL_AGENT_OPEN_;
+    return TCALL_E_AGAIN;
 }
 
-int tcall_agent_ask(tcall_agent *a, tcall_str text)
+/* An error ends the turn. What it added to the conversation stays as far as it
+ * is whole: calls without results are taken back, and so is a question that
+ * nobody answered. */
+TCALL_APART_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    int r = tcall_agent_say(a, text);
-    if (r < 0)
-        return r;
-    a->run = false;
-    r = tcall_agent_finish_(a);
-    return r < 0 ? r : a->answer.calls;
-}
-
-tcall_str tcall_agent_text(const tcall_agent *a)
-{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t at = 0, next = 0, last = 0;
     tcall_item item;
+    if ((agent->state == TCALL_AGENT_CALLS_ ||
+         agent->state == TCALL_AGENT_PLANNED_) &&
+        agent->call_at < (size_t)agent->answer.calls)
+        block->low = agent->chat.start + agent->answer_at;
+    item.kind = TCALL_ITEM_TEXT;
+    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
+        last = at;
+    if (item.kind == TCALL_ITEM_USER)
+        block->low = agent->chat.start + last;
+}
+
+static int tcall_agent_end_(tcall_agent *agent, int error)
+{
+    tcall_agent_leave_(agent);
+    tcall_agent_drop_calls_(agent);
+    tcall_agent_undo_(agent);
+    agent->state = TCALL_AGENT_IDLE_;
+    agent->wait_ms = 0;
+    return error;
+}
+
+/* Does the work of the state. Calls that are under way look at limits
+ * themselves: each of them has to get a result. */
+static int tcall_agent_work_(tcall_agent *agent)
+{
+    int over;
+    if (agent->state == TCALL_AGENT_CALLS_)
+        return tcall_agent_run_call_(agent);
+    over = tcall_agent_over_(agent);
+    if (over < 0)
+        return over;
+    switch (agent->state) {
+    case TCALL_AGENT_PAUSE_: return tcall_agent_wait_(agent);
+    case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
+    case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
+    default: return tcall_agent_read_(agent);
+    }
+}
+
+int tcall_agent_step(tcall_agent *agent)
+{
+    int result;
+    if (agent->state == TCALL_AGENT_UNSET_ ||
+        agent->state == TCALL_AGENT_IDLE_ ||
+        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+        return TCALL_E_USAGE;
+    result = tcall_agent_work_(agent);
+    if (result < 0 && !tcall_waits_(result))
+        result = tcall_agent_retry_(agent, result);
+    if (result < 0 && !tcall_waits_(result))
+        return tcall_agent_end_(agent, result);
+    return result;
+}
+
+static int tcall_agent_finish_(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    int result;
+    while ((result = tcall_agent_step(agent)) == TCALL_E_AGAIN)
+        if (agent->wait_ms && transport->wait)
+            transport->wait(transport->user, agent->wait_ms);
+    return result;
+}
+
+int tcall_agent_run(tcall_agent *agent, tcall_str text)
+{
+    int error = tcall_agent_say(agent, text);
+    return error < 0 ? error : tcall_agent_finish_(agent);
+}
+
+int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+{
+    int error = tcall_agent_say(agent, text);
+    if (error < 0)
+        return error;
+    agent->run = false;
+    error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
+}
+
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
     tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
     size_t at = 0;
-    while (tcall_chat_next(&a->chat, &at, &item))
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    while (tcall_chat_next(&agent->chat, &at, &item))
         if (item.kind == TCALL_ITEM_TEXT)
             text = item.text;
         else if (item.kind == TCALL_ITEM_USER)
             text = tcall_slice_(NULL, 0);
     return text;
 }
+
+#endif /* TOOLCALL_NO_AGENT */
 
 #ifdef __cplusplus
 }

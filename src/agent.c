@@ -1,247 +1,349 @@
 #pragma once
 #include "agent.h"
+#include "pick.c"
 #include "invoke.c"
 #include "reader.c"
+#include "text_calls.c"
 
 /* ==========================================================================
  * >>agent
  *
- * One turn is a walk through these states; a step is one of them, or one
+ * One turn is a walk through the states below. A step is one of them, or one
  * piece of the body that goes out or comes in, or one call.
  */
 
+#ifndef TOOLCALL_NO_AGENT
+
 enum {
-    TCALL_A_IDLE_,  /* no turn */
-    TCALL_A_WAIT_,  /* before the request is sent again */
-    TCALL_A_OPEN_,  /* write the request for counting, connect */
-    TCALL_A_SEND_,  /* write it for real */
-    TCALL_A_READ_,  /* read the answer */
-    TCALL_A_CALLS_, /* run what it asks for, one call each step */
-    TCALL_A_ASKED_  /* calls wait for their results: tcall_agent_ask */
+    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,   /* no turn */
+    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
+    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
+    TCALL_AGENT_SEND_,   /* write the request */
+    TCALL_AGENT_READ_,   /* read the answer */
+    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
 
-/* The path, if it has to name the model, in the block. */
-static int tcall_agent_path_(tcall_agent *a)
+/* What desc asks for and this program was built without, as a sentence. */
+static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
-    const char *path = a->desc.path, *at = strchr(path, '{');
-    const char *end = at ? strchr(at, '}') : NULL;
-    tcall_block *b = &a->desc.tc->block;
-    tcall_writer w;
-    if (!end)
-        return TCALL_OK;
-    tcall_writer_init(&w, tcall_block_gap_(b), tcall_block_free_(b));
-    tcall_write_bytes(&w, path, (size_t)(at - path));
-    tcall_write_text(&w, a->desc.model ? a->desc.model : "");
-    tcall_write_bytes(&w, end + 1, strlen(end)); /* with its NUL */
-    a->desc.path = w.buf;
-    return tcall_block_grow_(b, (w.len + 7) & ~(size_t)7) ? TCALL_OK
-                                                          : TCALL_E_MEMORY;
+    (void)desc;
+#ifdef TOOLCALL_NO_PICK
+    if (desc->pick_opts)
+        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
+#endif
+#ifdef TOOLCALL_NO_TEXT_CALLS
+    if (desc->text_calls)
+        return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
+               "leaves out";
+#endif
+#ifdef TOOLCALL_NO_RETRY
+    if (desc->max_tries > 1)
+        return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
+#endif
+    return NULL;
 }
 
-int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc)
+/* What desc lacks, as a sentence, or NULL. */
+static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
-    tcall_block *b = &desc->tc->block;
-    size_t reader = (sizeof(tcall_reader) + 7) & ~(size_t)7, io;
-    memset(a, 0, sizeof *a);
-    a->desc = *desc;
+    const tcall_transport *transport = &desc->transport;
+    if (!desc->tc)
+        return "tc is missing: set a tcall up with tcall_init and name it";
+    if (!desc->tc->block.base)
+        return "tc has no memory: tcall_init was not called, or it failed";
+    if (!desc->provider)
+        return "provider is missing: name one, such as &tcall_openai";
+    if (!desc->model || !*desc->model)
+        return "model is missing: give the name that the provider knows";
+    if (!desc->provider->write || !desc->provider->paths)
+        return "provider is empty: name one, such as &tcall_openai";
+    if (!desc->path && !desc->provider->path)
+        return "path is missing: this provider has none of its own";
+    if (!transport->open || !transport->write || !transport->read ||
+        !transport->close)
+        return "transport is incomplete: open, write, read and close are "
+               "required";
+    if (desc->max_ms && !transport->now_ms)
+        return "max_ms needs a clock: set transport.now_ms";
+    return tcall_agent_left_out_(desc);
+}
+
+static void tcall_agent_defaults_(tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
-        a->desc.io_size = 512;
-    if (!desc->max_rounds)
-        a->desc.max_rounds = 8;
-    if (!desc->max_calls)
-        a->desc.max_calls = 32;
-    a->random = desc->seed;
+        desc->io_size = 512;
+    if (desc->max_rounds <= 0)
+        desc->max_rounds = 8;
+    if (desc->max_calls <= 0)
+        desc->max_calls = 32;
+    if (desc->max_tries <= 0)
+        desc->max_tries = 3;
+    if (!desc->max_wait_ms)
+        desc->max_wait_ms = 60000;
     if (!desc->path)
-        a->desc.path = desc->stream && desc->provider->stream_path
-                           ? desc->provider->stream_path
-                           : desc->provider->path;
-    if (tcall_agent_path_(a) < 0)
+        desc->path = desc->stream && provider->stream_path
+                         ? provider->stream_path
+                         : provider->path;
+}
+
+/* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
+static size_t tcall_agent_aligned_(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+/* Where the path has to name the model, it is put together in the block. */
+static int tcall_agent_set_path_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    const char *path = agent->desc.path, *hole = strchr(path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    tcall_writer writer;
+    if (!rest)
+        return TCALL_OK;
+    tcall_writer_init(&writer, tcall_block_gap_(block),
+                      tcall_block_free_(block));
+    tcall_write_bytes(&writer, path, (size_t)(hole - path));
+    tcall_write_text(&writer, agent->desc.model);
+    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    agent->desc.path = writer.buf;
+    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
+               ? TCALL_OK
+               : TCALL_E_MEMORY;
+}
+
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
+    tcall_block *block;
+    memset(agent, 0, sizeof *agent);
+    agent->problem = tcall_agent_problem_(desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    agent->random = desc->seed;
+    block = &desc->tc->block;
+    if (tcall_agent_set_path_(agent) < 0)
         return TCALL_E_MEMORY;
-    io = (a->desc.io_size + 7) & ~(size_t)7;
-    a->reader = (tcall_reader *)(void *)tcall_block_gap_(b);
-    a->io = tcall_block_gap_(b) + reader;
-    if (!tcall_block_grow_(b, reader + io))
+    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
+    agent->io = tcall_block_gap_(block) + reader_size;
+    if (!tcall_block_grow_(block, reader_size) ||
+        !tcall_block_room_(block, agent->desc.io_size) ||
+        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
         return TCALL_E_MEMORY;
-    tcall_chat_init(&a->chat, b);
+    tcall_chat_init(&agent->chat, block);
+    agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
 
-static uint32_t tcall_agent_now_(const tcall_agent *a)
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
-    const tcall_transport *t = &a->desc.transport;
-    return t->now_ms ? t->now_ms(t->user) : 0;
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* The block keeps a quarter of what the conversation may use for answers. */
-static bool tcall_agent_room_(tcall_agent *a, size_t more)
+/* Of what the conversation may use, a quarter is kept free for answers. */
+static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
 {
-    const tcall_block *b = &a->desc.tc->block;
-    size_t all = b->size - a->chat.start - b->high;
-    return tcall_chat_make_room(&a->chat, all / 4 + more);
+    const tcall_block *block = &agent->desc.tc->block;
+    size_t all = block->size - agent->chat.start - block->high;
+    tcall_chat_make_room(&agent->chat, all / 4 + more);
 }
 
-/* The tools of this turn. Where there is no memory for picking all are sent. */
-static void tcall_agent_pick_(tcall_agent *a, tcall_str text)
+#ifndef TOOLCALL_NO_PICK
+
+/* Chooses the tools of this turn. Where there is no memory for that, all of
+ * them are sent. */
+static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    static const tcall_pick_opts standard = {
-        8, 0, 50, 0, true, false, true, 0, 0, 0, NULL, 0, NULL, 0, NULL, NULL};
+    const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    const tcall_agent_desc *d = &a->desc;
-    int n, i;
-    if (!d->pick || d->tc->desc.tool_count <= TCALL_AGENT_ALL)
+    int count, pinned = 0, i;
+    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return;
-    n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
-                TCALL_AGENT_PICKS);
-    for (i = 0; i < n && picks[i].pinned; i++)
-        ;
-    if (n >= 0 && i == n && a->pick_count > n)
-        return; /* nothing fits: those of the turn before */
-    a->picked = n >= 0;
-    a->pick_count = (uint8_t)(n > 0 ? n : 0);
-    for (i = 0; i < n; i++)
-        a->picks[i] = picks[i].index;
+    count =
+        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+    while (pinned < count && picks[pinned].pinned)
+        pinned++;
+    /* Where nothing fits, as for "yes", the tools of the turn before do. */
+    if (count >= 0 && pinned == count && agent->pick_count > count)
+        return;
+    agent->picked = count >= 0;
+    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
+    for (i = 0; i < count; i++)
+        agent->picks[i] = picks[i].index;
 }
 
-TCALL_APART_ static int tcall_agent_hear_(tcall_agent *a, tcall_str text)
+#else
+
+static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+{
+    (void)agent;
+    (void)text;
+}
+
+#endif /* TOOLCALL_NO_PICK */
+
+TCALL_APART_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    tcall_agent_room_(a, text.len);
-    return tcall_chat_add(&a->chat, &item);
+    tcall_agent_make_room_(agent, text.len);
+    return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *a, tcall_str text)
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
 {
-    int r;
-    if (a->state != TCALL_A_IDLE_)
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
-    r = tcall_agent_hear_(a, text);
-    if (r < 0)
-        return r;
-    tcall_agent_pick_(a, text);
-    a->started = tcall_agent_now_(a);
-    a->rounds = a->calls = a->tries = 0;
-    a->wait_ms = 0;
-    a->cancelled = a->again = false;
-    a->run = true;
-    a->state = TCALL_A_OPEN_;
+    error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    tcall_agent_pick_(agent, text);
+    agent->started = tcall_agent_now_(agent);
+    agent->rounds = agent->calls = agent->tries = 0;
+    agent->wait_ms = 0;
+    agent->cancelled = agent->reconnected = false;
+    agent->run = true;
+    agent->state = TCALL_AGENT_OPEN_;
     return TCALL_OK;
 }
 
-void tcall_agent_cancel(tcall_agent *a)
+void tcall_agent_cancel(tcall_agent *agent)
 {
-    a->cancelled = true;
+    agent->cancelled = true;
 }
 
-/* Why no further round may begin, or TCALL_OK. */
-static int tcall_agent_over_(const tcall_agent *a)
+/* Returns why no further round may begin, or TCALL_OK. */
+static int tcall_agent_over_(const tcall_agent *agent)
 {
-    if (a->cancelled)
+    uint32_t limit = agent->desc.max_ms;
+    if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (a->desc.max_ms && a->desc.transport.now_ms &&
-        tcall_agent_now_(a) - a->started > a->desc.max_ms)
+    if (limit && tcall_agent_now_(agent) - agent->started > limit)
         return TCALL_E_TIMEOUT;
     return TCALL_OK;
 }
 
 /* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_last_round_(const tcall_agent *a)
+static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return a->rounds + 1 >= a->desc.max_rounds || a->calls >= a->desc.max_calls;
+    return agent->rounds + 1 >= agent->desc.max_rounds ||
+           agent->calls >= agent->desc.max_calls;
 }
 
-static int tcall_agent_write_(tcall_agent *a, tcall_writer *w)
+static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
-    const tcall_agent_desc *d = &a->desc;
+    const tcall_agent_desc *desc = &agent->desc;
     tcall_ask ask;
     memset(&ask, 0, sizeof ask);
-    ask.model = d->model;
-    ask.system = d->system;
-    ask.chat = &a->chat;
-    ask.tools = d->tc->desc.tools;
-    ask.tool_count = d->tc->desc.tool_count;
-    ask.picks = a->picked ? a->picks : NULL;
-    ask.pick_count = a->pick_count;
-    ask.allow = d->tc->desc.allow;
-    ask.max_tokens = d->max_tokens;
-    ask.stream = d->stream;
-    ask.view = d->view;
-    ask.describe = d->describe;
-    ask.describe_user = d->describe_user;
-    if (a->run && tcall_agent_last_round_(a))
+    ask.model = desc->model;
+    ask.system = desc->system;
+    ask.chat = &agent->chat;
+    ask.tools = desc->tc->desc.tools;
+    ask.tool_count = desc->tc->desc.tool_count;
+    ask.picks = agent->picked ? agent->picks : NULL;
+    ask.pick_count = agent->pick_count;
+    ask.allow = desc->tc->desc.allow;
+    ask.max_tokens = desc->max_tokens;
+    ask.stream = desc->stream;
+    ask.view = tcall_view;
+    ask.describe = desc->variables ? tcall_describe : NULL;
+    ask.describe_user = desc->variables;
+    if (agent->run && tcall_agent_last_round_(agent))
         ask.choice = TCALL_CHOICE_NONE;
-    d->provider->write(d->provider, w, &ask);
-    return tcall_writer_flush(w);
+    desc->provider->write(desc->provider, writer, &ask);
+    return tcall_writer_flush(writer);
 }
 
-/* How many tools the model gets to see. */
-static size_t tcall_agent_tools_(const tcall_agent *a)
+/* Returns how many tools the model gets to see. */
+static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *d = &a->desc.tc->desc;
-    size_t i, n = 0, all = a->picked ? a->pick_count : d->tool_count;
-    for (i = 0; i < all; i++)
-        n += tcall_enabled(&d->tools[a->picked ? a->picks[i] : i], d->allow);
-    return n;
+    const tcall_desc *desc = &agent->desc.tc->desc;
+    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    size_t count = 0, i;
+    for (i = 0; i < all; i++) {
+        size_t index = agent->picked ? agent->picks[i] : i;
+        count += tcall_enabled(&desc->tools[index], desc->allow);
+    }
+    return count;
 }
 
-/* Behind this header, if it has a name. */
-TCALL_APART_ static tcall_header *tcall_header_(tcall_header *h,
-                                                const char *name,
-                                                const char *value,
-                                                const char *secret)
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
 {
-    h->name = name;
-    h->value = value;
-    h->secret = secret;
-    return name ? h + 1 : h;
+    tcall_header *header = &agent->headers[agent->request.header_count];
+    if (!name)
+        return;
+    header->name = name;
+    header->value = value;
+    header->secret = secret;
+    agent->request.header_count++;
 }
 
-TCALL_APART_ static int tcall_agent_open_(tcall_agent *a)
+static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *p = a->desc.provider;
-    tcall_request *req = &a->request;
-    tcall_header *h = a->headers;
-    tcall_writer count;
+    const tcall_provider *provider = agent->desc.provider;
+    tcall_request *request = &agent->request;
+    memset(request, 0, sizeof *request);
+    request->method = "POST";
+    request->path = agent->desc.path;
+    request->headers = agent->headers;
+    request->body_len = body_len;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
+                            NULL);
+    if (agent->desc.key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, agent->desc.key);
+}
+
+/* The functions below whose frame is large are never inlined: their frames
+ * would lie on the stack while a tool runs. */
+
+TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_writer counter;
     tcall_event event;
-    int r;
-    tcall_agent_room_(a, 0);
-    tcall_writer_init(&count, NULL, 0);
-    r = tcall_agent_write_(a, &count);
-    if (r < 0)
-        return r;
-    h = tcall_header_(h, "Content-Type", "application/json", NULL);
-    h = tcall_header_(h, p->version[0], p->version[1], NULL);
-    if (a->desc.key)
-        h = tcall_header_(h, p->key_header, p->key_prefix, a->desc.key);
-    req->method = "POST";
-    req->path = a->desc.path;
-    req->headers = a->headers;
-    req->header_count = (size_t)(h - a->headers);
-    req->body_len = count.len;
-    memset(&a->response, 0, sizeof a->response);
-    a->response.retry_after_ms = -1;
-    a->opened = true;
-    r = a->desc.transport.open(a->desc.transport.user, req, &a->response);
-    if (r < 0)
-        return r;
+    int result;
+    tcall_agent_make_room_(agent, 0);
+    tcall_writer_init(&counter, NULL, 0);
+    result = tcall_agent_write_(agent, &counter);
+    if (result < 0)
+        return result;
+    tcall_agent_set_request_(agent, counter.len);
+    memset(&agent->response, 0, sizeof agent->response);
+    agent->response.retry_after_ms = -1;
+    agent->opened = true;
+    result =
+        transport->open(transport->user, &agent->request, &agent->response);
+    if (result < 0)
+        return result;
     memset(&event, 0, sizeof event);
-    event.bytes = count.len;
-    event.tools = tcall_agent_tools_(a);
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_REQUEST);
-    a->sent = a->received = 0;
-    a->state = TCALL_A_SEND_;
+    event.bytes = counter.len;
+    event.tools = tcall_agent_tools_(agent);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+    agent->sent = agent->received = 0;
+    agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
 }
 
 static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
 {
-    tcall_agent *a = (tcall_agent *)user;
-    int n = a->desc.transport.write(a->desc.transport.user, bytes, len);
-    if (n > 0)
-        a->sent += (size_t)n;
-    return n;
+    tcall_agent *agent = (tcall_agent *)user;
+    const tcall_transport *transport = &agent->desc.transport;
+    int accepted = transport->write(transport->user, bytes, len);
+    if (accepted > 0)
+        agent->sent += (size_t)accepted;
+    return accepted;
 }
 
 static void tcall_agent_text_piece_(void *user, tcall_str piece)
@@ -262,449 +364,568 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Where the transport paused, the request is written again and what has been
  * sent is skipped: nothing of it is ever held. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *a)
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_writer w;
-    int r;
-    tcall_writer_init(&w, a->io, a->desc.io_size);
-    tcall_writer_sink(&w, tcall_agent_sink_, a);
-    w.skip = a->sent;
-    r = tcall_agent_write_(a, &w);
-    if (r < 0)
-        return r;
-    if (a->sent != a->request.body_len)
+    tcall *tc = agent->desc.tc;
+    tcall_writer writer;
+    int result;
+    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
+    writer.skip = agent->sent;
+    result = tcall_agent_write_(agent, &writer);
+    if (result < 0)
+        return result;
+    if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
-    a->mark = a->desc.tc->block.low - a->chat.start;
-    tcall_reader_init(a->reader, a->desc.provider, &a->chat,
-                      tcall_agent_text_piece_, a->desc.tc);
-    a->reader->call = tcall_agent_call_piece_;
-    a->state = TCALL_A_READ_;
+    agent->answer_at = tc->block.low - agent->chat.start;
+    tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
+                      tcall_agent_text_piece_, tc);
+    agent->reader->call = tcall_agent_call_piece_;
+    agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
 
-/* A server may repeat the key in its complaint: as much as 8 characters of it
- * are made unreadable. */
-static void tcall_agent_mask_(char *text, const char *key)
+/* A server may repeat the key in its complaint: runs of at least so many
+ * characters of it are made unreadable. */
+enum { TCALL_KEY_RUN_ = 8 };
+
+static void tcall_agent_hide_key_(char *text, const char *key)
 {
     for (; key && *key && *text; text++) {
-        size_t n = 0;
-        while (key[n] && text[n] == key[n])
-            n++;
-        if (n >= 8 || !key[n])
-            memset(text, '*', n);
+        size_t run = 0;
+        while (key[run] && text[run] == key[run])
+            run++;
+        if (run >= TCALL_KEY_RUN_ || !key[run])
+            memset(text, '*', run);
     }
 }
 
-/* The answer is there: what follows of it. */
-TCALL_APART_ static int tcall_agent_answered_(tcall_agent *a)
+/* Takes the answer over from the reader and returns what is wrong with it, or
+ * TCALL_OK. */
+static int tcall_agent_judge_(tcall_agent *agent)
 {
-    tcall_event event;
-    int r = tcall_reader_end(a->reader);
-    int status;
-    if (r == TCALL_OK && a->desc.text_calls)
-        r = a->desc.text_calls(a->reader);
-    a->answer = a->reader->answer;
-    tcall_agent_mask_(a->answer.message, a->desc.key);
-    tcall_agent_mask_(a->answer.stop_text, a->desc.key);
-    status = tcall_answer_error(&a->answer, a->response.status);
-    if (a->response.retry_after_ms < 0)
-        a->response.retry_after_ms = a->answer.wait_ms;
-    if (status == TCALL_OK && a->run && a->answer.calls && a->answer.unkept)
-        status = TCALL_E_MEMORY; /* nobody could send their results back */
-    if (status < 0)              /* whatever the body is, it is no answer */
-        r = status;
-    memset(&event, 0, sizeof event);
-    event.error = r;
-    event.status = a->response.status;
-    event.bytes = a->received;
-    event.text = tcall_str_of(a->answer.message);
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (r < 0)
-        return r;
-    a->desc.transport.close(a->desc.transport.user);
-    a->opened = a->again = false;
-    a->state = TCALL_A_IDLE_;
-    a->rounds++;
-    a->tries = 0;
-    a->call_at = 0;
-    if (a->answer.calls == 0)
-        return TCALL_OK;
-    a->state = a->run ? TCALL_A_CALLS_ : TCALL_A_ASKED_;
-    return a->run ? TCALL_E_AGAIN : TCALL_OK;
+    const tcall_agent_desc *desc = &agent->desc;
+    int result = tcall_reader_end(agent->reader), status;
+    if (result == TCALL_OK && desc->text_calls)
+        result = tcall_text_calls(agent->reader);
+    agent->answer = agent->reader->answer;
+    tcall_agent_hide_key_(agent->answer.message, desc->key);
+    tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
+    if (agent->response.retry_after_ms < 0)
+        agent->response.retry_after_ms = agent->answer.wait_ms;
+    /* With an error status no body is an answer, whatever it looks like. */
+    status = tcall_answer_error(&agent->answer, agent->response.status);
+    if (status < 0)
+        return status;
+    /* Results of calls whose reasoning is lost could not be sent back. */
+    if (agent->run && agent->answer.calls && agent->answer.unkept)
+        return TCALL_E_MEMORY;
+    return result;
 }
 
-TCALL_APART_ static int tcall_agent_read_(tcall_agent *a)
+/* The answer is complete: goes on with its calls, or ends the turn. */
+TCALL_APART_ static int tcall_agent_answered_(tcall_agent *agent)
 {
-    int n =
-        a->desc.transport.read(a->desc.transport.user, a->io, a->desc.io_size);
-    int r;
-    if (n == 0)
-        return tcall_agent_answered_(a);
-    if (n < 0)
-        return n;
-    a->received += (size_t)n;
-    r = tcall_reader_feed(a->reader, a->io, (size_t)n);
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_event event;
+    int error = tcall_agent_judge_(agent);
+    memset(&event, 0, sizeof event);
+    event.error = error;
+    event.status = agent->response.status;
+    event.bytes = agent->received;
+    event.text = tcall_str_of(agent->answer.message);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
+    if (error < 0)
+        return error;
+    transport->close(transport->user);
+    agent->opened = agent->reconnected = false;
+    agent->rounds++;
+    agent->tries = 0;
+    agent->call_at = 0;
+    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
+                   : agent->run         ? TCALL_AGENT_CALLS_
+                                        : TCALL_AGENT_PLANNED_;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+TCALL_APART_ static int tcall_agent_read_(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    int count =
+        transport->read(transport->user, agent->io, agent->desc.io_size);
+    int error;
+    if (count == 0)
+        return tcall_agent_answered_(agent);
+    if (count < 0)
+        return count;
+    agent->received += (size_t)count;
+    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
-    if (r < 0 && a->response.status < 300)
-        return tcall_agent_answered_(a);
+    if (error < 0 && agent->response.status < 300)
+        return tcall_agent_answered_(agent);
     return TCALL_E_AGAIN;
 }
 
-/* The index-th call of the last answer. */
-static bool tcall_agent_item_(const tcall_agent *a, size_t index,
-                              tcall_item *item)
+/* Finds the index-th call of the last answer. */
+static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
+                                   tcall_item *item)
 {
-    size_t at = a->mark;
-    while (tcall_chat_next(&a->chat, &at, item))
+    size_t at = agent->answer_at;
+    while (tcall_chat_next(&agent->chat, &at, item))
         if (item->kind == TCALL_ITEM_CALL && index-- == 0)
             return true;
     return false;
 }
 
 /* The call as it came, not hydrated yet. */
-TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *a, size_t index,
+TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
                                             tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (!tcall_agent_item_(a, index, &item))
+    if (!tcall_agent_find_call_(agent, index, &item))
         return false;
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
     call->cut = item.error;
-    call->provider = a->desc.provider->name;
+    call->provider = agent->desc.provider->name;
     return true;
 }
 
-int tcall_agent_call(tcall_agent *a, int index, tcall_call *call)
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
-    if (index < 0 || !tcall_agent_asked_(a, (size_t)index, call))
+    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
+                    agent->state == TCALL_AGENT_PLANNED_;
+    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
-    return tcall_hydrate(a->desc.tc, call);
+    return tcall_hydrate(agent->desc.tc, call);
 }
 
-int tcall_agent_result(tcall_agent *a, const tcall_call *call, tcall_str text,
-                       bool error)
+static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
+                                   tcall_str text, bool error)
 {
     tcall_item item;
-    int r;
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_RESULT;
     item.id = call->id;
     item.name = call->name;
     item.text = text;
     item.error = error;
-    r = tcall_chat_add(&a->chat, &item);
-    if (r == TCALL_OK && a->state == TCALL_A_ASKED_ &&
-        ++a->call_at == (size_t)a->answer.calls) {
-        a->run = true;
-        a->state = TCALL_A_OPEN_;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_)
+        return TCALL_E_USAGE;
+    result = tcall_agent_add_result_(agent, call, text, error);
+    if (result < 0)
+        return result;
+    if (++agent->call_at == (size_t)agent->answer.calls) {
+        agent->run = true;
+        agent->state = TCALL_AGENT_OPEN_;
     }
-    return r;
+    return TCALL_OK;
+}
+
+/* Has one of the first count calls of the batch the same id as the next? */
+static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
+            return true;
+    return false;
+}
+
+/* Room for so many calls at a time: in the block, or for one in the agent. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int left = agent->answer.calls - (int)agent->call_at;
+    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
+    agent->batch_high = block->high;
+    agent->batch = NULL;
+    if (count > 1)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = &agent->call;
+    return 1;
 }
 
 /* Takes up the calls that come next, as many as may be under way. */
-TCALL_APART_ static void tcall_agent_batch_(tcall_agent *a)
+TCALL_APART_ static void tcall_agent_batch_(tcall_agent *agent)
 {
-    tcall_block *b = &a->desc.tc->block;
-    int left = a->answer.calls - (int)a->call_at, i;
-    int n = a->desc.parallel < left ? a->desc.parallel : left;
-    a->batch_high = b->high;
-    a->batch = NULL;
-    if (n > 1)
-        a->batch =
-            (tcall_call *)tcall_block_take_(b, (size_t)n * sizeof *a->batch);
-    if (!a->batch) {
-        a->batch = &a->call;
-        n = 1;
-    }
-    for (i = 0; i < n; i++) {
-        int r = tcall_agent_call(a, (int)a->call_at + i, &a->batch[i]), k = 0;
-        while (k < i && !tcall_str_eq(a->batch[k].id, a->batch[i].id))
-            k++;
-        /* One with the id of another, too, has to wait for its turn. */
-        if (k < i || (r == TCALL_E_MEMORY && i > 0)) {
-            tcall_release(a->desc.tc, &a->batch[i]);
+    int room = tcall_agent_batch_room_(agent), count;
+    for (count = 0; count < room; count++) {
+        tcall_call *call = &agent->batch[count];
+        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        /* One that has the id of another, or no memory beside it, waits until
+         * those before it are done. */
+        if (tcall_agent_same_id_(agent, count) ||
+            (error == TCALL_E_MEMORY && count > 0)) {
+            tcall_release(agent->desc.tc, call);
             break;
         }
-        if (++a->calls > a->desc.max_calls)
-            tcall_cancel(&a->batch[i], TCALL_E_LIMIT);
+        if (++agent->calls > agent->desc.max_calls)
+            tcall_cancel(call, TCALL_E_LIMIT);
     }
-    a->batch_n = i;
-    a->done = a->turn = a->waiting = 0;
+    agent->batch_count = count;
+    agent->delivered = agent->turn = agent->waiting = 0;
 }
 
-/* The results that are next in order go to the chat; text: that of the first,
- * those behind it were kept. */
-static int tcall_agent_deliver_(tcall_agent *a, tcall_str text)
+/* Moves the results that are next in order to the chat: text is that of the
+ * first, those after it were kept. */
+static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
 {
-    while (a->done < a->batch_n) {
-        const tcall_call *call = &a->batch[a->done];
-        int r;
+    while (agent->delivered < agent->batch_count) {
+        const tcall_call *call = &agent->batch[agent->delivered];
+        int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        r = tcall_agent_result(a, call, text, call->error < 0);
-        if (r < 0)
-            return r;
-        if (++a->done < a->batch_n)
-            text = a->batch[a->done].cx.result.output;
+        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        if (error < 0)
+            return error;
+        if (++agent->delivered < agent->batch_count)
+            text = agent->batch[agent->delivered].cx.result.output;
     }
     return TCALL_OK;
 }
 
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
-TCALL_APART_ static int tcall_agent_turn_(tcall_agent *a, int over)
+TCALL_APART_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
-    tcall *tc = a->desc.tc;
-    tcall_call *call = &a->batch[a->turn];
+    tcall *tc = agent->desc.tc;
+    tcall_block *block = &tc->block;
+    tcall_call *call = &agent->batch[agent->turn];
+    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
     tcall_writer out;
-    size_t head, room;
-    int r;
+    int result;
     if (over < 0)
         tcall_cancel(call, over);
-    head = TCALL_HEAD_ + call->id.len + call->name.len;
-    if (!tcall_block_room_(&tc->block, head))
+    if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
     /* A quarter of what is free is for the call itself. */
-    room = tcall_block_free_(&tc->block) - head;
+    room = tcall_block_free_(block) - head;
     room -= room / 4;
-    tcall_writer_init(&out, tcall_block_gap_(&tc->block) + head, room);
-    tc->block.low += head + room;
-    r = tcall_invoke(tc, call, &out);
-    tc->block.low -= head + room;
-    if (out.error == TCALL_E_MEMORY)
-        tcall_block_room_(&tc->block, head + out.len + out.len / 3 + 8);
-    if (tcall_waits_(r))
-        return r;
+    tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    block->low += head + room;
+    result = tcall_invoke(tc, call, &out);
+    block->low -= head + room;
+    if (out.error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out.len + out.len / 3 + 8);
+    if (tcall_waits_(result))
+        return result;
     if (out.error)
         return out.error;
-    if (a->turn == a->done)
-        return tcall_agent_deliver_(a, tcall_slice_(out.buf, out.fill));
+    if (agent->turn == agent->delivered)
+        return tcall_agent_deliver_(agent, tcall_slice_(out.buf, out.fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
 }
 
-TCALL_APART_ static int tcall_agent_next_(tcall_agent *a)
+/* Turns to the next call of the batch that is not done. Only where all of
+ * them wait for approval, so does the turn. */
+static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    int over = tcall_agent_over_(a), r;
-    if (!a->batch_n)
-        tcall_agent_batch_(a);
-    r = tcall_agent_turn_(a, over);
-    a->waiting = r == TCALL_E_APPROVAL ? a->waiting + 1 : 0;
-    if (r < 0 && !tcall_waits_(r))
-        return r;
-    if (a->done < a->batch_n) {
-        int i, open = 0;
-        for (i = 0; i < a->batch_n; i++)
-            open += a->batch[i].cx.state != TCALL_DONE_;
-        do
-            a->turn = (a->turn + 1) % a->batch_n;
-        while (a->batch[a->turn].cx.state == TCALL_DONE_);
-        if (r == TCALL_E_APPROVAL && a->waiting < open)
-            r = TCALL_E_AGAIN; /* others may go on */
-        if (r == TCALL_E_APPROVAL)
-            a->waiting = 0;
-        return r == TCALL_OK ? TCALL_E_AGAIN : r;
-    }
-    a->call_at += (size_t)a->batch_n;
-    a->batch_n = 0;
-    a->desc.tc->block.high = a->batch_high;
-    if (a->call_at < (size_t)a->answer.calls)
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    do
+        agent->turn = (agent->turn + 1) % agent->batch_count;
+    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
+    agent->waiting = result == TCALL_E_APPROVAL ? agent->waiting + 1 : 0;
+    if (agent->waiting < open)
         return TCALL_E_AGAIN;
-    if (over == TCALL_E_CANCELLED || over == TCALL_E_TIMEOUT)
+    agent->waiting = 0;
+    return TCALL_E_APPROVAL;
+}
+
+/* All of the batch have their results: takes up the next calls, or begins the
+ * next round. */
+static int tcall_agent_batch_done_(tcall_agent *agent, int over)
+{
+    agent->call_at += (size_t)agent->batch_count;
+    agent->batch_count = 0;
+    agent->desc.tc->block.high = agent->batch_high;
+    if (agent->call_at < (size_t)agent->answer.calls)
+        return TCALL_E_AGAIN;
+    if (over < 0)
         return over;
-    a->state = TCALL_A_OPEN_;
-    return a->rounds < a->desc.max_rounds ? TCALL_E_AGAIN : TCALL_E_LIMIT;
+    agent->state = TCALL_AGENT_OPEN_;
+    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
+                                                  : TCALL_E_LIMIT;
+}
+
+TCALL_APART_ static int tcall_agent_run_call_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    result = tcall_agent_turn_(agent, over);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    return agent->delivered < agent->batch_count
+               ? tcall_agent_rotate_(agent, result)
+               : tcall_agent_batch_done_(agent, over);
 }
 
 /* Calls that are under way come to their end, whatever becomes of the turn:
  * what they hold is released. Nobody reads their results. */
-TCALL_APART_ static void tcall_agent_drop_(tcall_agent *a)
+TCALL_APART_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
     char none[1];
     tcall_writer out;
     int i;
-    for (i = 0; i < a->batch_n; i++)
-        if (a->batch[i].cx.state && a->batch[i].cx.state != TCALL_DONE_) {
-            tcall_writer_init(&out, none, 0);
-            tcall_cancel(&a->batch[i], TCALL_E_CANCELLED);
-            tcall_invoke(a->desc.tc, &a->batch[i], &out);
-        }
-    if (a->batch_n)
-        a->desc.tc->block.high = a->batch_high;
-    a->batch_n = 0;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (!call->cx.state || call->cx.state == TCALL_DONE_)
+            continue;
+        tcall_writer_init(&out, none, 0);
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        tcall_invoke(agent->desc.tc, call, &out);
+    }
+    if (agent->batch_count)
+        agent->desc.tc->block.high = agent->batch_high;
+    agent->batch_count = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
-static void tcall_agent_leave_(tcall_agent *a)
+static void tcall_agent_leave_(tcall_agent *agent)
 {
-    if (a->opened)
-        a->desc.transport.close(a->desc.transport.user);
-    a->opened = false;
-    if (a->state == TCALL_A_READ_)
-        a->desc.tc->block.low = a->chat.start + a->mark;
+    const tcall_transport *transport = &agent->desc.transport;
+    if (agent->opened)
+        transport->close(transport->user);
+    agent->opened = false;
+    if (agent->state == TCALL_AGENT_READ_)
+        agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
 }
 
-/* Whether sending the request again can help. An answer that had begun well
- * may have been seen by somebody. */
-static bool tcall_retry_helps_(const tcall_agent *a, int error)
+#ifndef TOOLCALL_NO_RETRY
+
+/* The wait doubles from the first to the last. */
+enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
+
+/* Can sending the request again help? Not where an answer had begun well:
+ * somebody may have seen it. */
+static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
 {
-    int status = a->response.status;
+    const tcall_response *response = &agent->response;
+    int status = response->status;
     if (!status)
         return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
                error == TCALL_E_RESOLVE ||
-               (error == TCALL_E_TIMEOUT && a->state == TCALL_A_OPEN_);
-    if (status < 400 || a->response.should_retry)
-        return status >= 400 && a->response.should_retry > 0;
+               (error == TCALL_E_TIMEOUT && agent->state == TCALL_AGENT_OPEN_);
+    if (status < 400)
+        return false;
+    if (response->should_retry)
+        return response->should_retry > 0;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/* Devices that failed together should not come back together. */
-static uint32_t tcall_retry_backoff_(tcall_agent *a)
+/* Returns 16 random bits. Devices that failed together should not come back
+ * together; without a seed they differ by when they ask. */
+static uint32_t tcall_agent_chance_(tcall_agent *agent)
 {
-    uint32_t half = 250u << (a->tries < 5 ? a->tries - 1 : 4);
-    uint32_t x = a->random += a->desc.seed ? 0x9E3779B9u : tcall_agent_now_(a);
-    x = (x ^ x >> 16) * 0x45D9F3Bu;
-    x = (x ^ x >> 16) * 0x45D9F3Bu;
-    return half + ((x >> 16) * half >> 16);
+    uint32_t bits;
+    agent->random += agent->desc.seed ? 0x9E3779B9u : tcall_agent_now_(agent);
+    bits = agent->random;
+    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
+    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
+    return bits >> 16;
 }
 
-long tcall_retry(tcall_agent *a, int error)
+/* Half of the wait is fixed, up to another half is chance. */
+static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
-    const tcall_agent_desc *d = &a->desc;
-    uint32_t most = d->max_wait_ms ? d->max_wait_ms : 60000;
-    long told = a->response.retry_after_ms;
-    uint32_t ms = told < 0 ? tcall_retry_backoff_(a) : (uint32_t)told;
-    ms = ms < most ? ms : most;
-    if (!tcall_retry_helps_(a, error) || !d->transport.now_ms ||
-        a->tries >= (d->max_tries ? d->max_tries : 3) ||
-        (d->max_ms && tcall_agent_now_(a) - a->started + ms >= d->max_ms))
+    int doublings = agent->tries - 1;
+    uint32_t half;
+    if (doublings > TCALL_BACKOFF_DOUBLINGS_)
+        doublings = TCALL_BACKOFF_DOUBLINGS_;
+    half = (uint32_t)TCALL_BACKOFF_FIRST_MS_ / 2 << doublings;
+    return half + (tcall_agent_chance_(agent) * half >> 16);
+}
+
+/* Returns the milliseconds to wait before the request is sent again, or the
+ * error where it is not. */
+static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    long told = agent->response.retry_after_ms;
+    uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
+    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
+    if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
+        agent->tries >= desc->max_tries ||
+        (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;
 }
 
-/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused is replaced at once. */
-TCALL_APART_ static int tcall_agent_retry_(tcall_agent *a, int error)
-{
-    bool dead = error == TCALL_E_CLOSED && !a->response.status &&
-                a->response.retry_after_ms == 0 && !a->again;
-    tcall_event event;
-    long ms = 0;
-    if (!a->opened || tcall_agent_over_(a) < 0)
-        return error;
-    a->again = a->again || dead;
-    a->tries = (uint16_t)(a->tries + !dead);
-    if (!dead)
-        ms = a->desc.retry ? a->desc.retry(a, error) : error;
-    if (ms < 0)
-        return error;
-    tcall_agent_leave_(a);
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = a->response.status;
-    event.ms = a->pause = a->wait_ms = (uint32_t)ms;
-    tcall_tell_(a->desc.tc, &event, TCALL_EVENT_RETRY);
-    a->paused = tcall_agent_now_(a);
-    a->state = TCALL_A_WAIT_;
-    return TCALL_E_AGAIN;
-}
+#else
 
-static int tcall_agent_wait_(tcall_agent *a)
+static long tcall_agent_retry_wait_(const tcall_agent *agent, int error)
 {
-    uint32_t spent = a->pause ? tcall_agent_now_(a) - a->paused : 0;
-    a->wait_ms = spent < a->pause ? a->pause - spent : 0;
-    if (!a->wait_ms)
-        a->state = TCALL_A_OPEN_;
-    return TCALL_E_AGAIN;
-}
-
-/* An error ends the turn. What it added to the history stays as far as it is
- * whole: calls without results are taken back, and so is a question that
- * nobody answered. */
-TCALL_APART_ static void tcall_agent_undo_(tcall_agent *a)
-{
-    tcall_block *b = &a->desc.tc->block;
-    size_t at = 0, from = 0, last = 0;
-    tcall_item item;
-    if (a->state == TCALL_A_CALLS_ && a->call_at < (size_t)a->answer.calls)
-        b->low = a->chat.start + a->mark;
-    item.kind = TCALL_ITEM_TEXT;
-    for (; tcall_chat_next(&a->chat, &at, &item); from = at)
-        last = from;
-    if (item.kind == TCALL_ITEM_USER)
-        b->low = a->chat.start + last;
-}
-
-static int tcall_agent_end_(tcall_agent *a, int error)
-{
-    tcall_agent_leave_(a);
-    tcall_agent_drop_(a);
-    tcall_agent_undo_(a);
-    a->state = TCALL_A_IDLE_;
-    a->wait_ms = 0;
+    (void)agent;
     return error;
 }
 
-int tcall_agent_step(tcall_agent *a)
+#endif /* TOOLCALL_NO_RETRY */
+
+/* Tells of the next try and begins the wait before it. */
+static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
 {
-    int r = TCALL_OK;
-    if (a->state == TCALL_A_IDLE_ || a->state == TCALL_A_ASKED_)
-        return TCALL_E_USAGE;
-    if (a->state != TCALL_A_CALLS_)
-        r = tcall_agent_over_(a);
-    if (r == TCALL_OK)
-        switch (a->state) {
-        case TCALL_A_WAIT_: r = tcall_agent_wait_(a); break;
-        case TCALL_A_OPEN_: r = tcall_agent_open_(a); break;
-        case TCALL_A_SEND_: r = tcall_agent_send_(a); break;
-        case TCALL_A_READ_: r = tcall_agent_read_(a); break;
-        default: r = tcall_agent_next_(a); break;
-        }
-    if (r < 0 && !tcall_waits_(r))
-        r = tcall_agent_retry_(a, r);
-    if (r < 0 && !tcall_waits_(r))
-        return tcall_agent_end_(a, r);
-    return r;
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.error = error;
+    event.status = agent->response.status;
+    event.ms = agent->pause = agent->wait_ms = ms;
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
+    agent->pause_began = tcall_agent_now_(agent);
+    agent->state = TCALL_AGENT_PAUSE_;
 }
 
-static int tcall_agent_finish_(tcall_agent *a)
+/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
+ * error. A connection that was dead when it was reused is replaced at once,
+ * which does not count as a try. */
+TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
-    const tcall_transport *t = &a->desc.transport;
-    int r;
-    while ((r = tcall_agent_step(a)) == TCALL_E_AGAIN)
-        if (a->wait_ms && t->wait)
-            t->wait(t->user, a->wait_ms);
-    return r;
+    const tcall_response *response = &agent->response;
+    bool dead = error == TCALL_E_CLOSED && !response->status &&
+                response->retry_after_ms == 0 && !agent->reconnected;
+    long ms = 0;
+    if (!agent->opened || tcall_agent_over_(agent) < 0)
+        return error;
+    if (dead) {
+        agent->reconnected = true;
+    } else {
+        agent->tries++;
+        ms = tcall_agent_retry_wait_(agent, error);
+    }
+    if (ms < 0)
+        return error;
+    tcall_agent_leave_(agent);
+    tcall_agent_pause_(agent, error, (uint32_t)ms);
+    return TCALL_E_AGAIN;
 }
 
-int tcall_agent_run(tcall_agent *a, tcall_str text)
+static int tcall_agent_wait_(tcall_agent *agent)
 {
-    int r = tcall_agent_say(a, text);
-    return r < 0 ? r : tcall_agent_finish_(a);
+    uint32_t spent =
+        agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
+    agent->wait_ms = spent < agent->pause ? agent->pause - spent : 0;
+    if (!agent->wait_ms)
+        agent->state = TCALL_AGENT_OPEN_;
+    return TCALL_E_AGAIN;
 }
 
-int tcall_agent_ask(tcall_agent *a, tcall_str text)
+/* An error ends the turn. What it added to the conversation stays as far as it
+ * is whole: calls without results are taken back, and so is a question that
+ * nobody answered. */
+TCALL_APART_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    int r = tcall_agent_say(a, text);
-    if (r < 0)
-        return r;
-    a->run = false;
-    r = tcall_agent_finish_(a);
-    return r < 0 ? r : a->answer.calls;
-}
-
-tcall_str tcall_agent_text(const tcall_agent *a)
-{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t at = 0, next = 0, last = 0;
     tcall_item item;
+    if ((agent->state == TCALL_AGENT_CALLS_ ||
+         agent->state == TCALL_AGENT_PLANNED_) &&
+        agent->call_at < (size_t)agent->answer.calls)
+        block->low = agent->chat.start + agent->answer_at;
+    item.kind = TCALL_ITEM_TEXT;
+    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
+        last = at;
+    if (item.kind == TCALL_ITEM_USER)
+        block->low = agent->chat.start + last;
+}
+
+static int tcall_agent_end_(tcall_agent *agent, int error)
+{
+    tcall_agent_leave_(agent);
+    tcall_agent_drop_calls_(agent);
+    tcall_agent_undo_(agent);
+    agent->state = TCALL_AGENT_IDLE_;
+    agent->wait_ms = 0;
+    return error;
+}
+
+/* Does the work of the state. Calls that are under way look at limits
+ * themselves: each of them has to get a result. */
+static int tcall_agent_work_(tcall_agent *agent)
+{
+    int over;
+    if (agent->state == TCALL_AGENT_CALLS_)
+        return tcall_agent_run_call_(agent);
+    over = tcall_agent_over_(agent);
+    if (over < 0)
+        return over;
+    switch (agent->state) {
+    case TCALL_AGENT_PAUSE_: return tcall_agent_wait_(agent);
+    case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
+    case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
+    default: return tcall_agent_read_(agent);
+    }
+}
+
+int tcall_agent_step(tcall_agent *agent)
+{
+    int result;
+    if (agent->state == TCALL_AGENT_UNSET_ ||
+        agent->state == TCALL_AGENT_IDLE_ ||
+        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+        return TCALL_E_USAGE;
+    result = tcall_agent_work_(agent);
+    if (result < 0 && !tcall_waits_(result))
+        result = tcall_agent_retry_(agent, result);
+    if (result < 0 && !tcall_waits_(result))
+        return tcall_agent_end_(agent, result);
+    return result;
+}
+
+static int tcall_agent_finish_(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    int result;
+    while ((result = tcall_agent_step(agent)) == TCALL_E_AGAIN)
+        if (agent->wait_ms && transport->wait)
+            transport->wait(transport->user, agent->wait_ms);
+    return result;
+}
+
+int tcall_agent_run(tcall_agent *agent, tcall_str text)
+{
+    int error = tcall_agent_say(agent, text);
+    return error < 0 ? error : tcall_agent_finish_(agent);
+}
+
+int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+{
+    int error = tcall_agent_say(agent, text);
+    if (error < 0)
+        return error;
+    agent->run = false;
+    error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
+}
+
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
     tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
     size_t at = 0;
-    while (tcall_chat_next(&a->chat, &at, &item))
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    while (tcall_chat_next(&agent->chat, &at, &item))
         if (item.kind == TCALL_ITEM_TEXT)
             text = item.text;
         else if (item.kind == TCALL_ITEM_USER)
             text = tcall_slice_(NULL, 0);
     return text;
 }
+
+#endif /* TOOLCALL_NO_AGENT */

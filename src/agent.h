@@ -2,15 +2,133 @@
 #include "pick.h"
 #include "invoke.h"
 #include "reader.h"
+#include "text_calls.h"
 
 /* ==========================================================================
- * >>agent: ask, call, answer, over a transport
+ * >>agent: say, run, plan, over a transport
  *
- * The library never opens a socket: tcall_transport is the door, the port
- * directory has one that fits. A request is written twice by the same
- * function, once to count, once to send. Planning and acting are apart:
- * tcall_agent_ask returns checked calls, tcall_agent_step and _run run them.
+ * The library never opens a socket: tcall_transport is the door to the
+ * network, and port/ has one that fits. A request is written twice by the
+ * same function, once to count its bytes and once to send them. Planning and
+ * acting are apart: tcall_agent_plan returns checked calls, tcall_agent_step
+ * and tcall_agent_run also run them.
  */
+
+#ifndef TOOLCALL_NO_AGENT
+
+struct tcall_request;
+struct tcall_response;
+
+/* The one door to the network: an exchange of one request and one answer.
+ * The order is open, write until body_len bytes were accepted, read until 0,
+ * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
+ * another error, after which only close is called. A transport that blocks
+ * never answers TCALL_E_AGAIN. */
+typedef struct tcall_transport {
+    /* Connects (or reuses a connection) and sends the head of the request.
+     * req and res stay valid until close; res has to be filled in before read
+     * gives its first byte. */
+    int (*open)(void *user, const struct tcall_request *req,
+                struct tcall_response *res);
+    /* Returns how many of the len bytes were accepted, > 0. */
+    int (*write)(void *user, const char *bytes, size_t len);
+    /* Returns how many bytes were stored, or 0 when the body is complete. A
+     * body that ends early is TCALL_E_CLOSED, never 0. */
+    int (*read)(void *user, char *bytes, size_t cap);
+    /* Ends the exchange, whatever its state; called once for each open. */
+    void (*close)(void *user);
+    /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
+     * are no limits of time and no request is sent again. */
+    uint32_t (*now_ms)(void *user);
+    /* Sleeps so many milliseconds or less. NULL: tcall_agent_run polls. */
+    void (*wait)(void *user, uint32_t ms);
+    void *user;
+} tcall_transport;
+
+/* What an agent is made of. tc, provider, model and the transport's open,
+ * write, read and close are required; zero is the default of all the rest. */
+typedef struct tcall_agent_desc {
+    tcall *tc;
+    const tcall_provider *provider;
+    tcall_transport transport;
+    const char *model;
+    const char *key;    /* secret; NULL when the server wants none */
+    const char *path;   /* default: the provider's; "{model}" is filled in */
+    const char *system; /* instructions for the model */
+    int max_tokens;     /* of one answer; default: the provider's */
+    int max_rounds;     /* requests in one turn; default 8 */
+    int max_calls;      /* calls run in one turn; default 32 */
+    int parallel;       /* calls of one answer that are under way at a time,
+                         * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;    /* time for one turn; default: no limit */
+    /* How often one request is sent; default 3, 1: never again. It is sent
+     * again where that may help: nothing of an answer came because the
+     * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
+     * as the header x-should-retry says. The wait before is the server's
+     * (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, up to half of
+     * which is left to chance. A wait that would pass max_ms ends the turn. No
+     * tool runs again because of it. */
+    int max_tries;
+    uint32_t max_wait_ms; /* longer waits are cut to this; default 60000 */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
+    size_t io_size;       /* bytes for reading and writing; default 512 */
+    bool stream;
+    /* Calls that a local model writes as text count as calls: see
+     * >>text_calls. */
+    bool text_calls;
+    /* Replace ${name} in descriptions of tools; NULL: they are sent as they
+     * are. */
+    const tcall_variable *variables;
+    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
+     * options pick for what the user says are sent, for the whole turn. Where
+     * none fits, those of the turn before and the pinned ones are. NULL: all
+     * are sent. */
+    const struct tcall_pick_opts *pick_opts;
+} tcall_agent_desc;
+
+enum {
+    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16 /* most picks that are sent, pinned ones too */
+};
+
+typedef struct tcall_agent tcall_agent;
+
+/* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
+ * (the block's need says how large to make it), or TCALL_E_USAGE where desc
+ * lacks something: agent->problem says what, in a sentence. Until it has
+ * succeeded each function below answers TCALL_E_USAGE. The memory is given back
+ * only by tcall_init. */
+TCALL_API int tcall_agent_init(tcall_agent *agent,
+                               const tcall_agent_desc *desc);
+/* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
+ * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
+ * tcall_agent_step. */
+TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
+/* Begins a turn with what the user says. Where the block is too small for all
+ * of the conversation its oldest turns are dropped, as a whole. Returns
+ * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
+TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
+/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again, after
+ * agent->wait_ms milliseconds at the latest, sooner does no harm; otherwise as
+ * tcall_agent_run. */
+TCALL_API int tcall_agent_step(tcall_agent *agent);
+/* Returns the model's text of this turn; it is valid until the next step. */
+TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
+/* Ends the turn with TCALL_E_CANCELLED at the next step. */
+TCALL_API void tcall_agent_cancel(tcall_agent *agent);
+/* Does one exchange and runs nothing. Returns the number of calls in the
+ * answer; 0 ends the turn. */
+TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text);
+/* Checks the index-th call of the last answer, as tcall_hydrate does. Release
+ * it when done. */
+TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
+/* Gives the result of a call of a plan. Once each call has one, the turn goes
+ * on with tcall_agent_step. */
+TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                                 tcall_str text, bool error);
+
+/* -- For authors of transports -- */
 
 /* One header line. The value is sent as value followed by secret; the secret
  * must never reach a log, an error or an event. Both may be NULL. */
@@ -37,135 +155,40 @@ typedef struct tcall_response {
     int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
 } tcall_response;
 
-/* The one door to the network: an exchange of one request and one answer.
- * Order: open, write until body_len bytes were accepted, read until 0, close.
- * Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. A transport that blocks
- * simply never answers TCALL_E_AGAIN. */
-typedef struct tcall_transport {
-    /* Connect (or reuse) and send the request head. req and res stay valid
-     * until close; res is filled before read gives its first byte. */
-    int (*open)(void *user, const tcall_request *req, tcall_response *res);
-    /* > 0: so many of the len bytes were accepted. */
-    int (*write)(void *user, const char *bytes, size_t len);
-    /* > 0: bytes stored; 0: the body is complete. A body that ends early is
-     * TCALL_E_CLOSED, never 0. */
-    int (*read)(void *user, char *bytes, size_t cap);
-    /* End the exchange, whatever its state; always called once per open. */
-    void (*close)(void *user);
-    /* Monotonic clock in milliseconds; wraps. May be NULL: no time limits. */
-    uint32_t (*now_ms)(void *user);
-    /* Sleep so long or less. May be NULL: then tcall_agent_run spins. */
-    void (*wait)(void *user, uint32_t ms);
-    void *user;
-} tcall_transport;
-
-struct tcall_agent;
-
-typedef struct tcall_agent_desc {
-    tcall *tc;
-    const tcall_provider *provider;
-    tcall_transport transport;
-    const char *model;
-    const char *key;    /* secret; NULL when the server wants none */
-    const char *path;   /* default: the provider's; "{model}" is filled in */
-    const char *system; /* instructions for the model */
-    int max_tokens;     /* of one answer; default: the provider's */
-    int max_rounds;     /* requests in one turn; default 8 */
-    int max_calls;      /* calls run in one turn; default 32 */
-    int parallel;       /* calls of one answer that are under way at a time,
-                         * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;    /* time for one turn; default: no limit */
-    /* tcall_retry: a request that failed is sent again. NULL: it ends the
-     * turn. Gives the milliseconds to wait before, or < 0. */
-    long (*retry)(struct tcall_agent *a, int error);
-    int max_tries;        /* of one request; default 3 */
-    uint32_t max_wait_ms; /* the longest wait, longer ones are cut; default
-                             60000 */
-    uint32_t seed;        /* of chance in those waits; default: the clock */
-    size_t io_size;       /* bytes for reading and writing; default 512 */
-    bool stream;
-    /* tcall_view: send tools that are strict as the provider's strict mode
-     * wants them. NULL: schemas are sent as they are. */
-    bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
-    /* tcall_describe: descriptions with variables, see tcall_ask. NULL: they
-     * are sent as they are. */
-    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
-    const void *describe_user; /* of tcall_describe: its tcall_variables */
-    /* tcall_pick: of more than TCALL_AGENT_ALL tools only those that fit what
-     * the user says are sent, for the whole turn; when none fits, those of the
-     * turn before and the pinned ones. NULL: all are sent. */
-    int (*pick)(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-                tcall_picked *picks, int max);
-    /* Default: the best 8 that reach half of the best score, safe or not, in
-     * the order of registration. */
-    const tcall_pick_opts *pick_opts;
-    /* tcall_text_calls: calls that a local model writes as text count. NULL:
-     * only those of the provider do. */
-    int (*text_calls)(tcall_reader *r);
-} tcall_agent_desc;
-
-enum {
-    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16 /* of more, so many at most, pinned ones too */
-};
-
-/* For others to look at are wait_ms, chat, response, desc and answer. Small
- * fields stand first: code for them is shorter. */
-typedef struct tcall_agent {
-    uint32_t wait_ms; /* tcall_agent_step has nothing to do for so long */
-    uint8_t state;
-    bool run; /* calls are run, not only checked */
-    bool cancelled;
-    bool opened;        /* the transport has to be closed */
-    bool again;         /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of them */
-    uint16_t rounds, calls, tries;
-    tcall_reader *reader;
-    char *io;
-    size_t sent, received, mark, call_at;
-    uint32_t started, paused, pause, random;
-    tcall_call *batch; /* calls under way: call, or in the block */
-    size_t batch_high; /* of the block, before them */
-    int batch_n, done; /* of them; results that are in the chat */
-    int turn, waiting; /* whose turn it is; that wait for approval in a row */
+struct tcall_agent {
+    uint32_t wait_ms;    /* tcall_agent_step has nothing to do for so long */
+    const char *problem; /* why tcall_agent_init refused; else NULL */
     tcall_chat chat;
-    tcall_response response;
-    tcall_agent_desc desc;
-    tcall_answer answer; /* the last one */
+    tcall_response response; /* the last one, without its body */
+    tcall_answer answer;     /* the last one */
+    tcall_agent_desc desc;   /* with its defaults */
+    /* private */
+    uint8_t state;
+    bool run;           /* calls are run, not only checked */
+    bool cancelled;     /* by tcall_agent_cancel */
+    bool opened;        /* the transport has to be closed */
+    bool reconnected;   /* a dead connection was replaced */
+    bool picked;        /* only the picks are sent */
+    uint8_t pick_count; /* of picks */
+    uint16_t picks[TCALL_AGENT_PICKS];
+    uint16_t rounds, calls, tries; /* of this turn; tries of this request */
+    uint32_t started;              /* when the turn began */
+    uint32_t pause_began, pause;   /* the wait before the next try */
+    uint32_t random;               /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3];
-    uint16_t picks[TCALL_AGENT_PICKS];
+    tcall_reader *reader;
+    char *io;              /* desc.io_size bytes */
+    size_t sent, received; /* bytes of the bodies */
+    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t call_at;        /* calls of it that have a result */
+    tcall_call *batch;     /* calls under way: call, or in the block */
+    size_t batch_high;     /* of the block, before them */
+    int batch_count;
+    int delivered; /* results of the batch that are in the chat */
+    int turn;      /* the call of the batch that goes on next */
+    int waiting;   /* calls in a row that wait for approval */
     tcall_call call;
-} tcall_agent;
+};
 
-TCALL_API int tcall_agent_init(tcall_agent *a, const tcall_agent_desc *desc);
-/* Begins a turn with what the user says. Old turns are dropped, whole, when
- * the block is too small for all of them. */
-TCALL_API int tcall_agent_say(tcall_agent *a, tcall_str text);
-/* One bounded piece of work. TCALL_E_AGAIN: go on, after a->wait_ms
- * milliseconds at the latest, sooner does no harm; TCALL_OK: the turn is over
- * and tcall_agent_text is the answer; else an error ended it. */
-TCALL_API int tcall_agent_step(tcall_agent *a);
-/* say and step until the turn is over. */
-TCALL_API int tcall_agent_run(tcall_agent *a, tcall_str text);
-/* One exchange without running anything: the number of calls in the answer.
- * Each can then be looked at with tcall_agent_call. */
-TCALL_API int tcall_agent_ask(tcall_agent *a, tcall_str text);
-/* The call at index of the last answer, hydrated; release it when done. Its
- * result goes back with tcall_agent_result, each call needs one. */
-TCALL_API int tcall_agent_call(tcall_agent *a, int index, tcall_call *call);
-TCALL_API int tcall_agent_result(tcall_agent *a, const tcall_call *call,
-                                 tcall_str text, bool error);
-/* For desc.retry. Where sending a request again may help: nothing of an answer
- * came because the connection failed, or HTTP status 408, 409, 429 and 500 to
- * 599, or as x-should-retry says. The wait is the server's (Retry-After), else
- * 0.5 s, 1 s, 2 s and so on to 8 s, of which up to a half is left to chance.
- * < 0 when max_tries are used up, max_ms would pass, or the transport has no
- * clock to wait by. No tool runs again because of it. */
-TCALL_API long tcall_retry(tcall_agent *a, int error);
-/* The model's last text. */
-TCALL_API tcall_str tcall_agent_text(const tcall_agent *a);
-/* Ends the turn at the next step. */
-TCALL_API void tcall_agent_cancel(tcall_agent *a);
+#endif /* TOOLCALL_NO_AGENT */

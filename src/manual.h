@@ -26,7 +26,7 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_COUNT(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -43,9 +43,8 @@
  * call has arguments and gets a result; a provider is a wire format; a
  * transport is the door to the network; the block is the memory.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
+ * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
  *
  * grep -n '>>' is the table of contents.

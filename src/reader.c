@@ -727,7 +727,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
-    if (tcall_scan_done(&r->scan)) {
+    if (tcall_scan_done_(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
         if (r->whole && !r->announced)
@@ -1142,7 +1142,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
             return a->error;
         status = tcall_answer_status_(a->stop_text);
     }
-    for (i = 0; i < TCALL_COUNT(known); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status >= 400 && status < 500)

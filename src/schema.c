@@ -1064,33 +1064,27 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 
 #define TCALL_NAME_MAX_ 64
 
-/* Decodes the next name of a JSON Pointer (RFC 6901) in the fragment of a URI,
- * from after its '/' on. Returns its length, -1 when it is malformed or too
- * long. */
+/* Decodes the next name of a JSON Pointer in the fragment of a URI, from after
+ * its '/' on. Returns its length, -1 when it is malformed or too long. */
 static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
 {
     const char *p = *at;
     int len = 0;
     for (; *p != '/' && *p != '"'; len++) {
-        char c = *p++;
-        if (c == '%') {
-            int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
+        if (*p == '\\' || len == TCALL_NAME_MAX_)
+            return -1;
+        if (*p == '%') {
+            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
             if (low < 0)
                 return -1;
-            c = (char)(high << 4 | low);
-            p += 2;
+            name[len] = (char)(high << 4 | low);
+            p += 3;
+        } else {
+            name[len] = *p++;
         }
-        if (c == '~') {
-            if (*p != '0' && *p != '1')
-                return -1;
-            c = *p++ == '1' ? '/' : '~';
-        }
-        if (c == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        name[len] = c;
     }
     *at = p;
-    return len;
+    return tcall_pointer_unescape_(name, len);
 }
 
 /* The first node of a schema's list or map. Many $refs in a row lead through

@@ -17,8 +17,8 @@
  *   check  check.memory = scratch; check.errors = room for a few;
  *          check.coerce = true;
  *          r = tcall_schema_check(&s, value, &check);
- *          TCALL_E_INVALID: tcall_write_validation_errors(&w, &s, value, &check)
- *          r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
+ *          TCALL_E_INVALID: tcall_write_validation_errors(&w, &s, value,
+ * &check) r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
  *          the text that was meant with tcall_write_json(&w, value), parse it
  *          and check it once more with coerce = false: only that result counts
  */
@@ -108,10 +108,14 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* {"path":"/unit","keyword":"enum","message":"not satisfied",
  *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
  * read: long values are cut, a missing or surplus property is named. */
-TCALL_API int tcall_write_validation_error(tcall_writer *w, const tcall_schema *s,
-                                tcall_json value, const tcall_validation_error *error);
+TCALL_API int tcall_write_validation_error(tcall_writer *w,
+                                           const tcall_schema *s,
+                                           tcall_json value,
+                                           const tcall_validation_error *error);
 /* All that were stored, as an array. */
-TCALL_API int tcall_write_validation_errors(tcall_writer *w, const tcall_schema *s,
-                                 tcall_json value, const tcall_check *check);
+TCALL_API int tcall_write_validation_errors(tcall_writer *w,
+                                            const tcall_schema *s,
+                                            tcall_json value,
+                                            const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);

@@ -92,9 +92,9 @@ static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
 {
     tcall_check *c = e->check;
     e->progress = 2 * tok + 1;
-    if (!(flags & TCALL_F_QUIET_) && c->fault_count++ < c->fault_cap &&
-        c->faults) {
-        tcall_fault *f = &c->faults[c->fault_count - 1];
+    if (!(flags & TCALL_F_QUIET_) && c->error_count++ < c->error_cap &&
+        c->errors) {
+        tcall_validation_error *f = &c->errors[c->error_count - 1];
         f->node = node;
         f->at = (uint32_t)(at - e->s->text);
         f->tok = tok;
@@ -853,7 +853,7 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 {
     tcall_ev_ e;
     int ok;
-    check->fault_count = check->coerced = check->need = 0;
+    check->error_count = check->coerced = check->need = 0;
     if (!s->nodes)
         return TCALL_E_SCHEMA; /* it was refused, or not compiled */
     if (!value.tok)

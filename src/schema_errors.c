@@ -84,8 +84,9 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
     tcall_write_close(w, ']');
 }
 
-int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                      const tcall_fault *fault)
+int tcall_write_validation_error(tcall_writer *w, const tcall_schema *s,
+                                 tcall_json value,
+                                 const tcall_validation_error *fault)
 {
     const tcall_tok *found = value.tok + fault->tok;
     int op = tcall_node_op_(&s->program[fault->node]);
@@ -130,13 +131,13 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
     return tcall_write_close(w, '}');
 }
 
-int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                       const tcall_check *check)
+int tcall_write_validation_errors(tcall_writer *w, const tcall_schema *s,
+                                  tcall_json value, const tcall_check *check)
 {
     size_t i;
     tcall_write_open(w, '[');
-    for (i = 0; i < check->fault_count && i < check->fault_cap; i++)
-        tcall_write_fault(w, s, value, &check->faults[i]);
+    for (i = 0; i < check->error_count && i < check->error_cap; i++)
+        tcall_write_validation_error(w, s, value, &check->errors[i]);
     return tcall_write_close(w, ']');
 }
 
@@ -164,17 +165,16 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
 
 /* -- Schema errors -------------------------------------------------------- */
 
-/* One name of a JSON Pointer (RFC 6901); quote: the name in JSON text. */
+/* A name of a JSON Pointer; quote: the name in JSON text. */
 static void tcall_write_pointer_name_(tcall_writer *w, const char *quote)
 {
     tcall_write_text(w, "/");
     for (quote++; *quote != '"';) {
         char bytes[4];
         size_t len = tcall_text_char_(&quote, bytes);
-        if (*bytes == '~')
-            tcall_write_text(w, "~0");
-        else if (*bytes == '/')
-            tcall_write_text(w, "~1");
+        const char *escape = tcall_pointer_escape_(*bytes);
+        if (escape)
+            tcall_write_text(w, escape);
         else
             tcall_write_bytes(w, bytes, len);
     }
@@ -214,6 +214,8 @@ int tcall_write_schema_error(tcall_writer *w, const tcall_schema *schema)
         return tcall_write_text(w, "ok");
     if (schema->text) {
         const char *place = schema->text + schema->at;
+        if (place == tcall_text_space_(schema->text))
+            tcall_write_text(w, "the schema");
         tcall_write_place_(w, schema->text, place);
         tcall_write_text(w, ": ");
         tcall_write_text(w, schema->reason);

@@ -73,15 +73,12 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
     const char *from = *at;
-    bool pair;
     if (*from != '\\') {
         out[0] = *from;
         ++*at;
         return 1;
     }
-    pair = from[1] == 'u' && (from[2] | 0x20) == 'd' &&
-           tcall_hex_(from[3]) >= 8 && tcall_hex_(from[3]) < 12;
-    *at += from[1] != 'u' ? 2 : pair ? 12 : 6;
+    *at += tcall_escape_len_(from);
     return tcall_decode_(out, from, *at);
 }
 
@@ -155,4 +152,31 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
 }

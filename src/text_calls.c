@@ -78,16 +78,16 @@ static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
-    tcall_args args;
+    tcall_arguments args;
     tcall_json v;
     tcall_writer w;
-    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
     void *mem = NULL;
     bool room = true;
     if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
         return error;
     if (mem)
-        error = tcall_args_read(&args, item->text, false, mem, args.used);
+        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {
@@ -153,7 +153,7 @@ static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
 static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
-    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
         size_t n = strlen(tcall_markers_[i][0]);
         if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
             return tcall_markers_[i];

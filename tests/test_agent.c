@@ -1,6 +1,11 @@
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/agent.c"
+#include "../src/servers.c"
+#endif
 #include "check.h"
 
 static int runs;
@@ -232,7 +237,7 @@ static void test_ask(void)
     tcall_call call;
     int r;
     CHECK(begin(&tc, &a, &s, two_rounds, sizeof block) == TCALL_OK);
-    CHECK(tcall_agent_ask(&a, tcall_str_of("2+3?")) == 2);
+    CHECK(tcall_agent_plan(&a, tcall_str_of("2+3?")) == 2);
     CHECK(runs == 0 && s.opened == 1);
     CHECK(tcall_agent_say(&a, tcall_str_of("no")) == TCALL_E_USAGE);
     CHECK(tcall_agent_call(&a, 0, &call) == TCALL_OK);
@@ -369,7 +374,6 @@ static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
     tools[0].run = slow;
     tc->desc.hooks = hooks;
     tc->desc.hook_count = 2;
-    tc->desc.run_hooks = tcall_run_hooks;
     a->desc.parallel = parallel;
     memset(trail, 0, sizeof trail);
     held = 0;
@@ -415,7 +419,8 @@ static bool granted;
 static tcall_verdict first_later(void *user, const tcall_call *call)
 {
     (void)user;
-    return is(call->id, "c1") && !granted ? TCALL_LATER : TCALL_ALLOW;
+    return is(call->id, "c1") && !granted ? TCALL_VERDICT_LATER
+                                          : TCALL_VERDICT_ALLOW;
 }
 
 /* One call waits for approval: the others go on and end meanwhile, and only

@@ -2508,7 +2508,6 @@ static int turn(const tport_desc *d, uint16_t number, int *error)
     ad.transport = tport_transport(&port);
     ad.model = "m";
     ad.key = "sk-canary";
-    ad.retry = tcall_retry;
     ad.max_wait_ms = 50;
     blinks = retries = 0;
     CHECK_INT(tcall_init(&tc, &td), 0);

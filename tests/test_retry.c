@@ -1,7 +1,12 @@
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/agent.c"
+#include "../src/servers.c"
+#endif
 #include "check.h"
 
 #define KEY "sk-canary-0123456789"
@@ -173,7 +178,6 @@ static void begin(const exchange *plan, bool stream)
     ad.key = KEY;
     ad.stream = stream;
     ad.seed = 7;
-    ad.retry = tcall_retry;
     ad.transport.open = open_;
     ad.transport.write = write_;
     ad.transport.read = read_;
@@ -263,7 +267,7 @@ static void test_which(void)
         {{0, 0, 0, 0, 0, 0, ERROR_("overloaded")}, -1000, 0, 0},
     };
     size_t i;
-    for (i = 0; i < TCALL_COUNT(t); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(t); i++) {
         exchange plan[3] = {{0, 0, 0, 0, 0, 0, NULL}, OK_ANSWER, OK_ANSWER};
         int r;
         plan[0] = t[i].first;
@@ -343,7 +347,7 @@ static void test_budgets(void)
     agent.desc.transport.now_ms = NULL; /* nobody knows when a wait is over */
     CHECK(run() < 0 && srv.opened == 1);
     begin(plan, false);
-    agent.desc.retry = NULL;
+    agent.desc.max_tries = 1;
     CHECK(run() < 0 && srv.opened == 1 && srv.retries == 0);
 
     /* A tool's effect, with failures of all kinds around it. */

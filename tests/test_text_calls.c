@@ -1,5 +1,11 @@
 /* Calls that a model writes as text, between markers. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/text_calls.c"
+#include "../src/servers.c"
+#include "../src/agent.c"
+#endif
 #include "check.h"
 #include "wire.h"
 
@@ -56,7 +62,7 @@ static void texts(const char *text, const char *want)
 {
     static const size_t splits[] = {0, 1, 2, 3, 7, 64};
     size_t i, n;
-    for (i = 0; i < TCALL_COUNT(splits); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++)
         CHECK(same(texted(text, "stop", splits[i], 2048), want));
     for (i = 0; i < 1024; i += 8) { /* never another call for want of room */
         const char *got = texted(text, "stop", i & 8 ? 1 : 0, i);
@@ -193,7 +199,7 @@ static const char *turn(const tcall_provider *p, const char *answer,
     ad.provider = p;
     ad.model = "gemini-x";
     ad.stream = stream;
-    ad.text_calls = text_calls ? tcall_text_calls : NULL;
+    ad.text_calls = text_calls;
     ad.transport.open = server_open;
     ad.transport.write = server_write;
     ad.transport.read = server_read;

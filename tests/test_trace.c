@@ -39,7 +39,7 @@ static int open_(void *user, const tcall_request *req, tcall_response *res)
     (void)req;
     response = res;
     given = 0;
-    return at < TCALL_COUNT(plan) ? TCALL_OK : TCALL_E_CONNECT;
+    return at < TCALL_ARRAY_LEN(plan) ? TCALL_OK : TCALL_E_CONNECT;
 }
 
 static int write_(void *user, const char *bytes, size_t len)
@@ -123,7 +123,6 @@ static int run(tcall_transport transport)
     ad.model = "m";
     ad.key = KEY;
     ad.transport = transport;
-    ad.retry = tcall_retry;
     at = given = 0;
     runs = retries = 0;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);

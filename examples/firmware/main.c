@@ -16,12 +16,6 @@
 #include "port/lwip.h"
 #include "port/tls.h"
 
-/* Not a part of turn and step below, or the map would not show how large they
- * are. */
-__attribute__((noinline)) __typeof__(tcall_agent_say) tcall_agent_say;
-__attribute__((noinline)) __typeof__(tcall_agent_step) tcall_agent_step;
-__attribute__((noinline)) __typeof__(tcall_agent_text) tcall_agent_text;
-
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
@@ -292,6 +286,10 @@ static tcall_agent agent;
  * requests and calls there are in a turn. */
 static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000)};
 
+/* Of many tools only those that fit what was said are sent. */
+static const tcall_pick_opts picking = {
+    .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
+
 /* The tools that fit what was said, best first. */
 static bool show_picks(const char *text)
 {
@@ -326,13 +324,12 @@ static int agent_init(void)
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
-        .tool_count = TCALL_COUNT(tools),
+        .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ | TCALL_ACTUATE,
         .on_event = on_event,
         .now_ms = now_ms,
         .hooks = hooks,
-        .hook_count = TCALL_COUNT(hooks),
-        .run_hooks = tcall_run_hooks,
+        .hook_count = TCALL_ARRAY_LEN(hooks),
     };
     tcall_agent_desc a = {
         .tc = &tc,
@@ -342,7 +339,7 @@ static int agent_init(void)
         .key = "none",
         .stream = true,
         .max_ms = 8000,
-        .pick = tcall_pick, /* once there are more than TCALL_AGENT_ALL tools */
+        .pick_opts = &picking, /* of more than TCALL_AGENT_ALL tools */
     };
     int r = tcall_init(&tc, &d);
 
@@ -430,7 +427,7 @@ int main(void)
             tcall_str_of(tport_tls_why(&tls)));
         return 1;
     }
-    for (i = 0; i < TCALL_COUNT(steps); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(steps); i++)
         passed += step(i);
 
     mbedtls_memory_buffer_alloc_max_get(&heap, &blocks);
@@ -444,6 +441,6 @@ int main(void)
     figure("stack outside TLS     ", stack_agent);
     figure("stack with TLS        ", stack_tls);
     figure("passed                ", passed);
-    figure("failed                ", TCALL_COUNT(steps) - passed);
-    return passed == TCALL_COUNT(steps) && stack_agent <= 4096 ? 0 : 1;
+    figure("failed                ", TCALL_ARRAY_LEN(steps) - passed);
+    return passed == TCALL_ARRAY_LEN(steps) && stack_agent <= 4096 ? 0 : 1;
 }

@@ -1,0 +1,216 @@
+/* An agent whose start was refused, or never tried: it says why, and every
+ * entry answers an error. */
+#include "toolcall.h"
+#include "check.h"
+
+static char block[16384];
+
+static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx, (void)args;
+    return tcall_write_text(out, "done");
+}
+
+static int net_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    (void)user, (void)req;
+    res->status = 200;
+    return TCALL_OK;
+}
+
+static int net_write(void *user, const char *bytes, size_t len)
+{
+    (void)user, (void)bytes;
+    return (int)len;
+}
+
+/* The same answer again and again, with a call in it. */
+static int net_read(void *user, char *bytes, size_t cap)
+{
+    static const char answer[] =
+        "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
+        "\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\","
+        "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},"
+        "\"finish_reason\":\"tool_calls\"}]}";
+    size_t *at = (size_t *)user, left = sizeof answer - 1 - *at;
+    left = left < cap ? left : cap;
+    memcpy(bytes, answer + *at, left);
+    *at += left;
+    return (int)left;
+}
+
+static void net_close(void *user)
+{
+    *(size_t *)user = 0;
+}
+
+static size_t read_at;
+
+/* What works; each test takes something away. */
+static void complete(tcall *tc, tcall_agent_desc *desc)
+{
+    static tcall_tool tool;
+    tcall_desc d;
+    tool.name = "f";
+    tool.description = "Does it.";
+    tool.parameters = "{\"type\":\"object\"}";
+    tool.run = run;
+    tool.permissions = TCALL_READ;
+    memset(&d, 0, sizeof d);
+    d.block = block;
+    d.block_size = sizeof block;
+    d.tools = &tool;
+    d.tool_count = 1;
+    d.allow = TCALL_READ;
+    CHECK(tcall_init(tc, &d) == TCALL_OK);
+    memset(desc, 0, sizeof *desc);
+    desc->tc = tc;
+    desc->provider = &tcall_openai;
+    desc->model = "m";
+    desc->transport.open = net_open;
+    desc->transport.write = net_write;
+    desc->transport.read = net_read;
+    desc->transport.close = net_close;
+    desc->transport.user = &read_at;
+}
+
+static void every_entry_refuses(tcall_agent *agent)
+{
+    tcall_call call;
+    memset(&call, 0, sizeof call);
+    tcall_agent_cancel(agent);
+    CHECK(tcall_agent_say(agent, tcall_str_of("hi")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_step(agent) == TCALL_E_USAGE);
+    CHECK(tcall_agent_run(agent, tcall_str_of("hi")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_plan(agent, tcall_str_of("hi")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_call(agent, 0, &call) == TCALL_E_USAGE);
+    CHECK(tcall_agent_result(agent, &call, tcall_str_of(""), false) ==
+          TCALL_E_USAGE);
+    CHECK(tcall_agent_text(agent).len == 0);
+}
+
+/* Refused with a sentence that begins with what is missing. */
+static void refused(const tcall_agent_desc *desc, const char *begins)
+{
+    static tcall_agent agent;
+    memset(&agent, 0xA5, sizeof agent);
+    CHECK(tcall_agent_init(&agent, desc) == TCALL_E_USAGE);
+    CHECK(agent.problem && strncmp(agent.problem, begins, strlen(begins)) == 0);
+    every_entry_refuses(&agent);
+}
+
+static void test_missing(void)
+{
+    static tcall_provider nothing;
+    tcall tc, empty;
+    tcall_agent_desc desc;
+    memset(&desc, 0, sizeof desc);
+    refused(&desc, "tc ");
+    memset(&empty, 0, sizeof empty);
+    complete(&tc, &desc);
+    desc.tc = &empty;
+    refused(&desc, "tc ");
+    complete(&tc, &desc);
+    desc.provider = NULL;
+    refused(&desc, "provider ");
+    complete(&tc, &desc);
+    desc.model = NULL;
+    refused(&desc, "model ");
+    desc.model = "";
+    refused(&desc, "model ");
+    complete(&tc, &desc);
+    desc.provider = &nothing;
+    refused(&desc, "provider ");
+    complete(&tc, &desc);
+    desc.max_ms = 1000; /* nobody could tell when they are over */
+    refused(&desc, "max_ms ");
+}
+
+static void test_transport(void)
+{
+    int missing;
+    for (missing = 0; missing < 5; missing++) {
+        tcall tc;
+        tcall_agent_desc desc;
+        complete(&tc, &desc);
+        if (missing == 0 || missing == 4)
+            desc.transport.open = NULL;
+        if (missing == 1 || missing == 4)
+            desc.transport.write = NULL;
+        if (missing == 2 || missing == 4)
+            desc.transport.read = NULL;
+        if (missing == 3 || missing == 4)
+            desc.transport.close = NULL;
+        refused(&desc, "transport ");
+    }
+}
+
+/* An agent that is zero, and one for which the block was too small. */
+static void test_not_started(void)
+{
+    static tcall_agent agent;
+    tcall tc;
+    tcall_agent_desc desc;
+    size_t size;
+    every_entry_refuses(&agent);
+    complete(&tc, &desc);
+    desc.io_size = (size_t)-1;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_E_MEMORY);
+    every_entry_refuses(&agent);
+    complete(&tc, &desc);
+    for (size = 0; size < 64; size += 8) {
+        tc.block.size = tc.block.low + size;
+        CHECK(tcall_agent_init(&agent, &desc) == TCALL_E_MEMORY);
+        CHECK(!agent.problem && tc.block.need > tc.block.size);
+        every_entry_refuses(&agent);
+    }
+}
+
+/* Numbers below zero are what zero is: the default. */
+static void test_numbers(void)
+{
+    static tcall_agent agent;
+    tcall tc;
+    tcall_agent_desc desc;
+    complete(&tc, &desc);
+    desc.max_rounds = desc.max_calls = desc.max_tries = desc.parallel = -7;
+    desc.max_tokens = -1;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && !agent.problem);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_E_LIMIT);
+    CHECK(agent.rounds == 8 && agent.calls == 8);
+}
+
+/* A plan that nobody carries out can be left. */
+static void test_plan_left(void)
+{
+    static tcall_agent agent;
+    tcall tc;
+    tcall_agent_desc desc;
+    tcall_call call;
+    memset(&call, 0, sizeof call);
+    complete(&tc, &desc);
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    CHECK(tcall_agent_call(&agent, 0, &call) == TCALL_E_USAGE);
+    CHECK(tcall_agent_result(&agent, &call, tcall_str_of(""), false) ==
+          TCALL_E_USAGE);
+    CHECK(tcall_agent_step(&agent) == TCALL_E_USAGE);
+    CHECK(tcall_agent_plan(&agent, tcall_str_of("go")) == 1);
+    CHECK(tcall_agent_plan(&agent, tcall_str_of("go")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_step(&agent) == TCALL_E_USAGE);
+    CHECK(tcall_agent_call(&agent, -1, &call) == TCALL_E_USAGE);
+    CHECK(tcall_agent_call(&agent, 1, &call) == TCALL_E_USAGE);
+    tcall_agent_cancel(&agent);
+    CHECK(tcall_agent_step(&agent) == TCALL_E_CANCELLED);
+    CHECK(tc.block.low == agent.chat.start); /* nothing of it is left */
+    CHECK(tcall_agent_plan(&agent, tcall_str_of("go")) == 1);
+}
+
+int main(void)
+{
+    test_missing();
+    test_transport();
+    test_not_started();
+    test_numbers();
+    test_plan_left();
+    return check_sum("bad_input_agent");
+}
