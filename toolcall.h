@@ -1287,17 +1287,154 @@ TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* ==========================================================================
- * >>pick: the right few tools for an input
+ * >>synonyms: words that mean much the same
  *
- * Tools are ranked by the words they share with the input, rare words counting
- * most (BM25F). Nothing is learned or stored, nothing runs, and equal tools
- * keep the order of registration. Other ways to score can take part.
+ * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
+ * of which they are the default. TOOLCALL_NO_SYNONYMS leaves them out.
  */
 
-/* One of several ways to score: 0 to 1000, or < 0 when it cannot tell. Name one
- * whose score is NULL for the built-in one. All weights together: 4095. */
+#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
+
+/* Texts, the last followed by NULL, of lines: the words of a line mean much the
+ * same. They are in small letters and separated by spaces. */
+#ifndef TOOLCALL_STATIC
+extern const char *const tcall_synonyms[];
+#endif
+
+#endif
+
+/* ==========================================================================
+ * >>pick_index: the words of all tools, for picks among hundreds of them
+ */
+
+struct tcall_bucket_;
+struct tcall_entry_;
+struct tcall_indexed_;
+struct tcall_posting_;
+
+/* Made by tcall_pick_index, for tcall_pick_opts.index. */
+typedef struct tcall_index {
+    /* private */
+    size_t tool_count;
+    uint32_t bucket_count;
+    const struct tcall_bucket_ *buckets;
+    const struct tcall_indexed_ *tools;
+    const struct tcall_entry_ *entries;
+    const struct tcall_posting_ *postings;
+} tcall_index;
+
+#if !defined TOOLCALL_NO_PICK_INDEX && !defined TOOLCALL_NO_PICK
+
+/* Builds an index of all tools in the block, where it stays. Picks are the same
+ * with it, only faster. It is used while the block has 20 bytes for each tool
+ * to spare; with less the texts of the tools are read.
+ * It takes 4 bytes for each different word of a tool, 24 for each different
+ * word of all tools, 12 for each tool, and 8 for each half KB of text: about
+ * half as much as the texts of hundreds of tools. Call it before the agent is
+ * set up, and again after tools were added or removed.
+ * Returns TCALL_OK; TCALL_E_MEMORY, when block.need says what suffices, and the
+ * block is as before; TCALL_E_USAGE for more than 65535 tools. */
+TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
+
+#endif
+
+/* ==========================================================================
+ * >>pick: the right few tools for an input
+ *
+ * Ranks tools by the words they share with the input, rare words counting most
+ * (BM25F). Nothing is learned or stored, nothing runs, and equal tools keep the
+ * order of registration. Other scorers can take part.
+ */
+
+struct tcall_scorer;
+
+/* Zero is the default of each field. */
+typedef struct tcall_pick_opts {
+    uint8_t max;        /* tools to pick besides the pinned ones; default 3 */
+    uint16_t min_score; /* thousandths; default 50 */
+    uint8_t relative;   /* percent of the best score that others need */
+    uint8_t allow;      /* permissions given; default: the registry's */
+    bool allow_unsafe;  /* also pick tools that do more than read */
+    bool streaming;     /* pick only tools that stream */
+    bool stable;        /* give picks in the order of registration, so that what
+                           is sent to a model changes little; default: by score */
+    uint16_t roles;     /* of the user: tool->roles must have one of them */
+    uint16_t max_cost;  /* pick no tool that costs more; default: any */
+    uint16_t groups;    /* enabled ones of tool->groups; default: all */
+    uint32_t timeout_ms; /* needs desc.now_ms; default: none */
+    /* Texts as those of tcall_synonyms, which are the default. */
+    const char *const *synonyms;
+    const tcall_index *index; /* NULL: the texts of the tools are read */
+    const struct tcall_scorer *scorers; /* default: the built-in one */
+    size_t scorer_count;
+} tcall_pick_opts;
+
+typedef struct tcall_picked {
+    const tcall_tool *tool;
+    uint16_t index; /* of the tool in the registry */
+    uint16_t score; /* thousandths */
+    bool pinned;    /* the tool is always picked; its score is 0 */
+    bool timed_out; /* time ran out before it was ranked; its score is 0 */
+    /* private */
+    uint16_t weights;
+    uint32_t rank;
+} tcall_picked;
+
+/* What tcall_pick was given, and what it gave. */
+typedef struct tcall_pick_report {
+    tcall_str input;
+    const tcall_pick_opts *opts;
+    const tcall_picked *picks;
+    int count;
+} tcall_pick_report;
+
+#ifndef TOOLCALL_NO_PICK
+
+/* Picks tools for an input, best first: at most opts->max of them and then the
+ * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
+ * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
+ * free, which are used only meanwhile (20 bytes more for each tool make it
+ * faster); TCALL_E_USAGE when max is 0, or when opts->index is not one of these
+ * tools.
+ *
+ * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
+ * not UTF-8 separate words. At most 45 different words of it count.
+ *
+ * The best score is the largest share of the input that one tool covers: of the
+ * weight of all its words (rare ones weigh most), the part that the name and
+ * texts of the tool have, or have a synonym of; 1000 when they have all. The
+ * other tools have their share of it, as they say less of the input or of one
+ * of its sentences. So in a sentence, one more word of the tool that covers
+ * most never lowers the best score, a word that no tool has never raises it,
+ * and scores can be compared between inputs. */
+TCALL_API int tcall_pick(tcall *tc, tcall_str input,
+                         const tcall_pick_opts *opts, tcall_picked *picks,
+                         int max);
+
+/* Returns the bytes of the definitions that the registry permits and that need
+ * not be sent; a token is about four of them. */
+TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
+                                  int count);
+
+/* Writes how picks came about, as a JSON object for logs: the scorers; terms of
+ * the input with the number of tools that have them and their weight; picks
+ * with score and reason ("matched weather, city", "pinned", "timed out"); tools
+ * that were excluded and why; bytes and tokens saved. Returns TCALL_OK, the
+ * error of the writer, or an error as tcall_pick does. */
+TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
+                                const tcall_pick_report *report);
+
+#endif
+
+/* -- For authors of scorers -- */
+
+/* One of several ways to score. Those that see all tools are combined by their
+ * mean; then those with `top` rank the best again, in turn. All weights
+ * together are at most 4095. */
 typedef struct tcall_scorer {
-    const char *name;
+    const char *name; /* for tcall_write_picks */
+    /* Returns 0 to 1000, or < 0 when it cannot say: the others decide. NULL:
+     * the built-in scorer. */
     int (*score)(void *user, tcall_str input, const tcall_tool *tool,
                  size_t index);
     void *user;
@@ -1305,124 +1442,6 @@ typedef struct tcall_scorer {
     uint8_t top;    /* sees only so many of the best so far, from which the
                        picks are then taken; default 0: it sees all tools */
 } tcall_scorer;
-
-struct tcall_picked;
-struct tcall_ranking_;
-
-/* Made by tcall_pick_index. */
-typedef struct tcall_index tcall_index;
-struct tcall_query_;
-struct tcall_entry_;
-struct tcall_row_;
-struct tcall_index { /* private */
-    size_t tools, synonym_count;
-    uint32_t row_count;
-    const uint32_t *synonyms;
-    const struct tcall_row_ *rows;
-    const struct tcall_entry_ *words;
-    const uint32_t *postings;
-    void (*widen)(struct tcall_query_ *q, const tcall_index *index);
-    void (*read)(struct tcall_ranking_ *k);
-};
-
-/* Zero is the default of each. */
-typedef struct tcall_pick_opts {
-    uint8_t max;        /* tools to pick beside the pinned ones; default 3 */
-    uint16_t min_score; /* thousandths; default 50 */
-    uint8_t relative;   /* percent of the best score that others need */
-    uint8_t allow;      /* permissions given; default: the registry's */
-    bool allow_unsafe;  /* also tools that do more than read */
-    bool streaming;     /* only tools that stream */
-    bool stable;        /* picks in the order of registration, so that what is
-                           sent to a model changes little; default: by score */
-    uint16_t roles;     /* of the user: tool->roles must have one of them */
-    uint16_t max_cost;  /* no tool that costs more; default: any */
-    uint16_t groups;    /* enabled, of tool->groups; default: all */
-    /* Default: the built-in scorer. To have others name tcall_mix too, which
-     * is linked only where it is named. */
-    const tcall_scorer *scorers;
-    size_t scorer_count;
-    int (*mix)(struct tcall_ranking_ *k, struct tcall_picked *picks, int max);
-    uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts, the last followed by NULL, of lines of words that mean much the
-     * same, separated by spaces, in small letters. Default: tcall_synonyms. */
-    const char *const *synonyms;
-    const tcall_index *index; /* NULL: read the texts of the tools */
-} tcall_pick_opts;
-
-typedef struct tcall_picked {
-    const tcall_tool *tool;
-    uint16_t index;   /* of the tool */
-    uint16_t score;   /* thousandths */
-    bool pinned;      /* its score is 0 */
-    bool late;        /* time ran out: not ranked, score is 0 */
-    uint16_t weights; /* private */
-    uint32_t rank;    /* private */
-} tcall_picked;
-
-/* The scorers of the options: the mean of those that see all tools, then in
- * turn those that see the best only. */
-TCALL_API int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
-
-/* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
- * each, up to 4096; of all tools, in their order, and of the input. */
-typedef struct tcall_vectors {
-    const int8_t *tools;
-    const int8_t *input;
-    size_t size;
-} tcall_vectors;
-
-TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                           size_t index);
-
-/* English words of devices, offices and the web that mean much the same.
- * TOOLCALL_NO_SYNONYMS leaves them out. */
-#ifndef TOOLCALL_STATIC
-extern const char *const tcall_synonyms[];
-#endif
-
-/* Picks tools for an input, best first, at most max and opts->max of them and
- * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool
- * has a score; TCALL_E_MEMORY when the block has less than 1.7 KB free, which
- * are used only meanwhile (where it has 20 bytes more for each tool that makes
- * it faster); TCALL_E_USAGE.
- *
- * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
- * neither separate words. At most 45 different words of it count.
- *
- * The best score is the largest share of the input that one tool covers: of the
- * weight of all words that tell something (rare ones weigh most), the part that
- * its name and texts have, or have a synonym of; 1000 when they have all. The
- * other tools have their share of it, as they say less of the input or of one
- * of its sentences. So in a sentence a further word that the tool which covers
- * most has never lowers the best score, a word that no tool has never raises
- * it, and scores can be compared between inputs. */
-TCALL_API int tcall_pick(tcall *tc, tcall_str input,
-                         const tcall_pick_opts *opts, tcall_picked *picks,
-                         int max);
-/* Why: "matched weather, city", "pinned", or "time ran out". */
-TCALL_API int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                                 const tcall_pick_opts *opts,
-                                 const tcall_picked *pick);
-/* Bytes of the definitions that the registry permits and that need not be
- * sent; a token is about four of them. */
-TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
-                                  int count);
-/* How it came to this, as a JSON object for logs: scorers; terms of the input
- * with the tools that have them and their weight; picks with score and reason;
- * tools that were excluded and why; bytes and tokens saved. */
-TCALL_API int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                                const tcall_pick_opts *opts,
-                                const tcall_picked *picks, int count);
-/* Builds an index of all tools in the block, for good. Picks are the same with
- * it, only faster; it is read where the block has the 20 bytes for each tool.
- * It takes 4 bytes for each different word of a tool, 20 for each different
- * word of all, 12 for each tool and each half KB of text, and 3.4 KB for the
- * synonyms: of hundreds of tools about half as much as their texts, of few or
- * short ones up to twice as much. Call it before the agent is set up.
- * TCALL_E_MEMORY: block.need is what suffices; TCALL_E_USAGE: more than 65535
- * tools. */
-TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
@@ -7563,19 +7582,1467 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
 }
 
 /* ==========================================================================
- * >>pick
+ * >>words
  *
- * The words of the input become keys in a small hash table: their stems, their
- * first six letters, and what means the same. Each tool is then read once and
- * what it says of each word is kept as a record of 20 bytes; where the block
- * has no room for the records the tools are read again instead. The weight of
- * a word comes from how few tools have it, what a record is worth from the
- * weights of its words (BM25F), as a share of the best of all records; and
- * since an input can want several things, also of the best for its clauses.
+ * Cuts text of any script into words, which are compared by their stems:
+ * without case, accents, width and English endings. lampOn and HTTPServer are
+ * two words each, PDFs is one. Scripts that are written without spaces give
+ * pairs of characters instead.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
+enum {
+    TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
+};
+
+/* Words that say nothing about what is wanted, by their first letter. Words
+ * that tell a device what to do (on, off, up, down, all) are not among them. */
+static const char *const tcall_stop_words_[26] = {
+    "a able about additionally after again also am an and another any anyone "
+    "anything anyway are as at",
+    "based be because been before being best between both but by",
+    "can could",
+    "d did do does doing don done during",
+    "e each etc every",
+    "finally first following for from furthermore",
+    "g give given good great",
+    "had has have having he hello help her here hey hi him his how",
+    "i if im in into is it its ive",
+    "just",
+    "kindly know",
+    "lastly let lets like ll look looking",
+    "m make may me might mine more moreover most must my",
+    "need needs next no nor not now",
+    "of ok okay once only or other our",
+    "per please",
+    "",
+    "re regarding related",
+    "s same second shall she should so some someone something soon such sure",
+    "t tell than thank thanks that the their them then there these they thing "
+    "things third this those through to too",
+    "us use used using",
+    "ve very via",
+    "want wants was way ways we well were what when where which who whom whose "
+    "why will with would",
+    "",
+    "yes you your",
+    ""};
+
+/* ---- characters */
+
+enum {
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LETTER_, /* or digit */
+    TCALL_CHAR_WIDE_,   /* of a script without spaces */
+    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+};
+
+/* From each code point on, up to the next row, characters are of a kind. */
+static const struct tcall_script_ {
+    uint32_t first;
+    uint8_t kind;
+} tcall_scripts_[] = {
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
+    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
+    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
+    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
+    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
+    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
+    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
+    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
+    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
+    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
+    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
+    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
+    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
+    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
+
+typedef struct tcall_char_ {
+    uint32_t code; /* without case, accent and width */
+    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool tcall_is_letter_(char c)
+{
+    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
+}
+
+static uint8_t tcall_char_kind_(uint32_t code)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_;
+    size_t i;
+    for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+        if (tcall_scripts_[i].first <= code)
+            kind = tcall_scripts_[i].kind;
+    return kind;
+}
+
+/* The small letter of a code point, without accent where it is Latin-1. */
+static uint32_t tcall_char_fold_(uint32_t code)
+{
+    /* U+00C0 to U+00DF; those from U+00E0 on are the same in small. */
+    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 'A', 'Z') ||
+        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
+        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
+        return code + 0x20;
+    if (tcall_between_(code, 0x400, 0x40F))
+        return code + 0x50;
+    if (tcall_between_(code, 0xC0, 0xFF))
+        return (unsigned char)latin[code % 32];
+    if (tcall_between_(code, 0x100, 0x17F)) {
+        /* Each capital stands before its small letter: most are even. */
+        bool odd = tcall_between_(code, 0x139, 0x148) ||
+                   tcall_between_(code, 0x179, 0x17E);
+        return code + (code % 2 == odd);
+    }
+    return code;
+}
+
+/* ---- words */
+
+/* A text, and the word of it that was read last. */
+typedef struct tcall_split_ {
+    const char *cursor, *end;
+    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;             /* sentences, and keys of JSON, are told apart */
+    bool json;              /* escapes are read */
+    bool in_key;            /* the word is part of a key */
+    bool sentence;          /* a sentence ended before the word */
+    bool paired;            /* the wide character at the cursor was in it too */
+    uint8_t length;
+    const char *word; /* in the text, or where it had to be folded */
+    unsigned initials;
+    uint32_t stem, prefix;  /* hashes; prefix is 0 for short words */
+    unsigned count, longer; /* words of the text so far; of three bytes */
+    char folded[TCALL_WORD_BYTES_];
+} tcall_split_;
+
+TCALL_SHARED_ void tcall_split_init_(tcall_split_ *words, tcall_str text)
+{
+    memset(words, 0, offsetof(tcall_split_, folded));
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+}
+
+/* Begins an input of a user, which is text or JSON. */
+TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
+{
+    const char *start;
+    tcall_split_init_(words, input);
+    for (start = words->cursor; start < words->end; start++)
+        if ((unsigned char)*start > ' ')
+            break;
+    words->input = true;
+    words->json = start < words->end && (*start == '{' || *start == '[');
+}
+
+/* Decodes an escape of JSON. All but line feeds and code points are signs that
+ * mean nothing here. */
+static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
+{
+    size_t i;
+    *code = at[1] == 'n' ? '\n' : 0;
+    if (at[1] != 'u' || left < 6)
+        return 2;
+    for (i = 2; i < 6; i++)
+        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
+    return 6;
+}
+
+/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
+ * byte that is not UTF-8 has the code 0. */
+static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
+{
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at), bytes;
+    *code = 0;
+    if (left == 0)
+        return 0;
+    if (*at == '\\' && words->json && left > 1)
+        return tcall_escape_code_(at, left, code);
+    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
+    if (bytes == 0)
+        return 1;
+    *code = (uint32_t)tcall_utf8_next_(&at);
+    return bytes;
+}
+
+static tcall_char_ tcall_split_char_(const tcall_split_ *words)
+{
+    tcall_char_ c;
+    uint32_t code;
+    c.bytes = tcall_split_code_(words, &code);
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
+    c.code = tcall_char_fold_(code);
+    c.kind = tcall_char_kind_(c.code);
+    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    return c;
+}
+
+/* Whether the string of JSON that begins before `at` is a key. */
+static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
+{
+    const char *end = words->end;
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    for (at++; at < end && (unsigned char)*at <= ' '; at++)
+        ;
+    return at < end && *at == ':';
+}
+
+/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+static bool tcall_in_word_(char c)
+{
+    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Notes what a sign of the input, which ends before `next`, means. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
+                              const char *next)
+{
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next >= words->end || !tcall_in_word_(*next))
+            words->sentence = true;
+        break;
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = true; break;
+    case '"':
+        words->in_key = words->json && tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = true;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->folded + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
+}
+
+/* Ends a word that begins with a wide character: with a second one, if there
+ * is one. The last of a row was part of the word before: it is no word. */
+static bool tcall_split_pair_(tcall_split_ *words)
+{
+    tcall_char_ next = tcall_split_char_(words);
+    bool was_paired = words->paired;
+    words->paired = next.kind == TCALL_CHAR_WIDE_;
+    if (words->paired)
+        tcall_split_put_(words, next.code);
+    return words->paired || !was_paired;
+}
+
+/* Reads a word, or one sign, in which characters are folded or escaped. Returns
+ * whether it was a word. */
+static bool tcall_split_fold_(tcall_split_ *words)
+{
+    bool small = false;
+    words->word = words->folded;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
+                    (c.capital && small);
+        if (ends && words->length > 0)
+            return true;
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            if (c.code != '"')
+                tcall_split_sign_(words, c.code, words->cursor);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        small = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_)
+            return tcall_split_pair_(words);
+    }
+}
+
+static const char *tcall_skip_range_(const char *at, const char *end,
+                                     char first, char last)
+{
+    while (at < end && *at >= first && *at <= last)
+        at++;
+    return at;
+}
+
+/* Returns the length of the word of ASCII letters or digits at the cursor; 0
+ * when other characters, or escapes, are part of it. */
+static size_t tcall_split_ascii_(const tcall_split_ *words)
+{
+    const char *start = words->cursor, *end = words->end;
+    const char *small = tcall_skip_range_(start, end, 'A', 'Z');
+    const char *after = tcall_skip_range_(small, end, 'a', 'z');
+    bool plural = after - small == 1 && *small == 's';
+    if (after == start)
+        after = tcall_skip_range_(start, end, '0', '9');
+    else if (small - start > 1 && after > small && !plural)
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after < end &&
+        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
+        return 0;
+    return (size_t)(after - start);
+}
+
+/* ---- stems */
+
+static bool tcall_ends_with_(const char *word, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && memcmp(word + length - n, end, n) == 0;
+}
+
+static bool tcall_has_vowel_(const char *word, size_t length)
+{
+    size_t i;
+    for (i = 0; i < length; i++)
+        if (strchr("aeiouy", word[i]))
+            return true;
+    return false;
+}
+
+/* Returns the length of a word of at least four letters without its English
+ * endings, so that its forms are alike: light, lights, lighting. What remains
+ * need not be a word, and has three letters or more, a vowel among them. */
+static size_t tcall_stem_(const char *word, size_t length)
+{
+    size_t cut = 0;
+    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
+        length--;
+    if (tcall_ends_with_(word, length, "ed"))
+        cut = 2;
+    else if (tcall_ends_with_(word, length, "ing") ||
+             tcall_ends_with_(word, length, "ion"))
+        cut = 3;
+    if (length - cut > 2 && tcall_has_vowel_(word, length - cut))
+        length -= cut;
+    if (length > 3 && word[length - 1] == 'e')
+        length--;
+    if (length > 3 && word[length - 1] == word[length - 2] &&
+        !tcall_has_vowel_(word + length - 1, 1))
+        length--;
+    return length;
+}
+
+/* FNV-1a. In words that have endings y counts as i: city, cities. */
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+{
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && word[i] == 'y' ? 'i' : word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    return hash;
+}
+
+/* Only longer words of letters have endings and a prefix, whose hash is
+ * inverted: it is not the stem that has the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = endings && length >= TCALL_WORD_PREFIX_
+                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
+                        : 0;
+}
+
+/* ---- the next word */
+
+/* A number of ten bits from the first two letters, which words of the same
+ * stem have in common: a quick look before the stem is made. */
+static unsigned tcall_initials_(const char *word, size_t length)
+{
+    unsigned first, second;
+    if ((unsigned char)*word >=
+        0x80) { /* of UTF-8 the first byte says little */
+        word++;
+        length--;
+    }
+    first = word[0] & 31;
+    second = length > 1 ? word[1] & 31 : 0;
+    if (second == ('y' & 31))
+        second = 'i' & 31;
+    return first << 5 | second;
+}
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
+/* Reads what is at the cursor; returns whether it was a word. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    size_t length = tcall_split_ascii_(words);
+    if (length == 0)
+        return tcall_split_fold_(words);
+    words->word = words->cursor;
+    words->cursor += length;
+    words->length =
+        (uint8_t)(length < TCALL_WORD_BYTES_ ? length : TCALL_WORD_BYTES_);
+    return true;
+}
+
+/* Counts the word; returns whether it may be wanted. */
+static bool tcall_split_count_(tcall_split_ *words)
+{
+    words->initials = tcall_initials_(words->word, words->length);
+    words->count++;
+    words->longer += words->length > 2;
+    return !words->wanted || tcall_bit_(words->wanted, words->initials);
+}
+
+/* Puts a word of ASCII letters that begins with a capital into small ones. */
+static void tcall_split_lower_(tcall_split_ *words)
+{
+    size_t i;
+    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
+        return;
+    for (i = 0; i < words->length; i++)
+        words->folded[i] = (char)(words->word[i] | 0x20);
+    words->word = words->folded;
+}
+
+/* Passes over signs of ASCII. */
+static void tcall_split_signs_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    for (; at < end && !tcall_in_word_(*at); at++)
+        if (words->input)
+            tcall_split_sign_(words, (unsigned char)*at, at + 1);
+    words->cursor = at;
+}
+
+/* Reads the next wanted word and makes its stem; false at the end. */
+TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
+{
+    words->sentence = false;
+    for (;;) {
+        tcall_split_signs_(words);
+        if (words->cursor == words->end)
+            return false;
+        if (tcall_split_read_(words) && tcall_split_count_(words))
+            break;
+    }
+    tcall_split_lower_(words);
+    tcall_split_stem_(words);
+    return true;
+}
+
+/* Whether the word says nothing about what is wanted. */
+TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
+{
+    const char *list;
+    if (!tcall_is_letter_(*words->word))
+        return false;
+    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+        size_t length = strcspn(list, " ");
+        if (length == words->length && memcmp(list, words->word, length) == 0)
+            return true;
+        list += length;
+        list += *list == ' ';
+    }
+    return false;
+}
+
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>synonyms
+ *
+ * A compiler need not accept texts of more than 4095 bytes: there are several.
+ */
+
+#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
+
+static const char tcall_synonyms_devices_[] =
+    "light lamp bulb illuminate\n"
+    "bright brightness dim brighten darken luminosity\n"
+    "on activate enable engage start\n"
+    "off deactivate disable disengage stop\n"
+    "start begin launch initiate\n"
+    "stop end halt cancel abort terminate\n"
+    "open raise unfold\n"
+    "close shut lower\n"
+    "increase raise up higher boost\n"
+    "decrease reduce lower down less\n"
+    "cover blind curtain shade shutter garage\n"
+    "lock secure\n"
+    "unlock unsecure\n"
+    "volume loud louder quiet sound\n"
+    "mute silence\n"
+    "speaker audio sound stereo\n"
+    "play resume listen\n"
+    "player media tv television stereo radio\n"
+    "pause hold\n"
+    "next skip forward\n"
+    "previous back last\n"
+    "climate thermostat heating hvac temperature\n"
+    "heat warm hot heater\n"
+    "cool cold chill air conditioner ac\n"
+    "temperature degrees celsius fahrenheit\n"
+    "fan ventilation ventilator\n"
+    "vacuum hoover robot clean\n"
+    "clean sweep wash tidy\n"
+    "dock charger base home\n"
+    "timer countdown\n"
+    "alarm alert wake\n"
+    "sensor detector measurement reading\n"
+    "switch toggle flip\n"
+    "plug outlet socket\n"
+    "device appliance gadget hardware\n"
+    "reboot restart reset\n"
+    "battery charge power\n"
+    "camera webcam snapshot\n"
+    "door gate entry\n"
+    "motor servo pump\n"
+    "email mail inbox gmail\n"
+    "message text sms chat notify\n"
+    "notification notify alert push\n"
+    "call phone dial telephone\n"
+    "send forward deliver\n"
+    "calendar schedule agenda\n"
+    "meeting appointment event conference\n";
+static const char tcall_synonyms_offices_[] =
+    "event concert festival happening\n"
+    "reserve reservation book booking\n"
+    "reminder remind remember memo\n"
+    "note memo jot\n"
+    "task todo chore\n"
+    "document file doc pdf\n"
+    "spreadsheet excel csv sheet\n"
+    "slide presentation powerpoint ppt\n"
+    "summary summarize summarise digest overview brief\n"
+    "write compose draft\n"
+    "translate translation language interpret\n"
+    "grammar spelling proofread\n"
+    "rewrite rephrase paraphrase\n"
+    "contact person people address\n"
+    "create make generate build produce add new\n"
+    "delete remove erase clear drop\n"
+    "update edit modify change alter adjust revise\n"
+    "set configure adjust change\n"
+    "add insert append put\n"
+    "list show display view enumerate\n"
+    "get fetch retrieve obtain find\n"
+    "find search lookup locate discover\n"
+    "search browse query web\n"
+    "check verify validate inspect\n"
+    "compare comparison difference versus\n"
+    "analyze analysis evaluate assess examine\n"
+    "calculate compute calculator determine\n"
+    "convert conversion transform change\n"
+    "estimate predict prediction forecast project\n"
+    "recommend recommendation suggest suggestion advice\n"
+    "track monitor follow watch\n"
+    "save store keep record\n"
+    "record log register\n"
+    "register signup enroll join\n"
+    "login signin authenticate password\n"
+    "read view load open\n"
+    "copy duplicate clone\n"
+    "move transfer relocate\n"
+    "rename name title\n"
+    "folder directory path\n"
+    "file document\n"
+    "upload attach import\n"
+    "download export save\n"
+    "share publish post\n"
+    "website site webpage page url link domain\n"
+    "click press tap\n"
+    "screenshot snapshot capture\n"
+    "image picture photo photograph art\n"
+    "draw drawing paint sketch illustration\n"
+    "logo icon brand\n"
+    "video clip youtube movie\n"
+    "movie film cinema\n"
+    "song music track tune playlist\n"
+    "artist singer band musician\n"
+    "lyrics song\n"
+    "podcast episode\n"
+    "book novel author read\n"
+    "news headline article current\n"
+    "article blog paper post\n"
+    "paper research academic scholar study journal publication\n"
+    "game gaming play\n"
+    "joke fun funny humor\n"
+    "story tale fiction\n"
+    "quote saying inspirational\n"
+    "weather forecast rain snow climate wind sunny\n"
+    "time hour clock timezone\n"
+    "date day today tomorrow\n"
+    "location place city address where\n"
+    "map direction route navigate navigation\n"
+    "distance far away\n"
+    "near nearby closest around local\n";
+static const char tcall_synonyms_web_[] =
+    "travel trip vacation holiday journey tour itinerary destination\n"
+    "flight airline plane airport fly\n"
+    "hotel accommodation lodging stay motel hostel\n"
+    "restaurant dining eat cafe dinner lunch\n"
+    "food meal dish cuisine\n"
+    "recipe cook cooking bake ingredient\n"
+    "diet calorie nutrition healthy\n"
+    "car vehicle auto automobile\n"
+    "drive driving road\n"
+    "train rail bus transit\n"
+    "taxi ride cab\n"
+    "house home property apartment estate\n"
+    "rent rental lease\n"
+    "buy purchase order shop shopping\n"
+    "sell sale\n"
+    "price cost fee rate expensive\n"
+    "product item goods merchandise\n"
+    "gift present\n"
+    "discount coupon deal promo offer\n"
+    "cart basket checkout\n"
+    "shipping delivery parcel package\n"
+    "money cash currency fund\n"
+    "currency exchange dollar euro\n"
+    "stock share ticker equity\n"
+    "invest investment investing portfolio finance\n"
+    "finance financial bank\n"
+    "pay payment bill charge\n"
+    "invoice receipt bill\n"
+    "tax vat\n"
+    "loan mortgage credit debt\n"
+    "balance account\n"
+    "crypto cryptocurrency bitcoin token coin\n"
+    "budget expense spending\n"
+    "insurance policy coverage\n"
+    "job career employment work hire vacancy\n"
+    "resume cv\n"
+    "company business firm corporation enterprise\n"
+    "customer client user\n"
+    "employee staff worker\n"
+    "salary wage pay\n"
+    "team group\n"
+    "sport football soccer basketball match\n"
+    "score result\n"
+    "health medical medicine\n"
+    "doctor physician appointment\n"
+    "drug medication medicine pill\n"
+    "symptom disease illness\n"
+    "exercise workout fitness gym training\n"
+    "course class lesson tutorial learn\n"
+    "learn study education educational teach\n"
+    "student pupil kid child\n"
+    "school university college\n"
+    "question quiz answer ask\n"
+    "exam test\n";
+static const char tcall_synonyms_world_[] =
+    "explain explanation describe definition meaning\n"
+    "word dictionary vocabulary\n"
+    "synonym word thesaurus\n"
+    "code program programming developer software\n"
+    "github repository repo\n"
+    "bug error issue problem\n"
+    "run execute perform\n"
+    "deploy release\n"
+    "database sql table\n"
+    "server host\n"
+    "ip network address\n"
+    "chart graph plot diagram visualize\n"
+    "map geography\n"
+    "data dataset statistic statistics\n"
+    "trend popular trending top\n"
+    "review rating feedback opinion\n"
+    "idea suggestion inspiration\n"
+    "plan planning organize\n"
+    "law legal lawyer court\n"
+    "astrology horoscope zodiac\n"
+    "tarot fortune\n"
+    "pet dog cat animal\n"
+    "plant garden flower\n"
+    "outfit fashion clothes clothing style\n"
+    "color colour\n"
+    "size dimension length\n"
+    "big large huge\n"
+    "small little tiny\n"
+    "average mean\n"
+    "sum total add\n"
+    "area surface\n"
+    "speed fast velocity pace\n"
+    "random dice\n"
+    "quick fast speed\n"
+    "history past historical\n"
+    "future upcoming next\n"
+    "latest recent newest current\n"
+    "free available vacant\n"
+    "status state condition\n"
+    "info information detail details\n"
+    "link connect pair\n"
+    "wifi wireless network internet\n"
+    "password passcode pin\n"
+    "user account profile\n"
+    "comment reply respond\n"
+    "tweet twitter social\n"
+    "chat conversation talk\n"
+    "speech voice speak say\n"
+    "volume capacity\n"
+    "population demographic people\n"
+    "country nation\n"
+    "language locale\n";
+TCALL_DATA_ const char *const tcall_synonyms[] = {
+    tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
+    tcall_synonyms_world_, NULL};
+
+#endif
+
+/* ==========================================================================
+ * >>query: what an input asks for, and what a tool says of it
+ *
+ * The words of the input are its terms. A term has keys: the stem of its word,
+ * its first six letters, and the stems of its synonyms. Of each tool a record
+ * of 20 bytes keeps how much its texts say of each term.
+ *
+ * Keys are known by hashes of 32 bits, since their texts would take more memory
+ * than a microcontroller has to spare. Of twenty million different words in the
+ * texts of tools one is taken for a key that it is not, and adds a little to
+ * the score of its tool; whoever wants a tool to be found can write the word
+ * itself, so nobody gains from finding such a word.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+enum {
+    TCALL_QUERY_TERMS_ = 45,    /* different words of the input that count */
+    TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
+    TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
+    TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
+    TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
+    TCALL_FUZZY_MAX_ = 3 /* what all that is like a word counts at most */
+};
+
+/* The texts of a tool, and what a word counts in them, in quarters: itself, as
+ * a synonym or the like, and for the length of all texts. What the schemas of
+ * all tools say weighs nothing. */
+enum {
+    TCALL_TEXT_NAME_,
+    TCALL_TEXT_TITLE_,
+    TCALL_TEXT_DESCRIPTION_,
+    TCALL_TEXT_TAGS_,
+    TCALL_TEXT_PARAMETERS_, /* names, descriptions, and values too */
+    TCALL_TEXT_COUNT_
+};
+static const struct tcall_text_weight_ {
+    uint8_t exact, fuzzy, length;
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
+
+/* A record keeps a sum as the level that it reaches. */
+enum { TCALL_LEVELS_ = 8, TCALL_LEVEL_BITS_ = 3, TCALL_LEVELS_PER_WORD_ = 5 };
+static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
+
+/* What a tool says of the terms. */
+typedef struct tcall_record_ {
+    uint16_t levels[TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
+                       picked */
+    uint8_t name;   /* how much of its name was asked for; 16: all words */
+} tcall_record_;
+
+typedef struct tcall_term_ {
+    uint16_t exact_tools; /* that have the word itself */
+    uint16_t tools;       /* that have it or something like it */
+    uint8_t weight;       /* 16 * log2 of how rare it is */
+    uint8_t sentences;    /* bits: 0 is set, then one for each that has it */
+    uint8_t exact, fuzzy; /* sums of the tool that is being read */
+    bool value;           /* it is not only in keys of JSON */
+} tcall_term_;
+
+#define TCALL_KEY_FUZZY_ 0x80u
+#define TCALL_KEY_TERM_  0x3Fu
+
+/* All that is needed while tools are ranked for an input. */
+typedef struct tcall_query_ {
+    uint8_t term_count, sentence_count;
+    uint8_t key_count;
+    uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
+    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t level;   /* the best score of all, in thousandths */
+    tcall_term_ terms[TCALL_QUERY_TERMS_];
+    uint32_t initials[32];               /* of all keys, see tcall_initials_ */
+    uint32_t hashes[TCALL_QUERY_SLOTS_]; /* of keys, by open addressing */
+    uint8_t key_terms[TCALL_QUERY_SLOTS_]; /* 1 more than the term, and
+                                              TCALL_KEY_FUZZY_; 0: free */
+} tcall_query_;
+
+/* ---- records */
+
+TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
+                                           unsigned term)
+{
+    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
+    return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
+           (TCALL_LEVELS_ - 1);
+}
+
+/* Keeps a sum, as the highest level that it reaches. */
+TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                                      unsigned sum)
+{
+    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
+    uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
+    unsigned level = TCALL_LEVELS_ - 1;
+    while (tcall_levels_[level] > sum)
+        level--;
+    *levels &= (uint16_t) ~((TCALL_LEVELS_ - 1u) << shift);
+    *levels |= (uint16_t)(level << shift);
+}
+
+/* Keeps the length of the texts, in quarters of a word, and the part of the
+ * name that was asked for, which a name without words has none of. */
+TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
+                                       unsigned name_words, unsigned asked)
+{
+    unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
+    coarse = coarse < 255 ? coarse : 255;
+    record->length = (uint8_t)(coarse > 0 ? coarse : 1);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
+}
+
+/* Returns the length of the texts in quarters of a word. */
+TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
+{
+    unsigned coarse = record->length;
+    return coarse < 128 ? coarse : 128 + (coarse - 128) * 16;
+}
+
+/* ---- keys */
+
+/* Finds a key by its hash, from *slot on, which moves past it. Returns what
+ * key_terms has of it, 0 when there is no further one. */
+TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
+                                         uint32_t hash, unsigned *slot)
+{
+    for (;;) {
+        unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
+        if (query->key_terms[at] == 0 || query->hashes[at] == hash)
+            return query->key_terms[at];
+    }
+}
+
+/* Where the search for a key begins. */
+TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
+{
+    return hash >> 24;
+}
+
+/* Whether no slot before this one has the same hash. */
+TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
+                                         unsigned slot)
+{
+    unsigned at = tcall_query_slot_(query->hashes[slot]);
+    tcall_query_find_(query, query->hashes[slot], &at);
+    return (at - 1) % TCALL_QUERY_SLOTS_ == slot;
+}
+
+TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
+{
+    return (key & TCALL_KEY_TERM_) - 1;
+}
+
+/* Returns the term whose own word has this stem, -1 when there is none. */
+TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+{
+    unsigned slot = tcall_query_slot_(stem), key;
+    while ((key = tcall_query_find_(query, stem, &slot)) != 0)
+        if (!(key & TCALL_KEY_FUZZY_))
+            return (int)tcall_key_term_(key);
+    return -1;
+}
+
+/* Adds a key of a term, unless it has it or there are too many. */
+static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
+                             unsigned initials, unsigned term, bool fuzzy)
+{
+    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
+    while ((found = tcall_query_find_(query, hash, &slot)) != 0)
+        if (found == key)
+            return;
+    if (query->key_count == TCALL_QUERY_KEYS_)
+        return;
+    query->key_count++;
+    slot = (slot - 1) % TCALL_QUERY_SLOTS_; /* the free one that was found */
+    query->hashes[slot] = hash;
+    query->key_terms[slot] = (uint8_t)key;
+    query->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+}
+
+/* ---- the input */
+
+/* Returns the term of a word of the input, a new one if need be. */
+static unsigned tcall_query_new_term_(tcall_query_ *query,
+                                      const tcall_split_ *words)
+{
+    int found = tcall_query_term_(query, words->stem);
+    unsigned term = found < 0 ? query->term_count++ : (unsigned)found;
+    if (found >= 0)
+        return term;
+    tcall_query_add_(query, words->stem, words->initials, term, false);
+    if (words->prefix)
+        tcall_query_add_(query, words->prefix, words->initials, term, true);
+    return term;
+}
+
+/* Makes terms of the words of the input. */
+static void tcall_query_input_(tcall_query_ *query, tcall_str input)
+{
+    tcall_split_ words;
+    unsigned length = 0; /* of the sentence, in words */
+    tcall_split_input_(&words, input);
+    query->sentence_count = 1;
+    while (query->term_count < TCALL_QUERY_TERMS_ &&
+           tcall_split_next_(&words)) {
+        tcall_term_ *term;
+        if (words.sentence && length >= 3 &&
+            query->sentence_count < TCALL_QUERY_SENTENCES_) {
+            query->sentence_count++;
+            length = 0;
+        }
+        /* Long numbers are values, of which no tool speaks. */
+        if (tcall_split_stops_(&words) ||
+            (words.length > 4 && tcall_is_digit_(*words.word)))
+            continue;
+        length++;
+        term = &query->terms[tcall_query_new_term_(query, &words)];
+        term->sentences |= (uint8_t)(1u | 1u << query->sentence_count);
+        term->value |= !words.in_key;
+    }
+}
+
+/* Makes the words of a line keys of the terms that it has words of. */
+static void tcall_query_line_(tcall_query_ *query, tcall_str line)
+{
+    tcall_split_ words, others;
+    tcall_split_init_(&words, line);
+    words.wanted = query->initials;
+    while (tcall_split_next_(&words)) {
+        int term = tcall_query_term_(query, words.stem);
+        if (term < 0)
+            continue;
+        tcall_split_init_(&others, line);
+        while (tcall_split_next_(&others))
+            if (tcall_query_term_(query, others.stem) != term)
+                tcall_query_add_(query, others.stem, others.initials,
+                                 (unsigned)term, true);
+    }
+}
+
+static void tcall_query_synonyms_(tcall_query_ *query,
+                                  const char *const *synonyms)
+{
+    for (; *synonyms; synonyms++) {
+        const char *line = *synonyms;
+        while (*line) {
+            size_t length = strcspn(line, "\n");
+            tcall_query_line_(query, tcall_slice_(line, length));
+            line += length;
+            line += *line == '\n';
+        }
+    }
+}
+
+/* Makes the query of an input, with the synonyms of ours by default. */
+TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                                     const char *const *synonyms)
+{
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+#ifndef TOOLCALL_NO_SYNONYMS
+    if (!synonyms)
+        synonyms = tcall_synonyms;
+#endif
+    if (synonyms)
+        tcall_query_synonyms_(query, synonyms);
+}
+
+/* ---- tools */
+
+/* Begins to read a text of a tool. */
+TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
+                                     const tcall_tool *tool, unsigned text)
+{
+    const char *texts[TCALL_TEXT_COUNT_];
+    texts[TCALL_TEXT_NAME_] = tool->name;
+    texts[TCALL_TEXT_TITLE_] = tool->title;
+    texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
+    texts[TCALL_TEXT_TAGS_] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    tcall_split_init_(words, tcall_str_of(texts[text]));
+    words->json = text == TCALL_TEXT_PARAMETERS_;
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; returns
+ * whether there are any. */
+static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
+                             const struct tcall_text_weight_ *weight)
+{
+    unsigned slot = tcall_query_slot_(hash), key;
+    bool hit = false;
+    while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
+        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
+        uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
+        if (*sum < TCALL_QUERY_SUM_)
+            *sum = (uint8_t)(*sum + (fuzzy ? weight->fuzzy : weight->exact));
+        hit = true;
+    }
+    return hit;
+}
+
+/* Reads all texts of a tool: the sums of the terms, and the record but for its
+ * levels. The prefix of a word counts only where its stem does not. */
+static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
+                             tcall_record_ *record)
+{
+    unsigned length = 0, name_words = 0, asked = 0, text;
+    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+        const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+        tcall_split_ words;
+        tcall_split_tool_(&words, tool, text);
+        words.wanted = query->initials;
+        while (tcall_split_next_(&words))
+            if (tcall_query_hit_(query, words.stem, weight) ||
+                (words.prefix && tcall_query_hit_(query, words.prefix, weight)))
+                asked += text == TCALL_TEXT_NAME_;
+        length += weight->length * words.longer;
+        if (text == TCALL_TEXT_NAME_)
+            name_words = words.count;
+    }
+    tcall_record_close_(record, length, name_words, asked);
+}
+
+/* Reads what a tool says of the terms; `count` has it counted among the tools
+ * that have them. */
+TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
+                                     const tcall_tool *tool,
+                                     tcall_record_ *record, bool count)
+{
+    unsigned i;
+    memset(record, 0, sizeof *record);
+    tcall_query_sum_(query, tool, record);
+    for (i = 0; i < query->term_count; i++) {
+        tcall_term_ *term = &query->terms[i];
+        unsigned fuzzy = term->fuzzy;
+        fuzzy = fuzzy < TCALL_FUZZY_MAX_ ? fuzzy : TCALL_FUZZY_MAX_;
+        tcall_record_keep_(record, i, term->exact + fuzzy);
+        if (count) {
+            term->exact_tools =
+                (uint16_t)(term->exact_tools + (term->exact > 0));
+            term->tools = (uint16_t)(term->tools + (term->exact + fuzzy > 0));
+        }
+        term->exact = term->fuzzy = 0;
+    }
+}
+
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>pick_index
+ *
+ * An inverted index: each different word of the tools, with the tools that
+ * have it. So a pick reads what is said of its keys, and nothing of others.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+#ifndef TOOLCALL_NO_PICK_INDEX
+
+/* Where the chains of words begin whose stems, or prefixes, fall into the same
+ * bucket: 1 more than the number of an entry, 0 for none. */
+typedef struct tcall_bucket_ {
+    uint32_t by_stem, by_prefix;
+} tcall_bucket_;
+
+/* A different word of all tools. Its postings follow those of the entry before
+ * it, in the order of tools. */
+typedef struct tcall_entry_ {
+    uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
+    uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
+    uint32_t end; /* of its postings; their number while they are counted */
+    uint32_t last_tool; /* 1 more than the last one that was seen to have it */
+} tcall_entry_;
+
+/* What is known of a tool besides its words. */
+typedef struct tcall_indexed_ {
+    uint16_t length; /* of its texts, in quarters of a word */
+    uint16_t name_words;
+} tcall_indexed_;
+
+/* How much a tool says of a word, no more than matters. */
+enum { TCALL_EXACT_MAX_ = 16 };
+typedef struct tcall_posting_ {
+    unsigned tool : 16;
+    unsigned exact : 5; /* when the word itself is wanted */
+    unsigned fuzzy : 2; /* when something like it is */
+    unsigned name : 9;  /* how often the name of the tool has it */
+} tcall_posting_;
+
+/* ---- reading */
+
+/* Adds the postings of a word to the records. All that is like a term has to be
+ * added before the word itself: up to three, levels are exact. Names are asked
+ * for once, whatever number of keys is the same word. */
+static void tcall_index_entry_(const tcall_index *index, uint32_t number,
+                               tcall_query_ *query, tcall_record_ *records,
+                               unsigned slot)
+{
+    const tcall_entry_ *entry = &index->entries[number];
+    const tcall_posting_ *at = index->postings, *end = at + entry->end;
+    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
+    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
+    bool first = tcall_query_is_first_(query, slot);
+    tcall_term_ *term = &query->terms[i];
+    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
+        tcall_record_ *record = &records[at->tool];
+        unsigned before = tcall_record_level_(record, i), sum;
+        if (record->length == 0)
+            continue;
+        sum = before + (fuzzy ? at->fuzzy : at->exact);
+        if (fuzzy && sum > TCALL_FUZZY_MAX_)
+            sum = TCALL_FUZZY_MAX_;
+        tcall_record_keep_(record, i, sum);
+        term->tools = (uint16_t)(term->tools + (before == 0));
+        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
+        if (first)
+            record->name = (uint8_t)(record->name + at->name);
+    }
+}
+
+/* Adds all words that have the key in a slot, as their stem, or as their prefix
+ * where the stem is no key itself. */
+static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
+                             tcall_record_ *records, unsigned slot)
+{
+    uint32_t hash = query->hashes[slot], next;
+    const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
+    const tcall_entry_ *entry;
+    for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
+        entry = &index->entries[next - 1];
+        if (entry->stem == hash)
+            tcall_index_entry_(index, next - 1, query, records, slot);
+    }
+    for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
+        unsigned at;
+        entry = &index->entries[next - 1];
+        at = tcall_query_slot_(entry->stem);
+        if (entry->prefix == hash &&
+            !tcall_query_find_(query, entry->stem, &at))
+            tcall_index_entry_(index, next - 1, query, records, slot);
+    }
+}
+
+/* Adds the words of all fuzzy keys, or of all others. */
+static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
+                              tcall_record_ *records, bool fuzzy)
+{
+    unsigned slot;
+    for (slot = 0; slot < TCALL_QUERY_SLOTS_; slot++) {
+        unsigned key = query->key_terms[slot];
+        if (key && ((key & TCALL_KEY_FUZZY_) != 0) == fuzzy)
+            tcall_index_key_(index, query, records, slot);
+    }
+}
+
+/* Makes the records of all tools, which are empty but for the length of those
+ * that may be picked, and counts the tools of each term. */
+TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
+                                     tcall_query_ *query,
+                                     tcall_record_ *records)
+{
+    size_t i;
+    tcall_index_keys_(index, query, records, true);
+    tcall_index_keys_(index, query, records, false);
+    for (i = 0; i < index->tool_count; i++) {
+        const tcall_indexed_ *tool = &index->tools[i];
+        if (records[i].length > 0)
+            tcall_record_close_(&records[i], tool->length, tool->name_words,
+                                records[i].name);
+    }
+}
+
+/* Whether an index is one of so many tools. */
+TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
+                                     size_t tool_count)
+{
+    return index->bucket_count > 0 && index->tool_count == tool_count;
+}
+
+/* ---- building
+ *
+ * A first pass over the texts finds the words and counts their postings, a
+ * second one writes them. Where memory is missing it goes on, to say how much.
+ */
+
+typedef struct tcall_indexing_ {
+    tcall_block *block;
+    size_t missing; /* bytes of memory, if any */
+    tcall_bucket_ *buckets;
+    uint32_t bucket_count;
+    tcall_indexed_ *tools;
+    tcall_entry_ *entries;
+    uint32_t entry_count;
+    tcall_posting_ *postings; /* NULL in the first pass */
+    uint32_t posting_count;
+    uint32_t tool; /* at hand */
+} tcall_indexing_;
+
+/* Takes zeroed memory after what was taken before; NULL where it is missing. */
+static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
+{
+    void *at = tcall_block_gap_(making->block);
+    if (making->missing || !tcall_block_grow_(making->block, size)) {
+        making->missing += size;
+        return NULL;
+    }
+    return memset(at, 0, size);
+}
+
+static void tcall_index_align_(tcall_indexing_ *making)
+{
+    uintptr_t at = (uintptr_t)tcall_block_gap_(making->block);
+    tcall_index_take_(making, (0 - at) & 7);
+}
+
+/* Adds an entry to both chains; NULL where memory is missing. */
+static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
+                                         const tcall_split_ *word)
+{
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t *by_stem, *by_prefix;
+    tcall_entry_ *entry =
+        (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    if (!entry)
+        return NULL;
+    making->entry_count++;
+    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
+    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
+    entry->stem = word->stem;
+    entry->prefix = word->prefix;
+    entry->next_by_stem = *by_stem;
+    *by_stem = making->entry_count;
+    if (word->prefix) {
+        entry->next_by_prefix = *by_prefix;
+        *by_prefix = making->entry_count;
+    }
+    return entry;
+}
+
+/* Returns the entry of a word, a new one if need be; NULL where memory is
+ * missing. */
+static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
+                                       const tcall_split_ *word)
+{
+    uint32_t next = 0;
+    if (making->buckets)
+        next = making->buckets[word->stem % making->bucket_count].by_stem;
+    while (next > 0) {
+        tcall_entry_ *entry = &making->entries[next - 1];
+        if (entry->stem == word->stem)
+            return entry;
+        next = entry->next_by_stem;
+    }
+    return tcall_index_insert_(making, word);
+}
+
+static unsigned tcall_at_most_(unsigned value, unsigned most)
+{
+    return value < most ? value : most;
+}
+
+/* Adds a word of the tool at hand. */
+static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
+                             unsigned text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    tcall_entry_ *entry = tcall_index_find_(making, word);
+    tcall_posting_ *posting;
+    if (!entry) {
+        making->posting_count++; /* perhaps too many, which suffices */
+        return;
+    }
+    if (entry->last_tool != making->tool + 1) {
+        entry->last_tool = making->tool + 1;
+        entry->end++;
+        making->posting_count++;
+    }
+    if (!making->postings)
+        return;
+    posting = &making->postings[entry->end - 1];
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact =
+        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy =
+        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
+{
+    unsigned length = 0, name_words = 0, text;
+    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+        tcall_split_ words;
+        tcall_split_tool_(&words, tool, text);
+        while (tcall_split_next_(&words))
+            tcall_index_add_(making, &words, text);
+        length += tcall_text_weights_[text].length * words.longer;
+        if (text == TCALL_TEXT_NAME_)
+            name_words = words.count;
+    }
+    if (making->tools) {
+        tcall_indexed_ *known = &making->tools[making->tool];
+        known->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+        known->name_words = (uint16_t)tcall_at_most_(name_words, 0xFFFF);
+    }
+}
+
+static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    for (making->tool = 0; making->tool < desc->tool_count; making->tool++)
+        tcall_index_tool_(making, &desc->tools[making->tool]);
+}
+
+/* Turns the numbers of postings into where those of each word begin, which the
+ * second pass moves to their ends. */
+static void tcall_index_layout_(tcall_indexing_ *making)
+{
+    uint32_t begin = 0, i;
+    for (i = 0; i < making->entry_count; i++) {
+        tcall_entry_ *entry = &making->entries[i];
+        uint32_t count = entry->end;
+        entry->end = begin;
+        entry->last_tool = 0;
+        begin += count;
+    }
+}
+
+/* A bucket for each tool and each half KB of text: chains are short. */
+static uint32_t tcall_index_buckets_(const tcall_desc *desc)
+{
+    size_t bytes = 0, i;
+    unsigned text;
+    for (i = 0; i < desc->tool_count; i++)
+        for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+            tcall_split_ words;
+            tcall_split_tool_(&words, &desc->tools[i], text);
+            bytes += (size_t)(words.end - words.cursor);
+        }
+    return (uint32_t)(desc->tool_count + bytes / 512 + 1);
+}
+
+/* Takes the tables and makes the first pass. */
+static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    size_t tools = desc->tool_count;
+    making->bucket_count = tcall_index_buckets_(desc);
+    tcall_index_align_(making);
+    making->buckets = (tcall_bucket_ *)tcall_index_take_(
+        making, making->bucket_count * sizeof(tcall_bucket_));
+    making->tools = (tcall_indexed_ *)tcall_index_take_(
+        making, tools * sizeof(tcall_indexed_));
+    making->entries = (tcall_entry_ *)(void *)tcall_block_gap_(making->block);
+    tcall_index_pass_(making, desc);
+}
+
+int tcall_pick_index(tcall *tc, tcall_index *index)
+{
+    size_t low = tc->block.low;
+    tcall_indexing_ making;
+    memset(index, 0, sizeof *index);
+    memset(&making, 0, sizeof making);
+    if (tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    making.block = &tc->block;
+    tcall_index_count_(&making, &tc->desc);
+    making.postings = (tcall_posting_ *)tcall_index_take_(
+        &making, making.posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(&making);
+    if (making.missing) {
+        tcall_block_room_(&tc->block, making.missing); /* sets block.need */
+        tc->block.low = low;
+        return TCALL_E_MEMORY;
+    }
+    tcall_index_layout_(&making);
+    tcall_index_pass_(&making, &tc->desc);
+    index->tool_count = tc->desc.tool_count;
+    index->bucket_count = making.bucket_count;
+    index->buckets = making.buckets;
+    index->tools = making.tools;
+    index->entries = making.entries;
+    index->postings = making.postings;
+    return TCALL_OK;
+}
+
+#else
+
+/* Without indexes tcall_pick refuses one. */
+static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
+{
+    (void)index;
+    (void)tool_count;
+    return false;
+}
+
+static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
+                              tcall_record_ *records)
+{
+    (void)index;
+    (void)query;
+    (void)records;
+}
+
+#endif /* TOOLCALL_NO_PICK_INDEX */
+
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>pick
+ *
+ * What each tool says of the terms is read once and kept as a record; where the
+ * block has no room for records the tools are read again instead. The weight of
+ * a term comes from how few tools have it, the worth of a tool from the weights
+ * of the terms it has (BM25F), as a share of the best of all tools; and since
+ * an input can want several things, also of the best for each of its sentences.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+<<<<<<< HEAD
+/* A score of one thousandth. Ranks are finer than scores. */
+#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
+=======
 enum {
     TCALL_PICK_TERMS_ = 45,  /* words of the input that count */
     TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
@@ -8521,35 +9988,49 @@ static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
 }
 
 /* ---- ranking */
+>>>>>>> main
 
+/* The work on one input. */
 typedef struct tcall_ranking_ {
     tcall *tc;
-    const tcall_pick_opts *opts;
-    tcall_query_ *q;
-    tcall_record_ *records; /* of all tools, if there is room for them */
-    uint32_t started;
-    size_t tools; /* that may be picked */
-    bool late;
     tcall_str input;
-    int max; /* of the picks that are not pinned */
-    tcall_pick_opts none;
+    const tcall_pick_opts *opts;
+    tcall_pick_opts defaults;
+    const tcall_scorer *scorers, *scorers_end;
+    tcall_scorer words; /* the built-in one */
+    tcall_query_ *query;
+    tcall_record_ *records; /* of all tools; NULL: no room for them */
+    size_t tools;           /* that may be picked */
+    int max;                /* of the picks that are not pinned */
+    uint32_t started;
+    bool timed_out;
 } tcall_ranking_;
 
-/* Why a tool may not be picked. */
-enum {
-    TCALL_PICK_FREE_,
-    TCALL_PICK_PERMISSIONS_,
-    TCALL_PICK_UNSAFE_,
-    TCALL_PICK_STREAMING_,
-    TCALL_PICK_ROLES_,
-    TCALL_PICK_COST_,
-    TCALL_PICK_GROUPS_
-};
+/* ---- tools that may be picked */
 
-static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
-                              const tcall_tool *tool)
+/* Why a tool may not be picked; NULL: it may. */
+static const char *tcall_pick_excludes_(const tcall *tc,
+                                        const tcall_pick_opts *opts,
+                                        const tcall_tool *tool)
 {
+    uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
+<<<<<<< HEAD
+                    ? tcall_needs(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFE;
+    if (!tcall_enabled(tool, allow))
+        return "permissions";
+    if (!safe && !opts->allow_unsafe)
+        return "unsafe";
+    if (opts->streaming && !tool->streaming)
+        return "streaming";
+    if (tool->roles && !(tool->roles & opts->roles))
+        return "roles";
+    if (opts->max_cost && tool->cost > opts->max_cost)
+        return "cost";
+    if (opts->groups && tool->groups && !(tool->groups & opts->groups))
+        return "groups";
+=======
                     ? tcall_needs_(tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
     return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
@@ -8577,36 +10058,36 @@ TCALL_SHARED_ const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k,
     for (; *i < d->tool_count; ++*i)
         if (!tcall_pick_barred_(k->tc, k->opts, &d->tools[*i]))
             return &d->tools[*i];
+>>>>>>> main
     return NULL;
 }
 
-/* What a tool says of the terms, and in the first pass how many tools do. */
-static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
-                                  tcall_record_ *r, bool count)
+static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
-    tcall_query_ *q = k->q;
-    memset(r, 0, sizeof *r);
-    tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
-    while (q->hits > 0) {
-        unsigned t = q->hit[--q->hits], level = 7;
-        unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
-        while (tcall_pick_levels_[level] > sum)
-            level--;
-        r->levels[t / 5] |= (uint16_t)(level << t % 5 * 3);
-        if (count) {
-            q->any[t]++;
-            q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
-        }
-        q->own[t] = q->like[t] = 0;
+    const tcall_desc *desc = &ranking->tc->desc;
+    return ranking->opts->timeout_ms && desc->now_ms &&
+           desc->now_ms(desc->user) - ranking->started >=
+               ranking->opts->timeout_ms;
+}
+
+/* Moves *i to the next tool that may be picked, from *i on; false at the end.
+ * Returns false once, too, when time is up. */
+static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+{
+    const tcall_desc *desc = &ranking->tc->desc;
+    if (!ranking->timed_out && tcall_ranking_expires_(ranking)) {
+        ranking->timed_out = true;
+        return false;
     }
+    for (; *i < desc->tool_count; ++*i)
+        if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
+            return true;
+    return false;
 }
 
-TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *r)
-{
-    return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
-}
+/* ---- the built-in scorer */
 
-/* 16 * log2(x), between powers of two by a straight line. */
+/* 16 * log2(x), by a straight line between powers of two. */
 static unsigned tcall_log16_(uint32_t x)
 {
     unsigned n = 0;
@@ -8615,207 +10096,341 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* What a tool is worth: part[0] for the whole input, then for its clauses.
- * Returns the weight of the words that it has. */
-static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
-                                     uint32_t *part)
+/* The tools that have the term itself if there are any, else those that have
+ * something like it. */
+static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    const tcall_query_ *q = k->q;
-    uint32_t average = q->lengths / (uint32_t)k->tools + 1, dull, cover = 0;
-    tcall_record_ made, *r = &made;
-    unsigned first, t, i;
-    if (k->records)
-        r = &k->records[tool];
+    return term->exact_tools ? term->exact_tools : term->tools;
+}
+
+/* 16 * log2 of how rare a term is among the tools. */
+static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
+{
+    uint32_t with = tcall_term_tools_(term);
+    unsigned rarity =
+        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
+    return rarity < 255 ? rarity : 255;
+}
+
+/* Makes the records of all tools that may be picked, where there is room for
+ * them, and counts those that have each term. */
+static void tcall_ranking_read_(tcall_ranking_ *ranking)
+{
+    const tcall_tool *tools = ranking->tc->desc.tools;
+    tcall_query_ *query = ranking->query;
+    tcall_record_ made, *record = &made;
+    size_t i;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
+        if (ranking->records)
+            record = &ranking->records[i];
+        tcall_query_read_(query, &tools[i], record, true);
+        query->lengths += tcall_record_length_(record) * 16;
+        ranking->tools++;
+    }
+}
+
+/* The same by the index. */
+static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
+{
+    tcall_query_ *query = ranking->query;
+    tcall_record_ *records = ranking->records;
+    size_t count = ranking->tc->desc.tool_count, i;
+    memset(records, 0, count * sizeof *records);
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
+        records[i].length = 1;
+        ranking->tools++;
+    }
+    if (ranking->timed_out)
+        return;
+    tcall_index_read_(ranking->opts->index, query, records);
+    for (i = 0; i < count; i++)
+        query->lengths += tcall_record_length_(&records[i]) * 16;
+}
+
+/* Finds out what a tool is worth: parts[0] for the whole input, the others for
+ * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
+ * quarters of a word of a text, and b one half. */
+static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
+                                     uint32_t *parts)
+{
+    tcall_query_ *query = ranking->query;
+    uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
+    uint32_t norm, cover = 0, value;
+    tcall_record_ made, *record = &made;
+    unsigned i, part;
+    if (ranking->records)
+        record = &ranking->records[tool];
     else
-        tcall_ranking_record_(k, tool, r, false);
-    dull = 64 + 1024 * tcall_record_length_(r) / average;
-    memset(part, 0, sizeof q->best);
-    for (first = 0; first < q->terms; first += 5) {
-        unsigned levels = r->levels[first / 5];
-        for (t = first; levels; levels >>= 3, t++) {
-            uint32_t value = tcall_pick_levels_[levels & 7];
-            unsigned clauses = q->clause[t];
-            if (value == 0)
-                continue;
-            cover += q->weight[t];
-            value = q->weight[t] * 1024u * value / (16 * value + dull);
-            value = value * (32u + r->name) / 32;
-            for (i = 0; clauses; clauses >>= 1, i++)
-                part[i] += clauses & 1 ? value : 0;
-        }
+        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
+    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    memset(parts, 0, sizeof query->best);
+    for (i = 0; i < query->term_count; i++) {
+        const tcall_term_ *term = &query->terms[i];
+        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
+        if (sum == 0)
+            continue;
+        cover += term->weight;
+        value = term->weight * 1024u * sum / (16 * sum + norm);
+        value = value * (32u + record->name) / 32; /* up to half more */
+        for (part = 0; part <= query->sentence_count; part++)
+            if (term->sentences >> part & 1)
+                parts[part] += value;
     }
     return cover;
 }
 
-/* 16 * log2 of how rare a term is among the tools: of the word itself if there
- * is a tool that has it, else of what is like it. */
-static unsigned tcall_query_rare_(const tcall_query_ *q, unsigned term,
-                                  size_t tools)
+/* Sets the weights of all terms; returns their sum. */
+static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
-    uint32_t with = q->exact[term] ? q->exact[term] : q->any[term];
-    unsigned rare =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rare < 255 ? rare : 255;
+    tcall_query_ *query = ranking->query;
+    uint32_t all = 0;
+    unsigned i;
+    for (i = 0; i < query->term_count; i++) {
+        tcall_term_ *term = &query->terms[i];
+        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
+        all += term->weight;
+    }
+    return all;
 }
 
-/* The first two passes of the built-in scorer: how rare the words are, and the
- * best parts. */
-static void tcall_ranking_prepare_(tcall_ranking_ *k)
+/* Finds what scores are shares of: how rare the terms are, the best parts, and
+ * the largest share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
-    tcall_query_ *q = k->q;
-    tcall_record_ r, *at = &r;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0, most = 0;
-    unsigned t, c;
+    tcall_query_ *query = ranking->query;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
+    unsigned part;
     size_t i;
-    if (k->records && k->opts->index)
-        k->opts->index->read(k);
+    if (ranking->records && ranking->opts->index)
+        tcall_ranking_look_up_(ranking);
     else
-        for (i = 0; tcall_ranking_next_(k, &i); i++) {
-            if (k->records)
-                at = &k->records[i];
-            tcall_ranking_record_(k, i, at, true);
-            q->lengths += tcall_record_length_(at) * 16;
-            k->tools++;
-        }
-    for (t = 0; t < q->terms; t++) {
-        unsigned rare = tcall_query_rare_(q, t, k->tools);
-        q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
-        all += q->weight[t];
-    }
-    for (i = 0; !k->late && tcall_ranking_next_(k, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(k, i, part);
+        tcall_ranking_read_(ranking);
+    all = tcall_ranking_weigh_(ranking);
+    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
         most = cover > most ? cover : most;
-        for (c = 0; c <= q->clauses; c++)
-            q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
+        for (part = 0; part <= query->sentence_count; part++)
+            if (parts[part] > query->best[part])
+                query->best[part] = parts[part];
     }
-    q->level = all ? most * 1000 / all : 0;
+    query->level = all ? most * 1000 / all : 0;
 }
 
-/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
+/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
+ * input, two fifths for the sentence that the tool fits best. */
+static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
-    const tcall_query_ *q = k->q;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
-    unsigned c;
-    if (q->terms && !k->tools)
-        tcall_ranking_prepare_(k);
-    if (q->level == 0 || k->late)
+    const tcall_query_ *query = ranking->query;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
+    unsigned i;
+    if (query->term_count && !ranking->tools)
+        tcall_ranking_prepare_(ranking);
+    if (query->level == 0 || ranking->timed_out)
         return 0;
-    tcall_ranking_parts_(k, i, part);
-    if (part[0] == 0)
+    tcall_ranking_parts_(ranking, tool, parts);
+    if (parts[0] == 0)
         return 0;
-    for (c = 0; c < q->clauses; c++)
-        if (part[c + 1]) {
-            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
+    whole = (parts[0] << 12) / query->best[0];
+    for (i = 1; i <= query->sentence_count; i++)
+        if (parts[i] > 0) {
+            uint32_t share = (parts[i] << 12) / query->best[i];
             most = share > most ? share : most;
         }
-    score = (part[0] << 12) / q->best[0];
-    return (614 * score + 410 * most) * q->level;
+    return (614 * whole + 410 * most) * query->level;
 }
 
-/* The query, and records for all tools if there is room, in the free part of
- * the block: nothing of it is held. */
-static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
-                               const tcall_pick_opts *opts)
+/* ---- the ranking */
+
+/* Begins a ranking in the free part of the block, nothing of which is held:
+ * the query, and records of all tools if there is room. */
+static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
-    tcall_block *b = &tc->block;
-    size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
-    size_t size = skip + sizeof(tcall_query_), all;
-    const char *const *synonyms;
-    memset(k, 0, sizeof *k);
-    opts = opts ? opts : &k->none;
-    synonyms = opts->synonyms;
-    k->tc = tc;
-    k->opts = opts;
-    k->input = input;
-    k->max = opts->max ? opts->max : 3;
-    all = size + tc->desc.tool_count * sizeof(tcall_record_);
-    if ((opts->index && (opts->index->tools != tc->desc.tool_count ||
-                         !opts->index->row_count)) ||
-        (opts->scorer_count && !opts->mix))
-        return TCALL_E_USAGE;
-    if (!tcall_block_room_(b, size))
+    tcall_block *block = &ranking->tc->block;
+    char *gap = tcall_block_gap_(block);
+    size_t skip = (0 - (uintptr_t)gap) & 7;
+    size_t size = skip + sizeof(tcall_query_);
+    size_t all = size + ranking->tc->desc.tool_count * sizeof(tcall_record_);
+    if (!tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
-    k->q = (tcall_query_ *)(void *)(tcall_block_gap_(b) + skip);
-    memset(k->q, 0, sizeof *k->q);
-    if (all <= tcall_block_free_(b)) {
-        tcall_block_room_(b, all);
-        k->records = (tcall_record_ *)(void *)(k->q + 1);
+    ranking->query = (tcall_query_ *)(void *)(gap + skip);
+    if (all <= tcall_block_free_(block)) {
+        tcall_block_room_(block, all);
+        ranking->records = (tcall_record_ *)(void *)(gap + size);
     }
-    if (opts->timeout_ms && tc->desc.now_ms)
-        k->started = tc->desc.now_ms(tc->desc.user);
-    tcall_query_read_(k->q, input);
-    if (!synonyms && opts->index)
-        opts->index->widen(k->q, opts->index);
-#ifndef TOOLCALL_NO_SYNONYMS
-    else if (!synonyms)
-        synonyms = tcall_synonyms;
-#endif
-    for (; synonyms && *synonyms; synonyms++)
-        tcall_query_synonyms_(k->q, *synonyms);
+    return TCALL_OK;
+}
+
+static void tcall_ranking_options_(tcall_ranking_ *ranking,
+                                   const tcall_pick_opts *opts)
+{
+    opts = opts ? opts : &ranking->defaults;
+    ranking->opts = opts;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->words.name = "words";
+    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+}
+
+static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
+                               tcall_str input, const tcall_pick_opts *opts)
+{
+    const tcall_desc *desc = &tc->desc;
+    int error;
+    memset(ranking, 0, sizeof *ranking);
+    ranking->tc = tc;
+    ranking->input = input;
+    tcall_ranking_options_(ranking, opts);
+    opts = ranking->opts;
+    if (opts->index && !tcall_index_fits_(opts->index, desc->tool_count))
+        return TCALL_E_USAGE;
+    error = tcall_ranking_memory_(ranking);
+    if (error < 0)
+        return error;
+    if (opts->timeout_ms && desc->now_ms)
+        ranking->started = desc->now_ms(desc->user);
+    tcall_query_init_(ranking->query, input, opts->synonyms);
     return TCALL_OK;
 }
 
 /* Puts a candidate where it belongs among the count best, of which there are
- * at most room. Of equals the one that came first stays first. */
+ * at most room; returns their number. Of equals the first stays first. The
+ * candidate may be the one that comes after the count best. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
-                               const tcall_picked *pick)
+                               const tcall_picked *candidate)
 {
-    const tcall_picked p = *pick;
+    const tcall_picked pick = *candidate;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < p.rank)
+    while (at > 0 && picks[at - 1].rank < pick.rank)
         at--;
     if (at >= room)
         return count;
     count += count < room;
-    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
-    picks[at] = p;
+    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
+    picks[at] = pick;
     return count;
 }
 
-static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
+static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
-    const tcall_tool *tool = &k->tc->desc.tools[i];
-    tcall_picked p = {tool, 0, 0, false, false, 0, 0};
-    p.index = (uint16_t)i;
-    p.pinned = tool->pinned;
-    p.late = k->late && !tool->pinned;
-    return p;
+    tcall_picked pick;
+    memset(&pick, 0, sizeof pick);
+    pick.tool = &ranking->tc->desc.tools[i];
+    pick.index = (uint16_t)i;
+    pick.pinned = pick.tool->pinned;
+    pick.timed_out = ranking->timed_out && !pick.pinned;
+    return pick;
 }
 
-/* Adds the tools that may be picked, by the built-in score; or those that are
- * pinned, or all when time is up, in the order of registration. */
-static int tcall_ranking_fill_(tcall_ranking_ *k, tcall_picked *picks,
-                               int count, int room, bool pinned)
+/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
+                                   const tcall_scorer *scorer)
 {
+    uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
+    if (scorer->score) {
+        int score = scorer->score(scorer->user, ranking->input, pick->tool,
+                                  pick->index);
+        if (score < 0)
+            return;
+        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    } else {
+        rank = tcall_ranking_score_(ranking, pick->index);
+    }
+    if (pick->weights) {
+        uint32_t sum =
+            (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+        rank = sum / (pick->weights + weight) << 12;
+    }
+    pick->rank = rank;
+    pick->weights = (uint16_t)(pick->weights + weight);
+}
+
+/* Ranks all tools that are not pinned by the scorers that see all of them, and
+ * keeps the best of them. */
+static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int room)
+{
+    const tcall_scorer *scorer;
+    int count = 0;
     size_t i;
-    for (i = 0; tcall_ranking_next_(k, &i); i++) {
-        tcall_picked p = tcall_pick_of_(k, i);
-        if (p.pinned != pinned)
+    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (pick.pinned)
             continue;
-        p.rank = pinned ? 0 : tcall_ranking_score_(k, i);
-        count = tcall_picks_insert_(picks, count, room, &p);
+        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+            if (!scorer->top)
+                tcall_ranking_combine_(ranking, &pick, scorer);
+        count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* The number of picks that are good enough. */
-static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
-                              int count)
+/* Ranks the best again by a scorer that sees only them; returns how many there
+ * are of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, const tcall_scorer *scorer)
 {
-    const tcall_pick_opts *o = k->opts;
-    unsigned min = o->min_score ? o->min_score : 50;
     int i;
-    for (i = 0; i < count && i < k->max; i++) {
-        tcall_picked *p = &picks[i];
-        p->score = (uint16_t)(p->rank / TCALL_PICK_ONE_);
-        if (p->score < min ||
-            p->rank / 128 * 100 < picks[0].rank / 128 * o->relative)
+    count = count < scorer->top ? count : scorer->top;
+    for (i = 0; i < count; i++) {
+        size_t tool = picks[i].index;
+        if (ranking->timed_out || !tcall_ranking_next_(ranking, &tool))
+            break;
+        tcall_ranking_combine_(ranking, &picks[i], scorer);
+        tcall_picks_insert_(picks, i, count, &picks[i]);
+    }
+    return count;
+}
+
+/* Ranks by all scorers, of which the later ones may want to see more tools than
+ * there are to be picked. */
+static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int max)
+{
+    const tcall_scorer *scorer, *end = ranking->scorers_end;
+    int room = ranking->max, count;
+    for (scorer = ranking->scorers; scorer < end; scorer++)
+        room = scorer->top > room ? scorer->top : room;
+    count = tcall_ranking_all_(ranking, picks, room < max ? room : max);
+    for (scorer = ranking->scorers; scorer < end; scorer++)
+        if (scorer->top)
+            count = tcall_ranking_top_(ranking, picks, count, scorer);
+    return count;
+}
+
+/* Adds tools in the order of registration, without a score: those that are
+ * pinned, or those that are not. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int max, bool pinned)
+{
+    size_t i;
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (pick.pinned == pinned)
+            picks[count++] = pick;
+    }
+    return count;
+}
+
+/* Sets the scores, and returns the number of picks that are good enough. */
+static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
+                              tcall_picked *picks, int count)
+{
+    const tcall_pick_opts *opts = ranking->opts;
+    unsigned min = opts->min_score ? opts->min_score : 50;
+    int i;
+    for (i = 0; i < count && i < ranking->max; i++) {
+        tcall_picked *pick = &picks[i];
+        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
+        if (pick->score < min ||
+            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
 }
 
+/* Sorts picks by the order of registration. */
 static void tcall_picks_sort_(tcall_picked *picks, int count)
 {
     int i;
@@ -8825,25 +10440,27 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
-static size_t tcall_pick_bytes_(const tcall_tool *t)
+static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
-           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
-               .len;
+    const char *schema = tool->provider_schema;
+    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
+           tcall_str_of(schema ? schema : tool->parameters).len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 {
+    const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    for (i = 0; i < desc->tool_count; i++)
+        if (tcall_enabled(&desc->tools[i], desc->allow))
+            saved += tcall_pick_bytes_(&desc->tools[i]);
     while (count-- > 0)
-        saved -= tcall_pick_bytes_(picks[count].tool);
+        if (tcall_enabled(picks[count].tool, desc->allow))
+            saved -= tcall_pick_bytes_(picks[count].tool);
     return saved;
 }
 
-static void tcall_tell_picks_(tcall *tc, const tcall_picked *picks, int count)
+static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
     if (!tc->desc.on_event && !tc->listeners)
@@ -8857,590 +10474,183 @@ static void tcall_tell_picks_(tcall *tc, const tcall_picked *picks, int count)
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    tcall_ranking_ k;
-    size_t i;
+    const tcall_desc *desc = &tc->desc;
+    tcall_ranking_ ranking;
     int count, room = max;
-    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+    size_t i;
+    if (max < 1 || desc->tool_count > 0xFFFF)
         return TCALL_E_USAGE;
-    count = tcall_ranking_init_(&k, tc, input, opts);
+    count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    opts = k.opts;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        room -= tc->desc.tools[i].pinned;
-    k.max = room < k.max ? room : k.max;
-    count = opts->mix ? opts->mix(&k, picks, room)
-                      : tcall_ranking_fill_(&k, picks, 0, k.max, false);
-    count = k.late ? tcall_ranking_fill_(&k, picks, 0, k.max, false)
-                   : tcall_ranking_cut_(&k, picks, count);
-    if (room < max)
-        count = tcall_ranking_fill_(&k, picks, count, max, true);
-    if (opts->stable)
+    for (i = 0; i < desc->tool_count; i++)
+        room -= desc->tools[i].pinned;
+    ranking.max = room < ranking.max ? room : ranking.max;
+    count = tcall_ranking_run_(&ranking, picks, room);
+    count = ranking.timed_out
+                ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
+                : tcall_ranking_cut_(&ranking, picks, count);
+    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_tell_picks_(tc, picks, count);
+    tcall_pick_event_(tc, picks, count);
     return count;
 }
 
-/* The mean of the score so far and of a further scorer. */
-static void tcall_score_mix_(tcall_ranking_ *k, tcall_picked *p,
-                             const tcall_scorer *s)
-{
-    uint32_t own = s->weight ? s->weight : 1, score;
-    if (s->score) {
-        int r = s->score(s->user, k->input, p->tool, p->index);
-        if (r < 0)
-            return; /* it cannot tell: the others do */
-        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
-    } else
-        score = tcall_ranking_score_(k, p->index);
-    if (p->weights)
-        score = ((p->rank >> 12) * p->weights + (score >> 12) * own) /
-                    (p->weights + own)
-                << 12;
-    p->rank = score;
-    p->weights = (uint16_t)(p->weights + own);
-}
+/* ---- the report */
 
-int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
-{
-    const tcall_scorer *s, *end = k->opts->scorers + k->opts->scorer_count;
-    int room = k->max, count = 0, n;
-    size_t i;
-    for (s = k->opts->scorers; s < end; s++)
-        room = s->top > room ? s->top : room;
-    room = room < max ? room : max;
-    for (i = 0; room > 0 && tcall_ranking_next_(k, &i); i++) {
-        tcall_picked p = tcall_pick_of_(k, i);
-        for (s = k->opts->scorers; s < end && !p.pinned; s++)
-            if (!s->top)
-                tcall_score_mix_(k, &p, s);
-        if (!p.pinned)
-            count = tcall_picks_insert_(picks, count, room, &p);
-    }
-    for (s = k->opts->scorers; s < end; s++) {
-        if (!s->top)
-            continue;
-        count = count < s->top ? count : s->top;
-        for (n = 0; n < count; n++) {
-            i = picks[n].index;
-            if (k->late || !tcall_ranking_next_(k, &i))
-                return count;
-            tcall_score_mix_(k, &picks[n], s);
-            tcall_picks_insert_(picks, n, count, &picks[n]);
-        }
-    }
-    return count;
-}
-
-/* ---- reports, linked only where they are called */
-
-/* Moves to the next word that is the first of its term; false: no further. */
-static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t, int *term)
+/* Reads on to the first word of the next term; false at the end. */
+static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
+                                int *term)
 {
     ++*term;
-    while (tcall_split_next_(t))
-        if (tcall_query_term_(q, t->stem) == *term)
+    while (tcall_split_next_(words))
+        if (tcall_query_term_(query, words->stem) == *term)
             return true;
     return false;
 }
 
-int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                       const tcall_pick_opts *opts, const tcall_picked *pick)
+static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    tcall_ranking_ k;
-    tcall_record_ r;
-    tcall_split_ t;
-    size_t from = w->len;
-    int term = -1, error;
-    if (pick->late || pick->pinned)
-        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
-    error = tcall_ranking_init_(&k, tc, input, opts);
-    if (error < 0)
-        return error;
-    tcall_ranking_record_(&k, pick->index, &r, false);
-    tcall_split_input_(&t, input);
-    while (tcall_query_tell_(k.q, &t, &term))
-        if (r.levels[term / 5] >> term % 5 * 3 & 7) {
-            tcall_write_text(w, w->len > from ? ", " : "matched ");
-            tcall_write_bytes(w, t.at, t.n);
-        }
-    return w->len > from ? w->error : tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
-{
-    const tcall_query_ *q = k->q;
-    tcall_split_ t;
-    int term = -1;
-    tcall_split_input_(&t, k->input);
-    while (tcall_query_tell_(q, &t, &term)) {
-        unsigned rare = tcall_query_rare_(q, (unsigned)term, k->tools);
+    const tcall_query_ *query = ranking->query;
+    tcall_split_ words;
+    int i = -1;
+    tcall_split_input_(&words, ranking->input);
+    tcall_write_open(w, '[');
+    while (tcall_query_report_(query, &words, &i)) {
+        const tcall_term_ *term = &query->terms[i];
+        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(t.at, t.n));
+        tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
-        tcall_write_int(w, q->exact[term] ? q->exact[term] : q->any[term]);
+        tcall_write_int(w, (long)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (long)rare * 100 / 16, 2);
+        tcall_write_fixed(w, (long)rarity * 100 / 16, 2);
         tcall_write_close(w, '}');
     }
+    tcall_write_close(w, ']');
 }
 
-/* The tools that were barred and why. */
-static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
-                                const tcall_pick_opts *opts)
+/* Writes why a tool was picked, within a JSON string. */
+static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_picked *pick)
 {
-    static const char *const whys[] = {
-        "", "permissions", "unsafe", "streaming", "roles", "cost", "groups"};
-    size_t i;
-    for (i = 0; i < tc->desc.tool_count; i++) {
-        int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
-        if (!why)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tc->desc.tools[i].name);
-        tcall_write_key(w, "why");
-        tcall_write_string(w, whys[why]);
-        tcall_write_close(w, '}');
+    tcall_query_ *query = ranking->query;
+    tcall_record_ record;
+    tcall_split_ words;
+    bool matched = false;
+    int term = -1;
+    if (pick->timed_out || pick->pinned) {
+        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        return;
     }
+    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_split_input_(&words, ranking->input);
+    while (tcall_query_report_(query, &words, &term))
+        if (tcall_record_level_(&record, (unsigned)term)) {
+            tcall_write_text(w, matched ? ", " : "matched ");
+            tcall_write_bytes(w, words.word, words.length);
+            matched = true;
+        }
+    if (!matched)
+        tcall_write_text(w, "no word of it");
 }
 
-int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                      const tcall_pick_opts *opts, const tcall_picked *picks,
-                      int count)
+static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    tcall_ranking_ k;
-    size_t n = 0;
-    int i, error = tcall_ranking_init_(&k, tc, input, opts);
-    if (error < 0)
-        return error;
-    opts = k.opts;
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
+    const tcall_scorer *scorer;
     tcall_write_open(w, '[');
-    do {
-        const char *name = opts->scorer_count ? opts->scorers[n].name : NULL;
-        tcall_write_string(w, name ? name : "words");
-    } while (++n < opts->scorer_count);
+    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+        tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
+}
+
+static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_pick_report *report)
+{
+    int i;
     tcall_write_open(w, '[');
-    if (k.q->terms)
-        tcall_ranking_prepare_(&k);
-    tcall_write_terms_(&k, w);
-    tcall_write_close(w, ']');
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < report->count; i++) {
+        const tcall_picked *pick = &report->picks[i];
         tcall_write_open(w, '{');
         tcall_write_key(w, "tool");
-        tcall_write_string(w, picks[i].tool->name);
+        tcall_write_string(w, pick->tool->name);
         tcall_write_key(w, "score");
-        tcall_write_fixed(w, picks[i].score, 3);
+        tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason(tc, w, input, opts, &picks[i]);
+        tcall_write_reason_(w, ranking, pick);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
+}
+
+static void tcall_write_excluded_(tcall_writer *w,
+                                  const tcall_ranking_ *ranking)
+{
+    const tcall_desc *desc = &ranking->tc->desc;
+    size_t i;
     tcall_write_open(w, '[');
-    tcall_write_barred_(tc, w, opts);
+    for (i = 0; i < desc->tool_count; i++) {
+        const tcall_tool *tool = &desc->tools[i];
+        const char *reason =
+            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
+        if (!reason)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, tool->name);
+        tcall_write_key(w, "reason");
+        tcall_write_string(w, reason);
+        tcall_write_close(w, '}');
+    }
     tcall_write_close(w, ']');
-    n = tcall_pick_saved(tc, picks, count);
+}
+
+int tcall_write_picks(tcall_writer *w, tcall *tc,
+                      const tcall_pick_report *report)
+{
+    tcall_ranking_ ranking;
+    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
+    if (error < 0)
+        return error;
+    if (ranking.query->term_count > 0)
+        tcall_ranking_prepare_(&ranking);
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_scorers_(w, &ranking);
+    tcall_write_key(w, "terms");
+    tcall_write_terms_(w, &ranking);
+    tcall_write_key(w, "picks");
+    tcall_write_picked_(w, &ranking, report);
+    tcall_write_key(w, "excluded");
+    tcall_write_excluded_(w, &ranking);
     tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (long)n);
+    tcall_write_int(w, (long)saved);
     tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (long)(n / 4));
+    tcall_write_int(w, (long)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
-static uint32_t tcall_root_(uint32_t x)
-{
-    uint32_t r = 0, bit = (uint32_t)1 << 30;
-    for (; bit; bit >>= 2) {
-        if (x >= r + bit) {
-            x -= r + bit;
-            r = (r >> 1) + bit;
-        } else
-            r >>= 1;
-    }
-    return r;
-}
+#else
 
-int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                 size_t index)
+/* Without this chapter nothing is picked: whoever asks for it is refused. */
+TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
+                             const tcall_pick_opts *opts, tcall_picked *picks,
+                             int max)
 {
-    const tcall_vectors *v = (const tcall_vectors *)user;
-    const int8_t *a = v->input, *b = v->tools + index * v->size;
-    int32_t dot = 0;
-    uint32_t aa = 0, bb = 0, length;
-    size_t i;
+    (void)tc;
     (void)input;
-    (void)tool;
-    for (i = 0; i < v->size; i++) {
-        dot += a[i] * b[i];
-        aa += (uint32_t)(a[i] * a[i]);
-        bb += (uint32_t)(b[i] * b[i]);
-    }
-    length = tcall_root_(aa) * tcall_root_(bb);
-    if (dot <= 0 || length == 0)
-        return 0;
-    for (; length > (uint32_t)1 << 21; length >>= 1)
-        dot >>= 1;
-    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
+    (void)opts;
+    (void)picks;
+    (void)max;
+    return TCALL_E_USAGE;
 }
 
 #endif /* TOOLCALL_NO_PICK */
-
-/* ==========================================================================
- * >>pick_index
- */
-
-#ifndef TOOLCALL_NO_PICK
-
-/* ---- an index, linked only where one is built
- *
- * Each different word of the tools with the tools that have it. So a query
- * reads what is said of its keys, and nothing of other words; the words of all
- * synonyms are hashed already. */
-
-/* A word. It is in two chains, of words whose stems, and whose prefixes, fall
- * into the same row. Its postings follow those of the word before it. */
-enum { TCALL_BY_STEM_, TCALL_BY_PREFIX_ };
-typedef struct tcall_entry_ {
-    uint32_t hash[2]; /* 20 bits, and the letters; 20 bits and 1, or 0: none */
-    uint32_t next[2]; /* 1 more than the number of a word, 0: none */
-    uint32_t end;     /* of its postings */
-} tcall_entry_;
-
-/* Where chains begin, and what is known of a tool. */
-typedef struct tcall_row_ {
-    uint32_t first[2];
-    uint16_t length; /* in quarters of a word */
-    uint16_t name;   /* words of it */
-} tcall_row_;
-
-/* A posting, of a tool that has a word: its number, what that counts by as the
- * word itself and as a synonym, no more than matters, and how often its name
- * has the word. */
-#define TCALL_POST_TOOL_(p) (0xFFFF & (p))
-#define TCALL_POST_OWN_(p)  ((p) >> 16 & 31)
-#define TCALL_POST_LIKE_(p) ((p) >> 21 & 3)
-#define TCALL_POST_NAME_(p) ((p) >> 23)
-#define TCALL_OWN_MAX_      16u
-#define TCALL_LIKE_MAX_     3u
-
-/* As tcall_query_synonyms_. */
-static void tcall_index_widen_(tcall_query_ *q, const tcall_index *index)
-{
-    const uint32_t *word = index->synonyms, *w;
-    const uint32_t *end = word + index->synonym_count;
-    for (; word < end; word++) {
-        int term;
-        if (!tcall_pick_bit_(q->letters, *word >> 2 & 0x3FF))
-            continue;
-        term = tcall_query_term_(q, *word);
-        if (term < 0)
-            continue;
-        for (w = word; !(*w & 1); w--)
-            ;
-        do {
-            q->words.letters = *w >> 2 & 0x3FF;
-            if (tcall_query_term_(q, *w) != term)
-                tcall_query_add_(q, *w, (uint32_t)term | TCALL_SLOT_WEAK_);
-        } while (++w < end && !(*w & 1));
-    }
-}
-
-/* While the index is read, record.length has this bit for a tool that may be
- * picked; the others are what it has of the word at hand. */
-#define TCALL_RECORD_FREE_ 0x80u
-
-/* What is done with the postings of a key. First synonyms and the like are
- * added to the levels, up to three, which those tell apart; then the word
- * itself is, when it is summed up, since more than one can have its hash. */
-enum { TCALL_INDEX_LIKE_, TCALL_INDEX_SUM_, TCALL_INDEX_OWN_ };
-
-/* The level of each sum: tcall_pick_levels_ the other way round. */
-static const uint8_t tcall_index_levels_[TCALL_OWN_MAX_ * 2 + TCALL_LIKE_MAX_] =
-    {0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7,
-     7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
-
-static void tcall_index_word_(tcall_ranking_ *k, const tcall_entry_ *w,
-                              unsigned t, int what, bool names)
-{
-    const tcall_index *index = k->opts->index;
-    const uint32_t *p = index->postings + (w > index->words ? w[-1].end : 0);
-    const uint32_t *end = index->postings + w->end;
-    uint16_t *any = &k->q->any[t], *exact = &k->q->exact[t];
-    for (; p < end; p++) {
-        tcall_record_ *r = &k->records[TCALL_POST_TOOL_(*p)];
-        uint16_t *levels = &r->levels[t / 5], counts = r->length >> 7;
-        unsigned at = t % 5 * 3, level = *levels >> at & 7, sum;
-        unsigned own = r->length & ~TCALL_RECORD_FREE_;
-        if (names)
-            r->name = (uint8_t)(r->name + TCALL_POST_NAME_(*p));
-        if (what == TCALL_INDEX_SUM_) {
-            if (own < TCALL_OWN_MAX_)
-                r->length = (uint8_t)(r->length + TCALL_POST_OWN_(*p));
-            continue;
-        }
-        if (what == TCALL_INDEX_LIKE_) {
-            sum = level + TCALL_POST_LIKE_(*p);
-            sum = sum < TCALL_LIKE_MAX_ ? sum : TCALL_LIKE_MAX_;
-        } else if (own > 0) {
-            sum = level + own;
-            r->length = (uint8_t)(r->length - own);
-            *exact = (uint16_t)(*exact + counts);
-        } else
-            continue;
-        if (level == 0)
-            *any = (uint16_t)(*any + counts);
-        level ^= tcall_index_levels_[sum];
-        *levels = (uint16_t)(*levels ^ level << at);
-    }
-}
-
-/* All words that have the key in a slot: as their stem, or, where that is no
- * key itself, as their prefix. */
-static void tcall_index_key_(tcall_ranking_ *k, unsigned at, int what)
-{
-    const tcall_index *index = k->opts->index;
-    tcall_query_ *q = k->q;
-    uint32_t slot = q->slot[at], n;
-    const tcall_row_ *row = &index->rows[(slot >> 12) % index->row_count];
-    unsigned first = slot >> 12, by, home;
-    bool names;
-    tcall_query_find_(q, slot, &first); /* words of a name count but once */
-    names = (first - at) % TCALL_PICK_SLOTS_ == 1 && what != TCALL_INDEX_OWN_;
-    for (by = TCALL_BY_STEM_; by <= TCALL_BY_PREFIX_; by++)
-        for (n = row->first[by]; n > 0; n = index->words[n - 1].next[by]) {
-            const tcall_entry_ *w = &index->words[n - 1];
-            uint32_t stem = w->hash[TCALL_BY_STEM_];
-            home = stem >> 12;
-            if (((w->hash[by] ^ slot) & TCALL_SLOT_HASH_) == 0 &&
-                tcall_pick_bit_(q->letters, stem & 0x3FF) &&
-                (by == TCALL_BY_STEM_ || !tcall_query_find_(q, stem, &home)))
-                tcall_index_word_(k, w, slot & TCALL_SLOT_TERM_, what, names);
-        }
-}
-
-/* Makes the records of all tools, and counts those that have a term. */
-static void tcall_index_read_(tcall_ranking_ *k)
-{
-    tcall_query_ *q = k->q;
-    const tcall_row_ *row = k->opts->index->rows;
-    tcall_record_ *r = k->records, *end = r + k->tc->desc.tool_count;
-    unsigned at;
-    size_t i;
-    memset(r, 0, (size_t)(end - r) * sizeof *r);
-    for (i = 0; tcall_ranking_next_(k, &i); i++, k->tools++)
-        r[i].length = TCALL_RECORD_FREE_;
-    if (k->late)
-        return;
-    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
-        if (q->slot[at] & TCALL_SLOT_WEAK_)
-            tcall_index_key_(k, at, TCALL_INDEX_LIKE_);
-    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
-        if (q->slot[at] && !(q->slot[at] & TCALL_SLOT_WEAK_)) {
-            tcall_index_key_(k, at, TCALL_INDEX_SUM_);
-            tcall_index_key_(k, at, TCALL_INDEX_OWN_);
-        }
-    for (; r < end; r++, row++)
-        if (r->length) {
-            tcall_record_close_(r, row->length, row->name, r->name);
-            q->lengths += tcall_record_length_(r) * 16;
-        }
-}
-
-/* An index that is being built: a first pass counts the postings of each word,
- * a second one writes them. */
-typedef struct tcall_indexing_ {
-    tcall_block *block;
-    size_t missing; /* bytes, if any */
-    tcall_row_ *rows;
-    uint32_t row_count;
-    tcall_entry_ *words;
-    uint32_t count;     /* of words */
-    uint32_t *postings; /* NULL: first pass */
-    uint32_t posted;    /* what it counts */
-    uint32_t tool;
-} tcall_indexing_;
-
-/* Memory behind what was taken before; NULL where some is missing. */
-static void *tcall_index_take_(tcall_indexing_ *m, size_t n)
-{
-    void *at = tcall_block_gap_(m->block);
-    if (m->missing || !tcall_block_grow_(m->block, n)) {
-        m->missing += n;
-        return NULL;
-    }
-    return memset(at, 0, n);
-}
-
-/* The word, which is added if it is new; NULL where memory is missing. */
-static tcall_entry_ *tcall_index_find_(tcall_indexing_ *m,
-                                       const tcall_split_ *t)
-{
-    uint32_t stem = (t->stem & TCALL_SLOT_HASH_) | t->letters;
-    uint32_t prefix = t->prefix ? (t->prefix & TCALL_SLOT_HASH_) | 1 : 0;
-    uint32_t *link =
-        m->rows ? m->rows[(stem >> 12) % m->row_count].first : NULL;
-    tcall_entry_ *w;
-    for (; link && *link; link = w->next) {
-        w = &m->words[*link - 1];
-        if (w->hash[TCALL_BY_STEM_] == stem &&
-            w->hash[TCALL_BY_PREFIX_] == prefix)
-            return w;
-    }
-    w = (tcall_entry_ *)tcall_index_take_(m, sizeof *w);
-    if (!w || !link)
-        return NULL;
-    *link = ++m->count;
-    w->hash[TCALL_BY_STEM_] = stem;
-    w->hash[TCALL_BY_PREFIX_] = prefix;
-    return w;
-}
-
-/* Adds a word of the tool at hand. In place of the second chain, which is made
- * at last, stands 1 more than the tool that had the word before. */
-static void tcall_index_add_(tcall_indexing_ *m, const tcall_split_ *t,
-                             unsigned where)
-{
-    const uint8_t *weight = tcall_pick_weights_[where];
-    tcall_entry_ *w = tcall_index_find_(m, t);
-    uint32_t p = m->tool, own, like;
-    bool again = w && w->next[TCALL_BY_PREFIX_] == p + 1;
-    m->posted += !again;
-    if (!w)
-        return;
-    w->next[TCALL_BY_PREFIX_] = p + 1;
-    w->end += !again;
-    if (!m->postings)
-        return;
-    if (again)
-        p = m->postings[w->end - 1];
-    own = TCALL_POST_OWN_(p) + weight[0];
-    like = TCALL_POST_LIKE_(p) + weight[1];
-    m->postings[w->end - 1] =
-        TCALL_POST_TOOL_(p) |
-        (own < TCALL_OWN_MAX_ ? own : TCALL_OWN_MAX_) << 16 |
-        (like < TCALL_LIKE_MAX_ ? like : TCALL_LIKE_MAX_) << 21 |
-        (TCALL_POST_NAME_(p) + (where == TCALL_IN_NAME_)) << 23;
-}
-
-static void tcall_index_pass_(tcall_indexing_ *m, const tcall_desc *d)
-{
-    for (m->tool = 0; m->tool < d->tool_count; m->tool++) {
-        unsigned length = 0, name = 0, text;
-        tcall_split_ t;
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            unsigned where = tcall_pick_text_(&t, &d->tools[m->tool], text);
-            while (tcall_split_next_(&t))
-                tcall_index_add_(m, &t, where);
-            length += tcall_pick_weights_[where][2] * t.longer;
-            if (where == TCALL_IN_NAME_)
-                name = t.words;
-        }
-        if (m->rows) {
-            m->rows[m->tool].length =
-                (uint16_t)(length < 0xFFFF ? length : 0xFFFF);
-            m->rows[m->tool].name = (uint16_t)name;
-        }
-    }
-}
-
-/* As many numbers as the lines have words: 20 bits of the hash, the letters,
- * and 1 where a line begins. */
-static size_t tcall_index_synonyms_(tcall_indexing_ *m)
-{
-    size_t n = 0;
-#ifndef TOOLCALL_NO_SYNONYMS
-    const char *const *text = tcall_synonyms;
-    for (; *text; text++) {
-        tcall_split_ t;
-        tcall_split_input_(&t, tcall_str_of(*text)); /* tells lines apart */
-        for (; tcall_split_next_(&t); n++) {
-            uint32_t *word = (uint32_t *)tcall_index_take_(m, sizeof *word);
-            if (word)
-                *word = (t.stem & TCALL_SLOT_HASH_) | t.letters << 2 |
-                        (t.stop || t.words == 1);
-        }
-    }
-#else
-    (void)m;
-#endif
-    return n;
-}
-
-/* A row for each tool and each half KB of text, so that chains are short. */
-static uint32_t tcall_index_rows_(const tcall_desc *d)
-{
-    size_t bytes = 0, i;
-    unsigned text;
-    for (i = 0; i < d->tool_count; i++)
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            tcall_split_ t;
-            tcall_pick_text_(&t, &d->tools[i], text);
-            bytes += (size_t)(t.end - t.p);
-        }
-    return (uint32_t)(d->tool_count + bytes / 512 + 1);
-}
-
-int tcall_pick_index(tcall *tc, tcall_index *index)
-{
-    tcall_block *b = &tc->block;
-    size_t count = tc->desc.tool_count, low = b->low;
-    tcall_indexing_ m;
-    uint32_t i, posted = 0;
-    memset(index, 0, sizeof *index);
-    memset(&m, 0, sizeof m);
-    if (count > 0xFFFF)
-        return TCALL_E_USAGE;
-    m.block = b;
-    m.row_count = tcall_index_rows_(&tc->desc);
-    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
-    index->synonyms = (uint32_t *)(void *)tcall_block_gap_(b);
-    index->synonym_count = tcall_index_synonyms_(&m);
-    m.rows = (tcall_row_ *)tcall_index_take_(&m, m.row_count * sizeof *m.rows);
-    m.words = (tcall_entry_ *)(void *)tcall_block_gap_(b);
-    tcall_index_pass_(&m, &tc->desc);
-    for (i = 0; i < m.count; i++) {
-        uint32_t n = m.words[i].end;
-        m.words[i].end = posted;
-        m.words[i].next[TCALL_BY_PREFIX_] = 0;
-        posted += n;
-    }
-    m.postings = (uint32_t *)tcall_index_take_(&m, m.posted * sizeof(uint32_t));
-    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
-    if (m.missing) {
-        tcall_block_room_(b, m.missing);
-        b->low = low;
-        return TCALL_E_MEMORY;
-    }
-    tcall_index_pass_(&m, &tc->desc);
-    for (i = 0; i < m.count; i++) {
-        tcall_entry_ *w = &m.words[i];
-        uint32_t prefix = w->hash[TCALL_BY_PREFIX_];
-        tcall_row_ *row = &m.rows[(prefix >> 12) % m.row_count];
-        w->next[TCALL_BY_PREFIX_] = prefix ? row->first[TCALL_BY_PREFIX_] : 0;
-        if (prefix)
-            row->first[TCALL_BY_PREFIX_] = i + 1;
-    }
-    index->tools = count;
-    index->row_count = m.row_count;
-    index->rows = m.rows;
-    index->words = m.words;
-    index->postings = m.postings;
-    index->widen = tcall_index_widen_;
-    index->read = tcall_index_read_;
-    return TCALL_OK;
-}
-
-#endif
 
 /* ==========================================================================
  * >>call
@@ -14562,11 +15772,32 @@ static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
  * them are sent. */
 static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
+<<<<<<< HEAD
+    tcall_pick_opts standard;
+=======
     const tcall_agent_desc *desc = &agent->desc;
+>>>>>>> main
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, pinned = 0, i;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return;
+<<<<<<< HEAD
+    memset(&standard, 0, sizeof standard);
+    standard.max = 8;
+    standard.relative = 50;
+    standard.allow_unsafe = true;
+    standard.stable = true;
+    n = d->pick(d->tc, text, d->pick_opts ? d->pick_opts : &standard, picks,
+                TCALL_AGENT_PICKS);
+    for (i = 0; i < n && picks[i].pinned; i++)
+        ;
+    if (n >= 0 && i == n && a->pick_count > n)
+        return; /* nothing fits: those of the turn before */
+    a->picked = n >= 0;
+    a->pick_count = (uint8_t)(n > 0 ? n : 0);
+    for (i = 0; i < n; i++)
+        a->picks[i] = picks[i].index;
+=======
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
@@ -14578,6 +15809,7 @@ static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     agent->pick_count = (uint8_t)(count > 0 ? count : 0);
     for (i = 0; i < count; i++)
         agent->picks[i] = picks[i].index;
+>>>>>>> main
 }
 
 #else

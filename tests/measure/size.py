@@ -112,9 +112,7 @@ POINTERS = {
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
     "d.approve": [], "a.sink": [], "l.on_event": [], "stream.*": [],
     "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
-    "s.score": ["tcall_cosine"],
-    "opts.mix": ["tcall_mix"], "index.read": ["tcall_index_read_"],
-    "index.widen": ["tcall_index_widen_"],
+    "scorer.score": [],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
