@@ -17,7 +17,7 @@ int straight_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->started = tcall_now_(tc);
     cx->out = out;
-    cx->clean = &clean;
+    cx->out_start = &clean;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     if (r == TCALL_OK && !call->tool)
         r = TCALL_E_USAGE;
