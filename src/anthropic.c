@@ -48,7 +48,7 @@
     X(3, TCALL_AT_KEEP_2, 0, "data")                            \
     X(3, TCALL_AT_SIGN, 0, "signature")
 
-TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 /* clang-format off */
 static const char tcall_anthropic_words_[] =

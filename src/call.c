@@ -78,9 +78,9 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     tcall_block *b = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(b, skip, &size);
-    tcall_args args;
+    tcall_arguments args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
+    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {

@@ -42,7 +42,7 @@
     X(3, 0, 0, "*")                                                         \
     X(4, TCALL_AT_WAIT, 0, "retryDelay")
 
-TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 /* clang-format off */
 static const char tcall_gemini_words_[] =

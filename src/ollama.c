@@ -23,7 +23,7 @@
     X(1, TCALL_AT_ERROR, 0, "error")                 \
     X(2, TCALL_AT_MESSAGE, 0, "message")
 
-TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 /* clang-format off */
 static const char tcall_ollama_words_[] =

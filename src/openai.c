@@ -20,7 +20,7 @@
     X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
     X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
     X(3, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error") /* likewise */         \
-    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
     X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
     X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
     X(5, TCALL_AT_NAME, 0, "name")                                        \
@@ -35,13 +35,13 @@
     X(5, TCALL_AT_CALL, 0, "*")                                           \
     X(6, TCALL_AT_INDEX, 0, "index")                                      \
     X(6, TCALL_AT_ID, 0, "id")                                            \
-    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_AT_NAME, 0, "name")                                        \
     X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
     X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
 
-TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 /* clang-format off */
 static const char tcall_openai_words_[] =

@@ -153,12 +153,12 @@ struct tcall_provider {
     const char *url; /* where it is; "": every user has one of his own */
     /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
-    const char *stream_path;    /* NULL: the same */
-    const char *key_header;     /* carries the key */
-    const char *key_prefix;     /* before the key: "Bearer " */
-    const char *version[2];     /* a further header: name, value */
-    const tcall_outline *paths; /* where things stand in an answer */
-    const char *words;          /* reasons to stop, types: TCALL_SAYS_... */
+    const char *stream_path;  /* NULL: the same */
+    const char *key_header;   /* carries the key */
+    const char *key_prefix;   /* before the key: "Bearer " */
+    const char *version[2];   /* a further header: name, value */
+    const tcall_paths *paths; /* where things stand in an answer */
+    const char *words;        /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;

@@ -727,7 +727,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
-    if (tcall_scan_done(&r->scan)) {
+    if (tcall_scan_done_(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
         if (r->whole && !r->announced)

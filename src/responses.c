@@ -46,7 +46,7 @@
     X(5, TCALL_AT_SAID, 0, "text")                                           \
     X(5, TCALL_AT_SAID, 0, "refusal")
 
-TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 /* clang-format off */
 static const char tcall_responses_words_[] =

@@ -6,7 +6,7 @@
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What is wanted of the outline is tracked per
+ * switch for everything else. What the path filter wants is tracked per
  * open level as the row that matched, so a key is compared with the few rows
  * below that one only.
  */
@@ -32,23 +32,39 @@ enum {
 };
 
 enum {
-    TCALL_TAKE_SKIP_, /* a key that nobody wants */
-    TCALL_TAKE_KEY_,  /* one to be compared */
-    TCALL_TAKE_VALUE_ /* to be reported */
+    TCALL_STRING_SKIP_, /* a key that nobody wants */
+    TCALL_STRING_KEY_,  /* one to be compared */
+    TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* The grammar of numbers: state by class of the next character; 0 ends the
- * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
-static const uint8_t tcall_number_grammar_[10][6] = {
-    {0, 0, 0, 0, 0, 0}, {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0},                     /* - */
-    {0, 0, 5, 7, 0, 0},                     /* 0 */
-    {4, 4, 5, 7, 0, 0},                     /* digits */
-    {6, 6, 0, 0, 0, 0},                     /* . */
-    {6, 6, 0, 7, 0, 0},                     /* digits of the fraction */
-    {9, 9, 0, 0, 8, 8},                     /* e */
-    {9, 9, 0, 0, 0, 0},                     /* + or - */
-    {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
 };
 
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
@@ -66,17 +82,18 @@ TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 
 TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
-    return 0x258 >> state & 1;
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
+                     void *user)
 {
     memset(s, 0, sizeof *s);
     s->row = TCALL_SCAN_NONE_;
-    if (outline) {
-        s->rows = outline->rows;
-        s->keys = outline->keys;
+    if (paths) {
+        s->rows = paths->rows;
+        s->keys = paths->keys;
         s->row = TCALL_SCAN_ROOT_;
     }
     s->on = on;
@@ -84,7 +101,8 @@ void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
     s->at = TCALL_SCAN_NONE_;
 }
 
-bool tcall_scan_done(const tcall_scan *s)
+/* Whether the value is complete; a number at the root needs the end. */
+TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
 {
     return s->state == TCALL_S_DONE_;
 }
@@ -95,8 +113,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap)
+/* Makes a token of each value and key as well; the text must then be fed in one
+ * piece. s->tokens also counts those that do not fit. */
+static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
+                               size_t cap)
 {
     s->text = text;
     s->tok = tok;
@@ -116,7 +136,8 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
-#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
+#define TCALL_NEEDS_DECODE_ \
+    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
 TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
@@ -217,7 +238,7 @@ static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
             s->behind = (uint16_t)(text - s->keys + row->len);
             return (uint8_t)(row - s->rows);
         }
-        if (row->how & TCALL_PATH_LAST)
+        if (row->flags & TCALL_PATH_LAST)
             break;
     }
     return TCALL_SCAN_NONE_;
@@ -229,7 +250,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -266,15 +287,15 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (row < TCALL_SCAN_ROOT_) {
         const tcall_path *path = s->rows + row;
         below = s->behind;
-        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
+        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        if (path->how & TCALL_PATH_SAME) {
+        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
             row++;
             below += path[1].len;
         }
-        if (path->how & TCALL_PATH_ROOT) {
+        if (path->flags & TCALL_PATH_ROOT) {
             row = TCALL_SCAN_ROOT_;
             below = 0;
         }
@@ -321,12 +342,12 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (s->take == TCALL_TAKE_VALUE_) {
+    if (s->string_mode == TCALL_STRING_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == TCALL_TAKE_KEY_ && len
+    s->row = s->string_mode == TCALL_STRING_KEY_ && len
                  ? tcall_scan_match_(s, s->at, key, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -337,11 +358,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == TCALL_TAKE_VALUE_)
+    if (s->string_mode == TCALL_STRING_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
     else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = TCALL_TAKE_SKIP_;
-    else if (s->take == TCALL_TAKE_KEY_) {
+        s->string_mode = TCALL_STRING_SKIP_;
+    else if (s->string_mode == TCALL_STRING_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -457,9 +478,9 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+    if (!TCALL_LEAN_ && p < end && *p == '"' &&
+        s->string_mode == TCALL_STRING_KEY_ && s->key_len == 0) {
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
     }
@@ -467,7 +488,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, s->key, s->key_len);
     } else
         s->state = TCALL_S_ESCAPE_;
@@ -567,8 +588,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(s, p,
-                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
+    tcall_scan_token_end_(
+        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -624,9 +645,9 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         tcall_scan_begin_(s, p);
     if (*p == '"') {
         s->state = TCALL_S_STRING_;
-        s->take = !key                        ? TCALL_TAKE_VALUE_
-                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
-                                              : TCALL_TAKE_KEY_;
+        s->string_mode = !key                        ? TCALL_STRING_VALUE_
+                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
+                                                     : TCALL_STRING_KEY_;
         s->key_len = 0;
         return p + 1;
     }
@@ -738,10 +759,30 @@ TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
+}
+
+/* Makes a token of each value and key of a text, as many as fit, while it is
+ * recognised; scan->tokens is how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    tcall_scan_init(scan, NULL, NULL, NULL);
+    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    tcall_scan_feed(scan, text.ptr, text.len);
+    return tcall_scan_end(scan);
+}
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
 }
 
 /* Four hex digits. */

@@ -68,26 +68,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-/* Is the string that starts at the quote p equal to s? */
+/* Whether the string that starts at the quote p, decoded, is s. */
 TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
-    const char *q = s.ptr, *end = q + s.len;
+    const char *want = s.ptr, *end = want + s.len;
     for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
+        char decoded[4];
+        const char *piece = p;
+        size_t len = 1;
+        if (*p == '\\') {
+            p += tcall_escape_len_(p);
+            len = tcall_decode_(decoded, piece, p);
+            piece = decoded;
+        } else {
+            p++;
         }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
+        if ((size_t)(end - want) < len || memcmp(want, piece, len) != 0)
+            return false;
+        want += len;
     }
-    return q == end;
+    return want == end;
 }
 
 /* The member of what stands at p: its key; of an array the element whose index
@@ -123,4 +123,31 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
 }

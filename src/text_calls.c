@@ -78,16 +78,16 @@ static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
-    tcall_args args;
+    tcall_arguments args;
     tcall_json v;
     tcall_writer w;
-    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
     void *mem = NULL;
     bool room = true;
     if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
         return error;
     if (mem)
-        error = tcall_args_read(&args, item->text, false, mem, args.used);
+        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {

@@ -45,15 +45,15 @@ static void probe_args_ok(tcall_writer *w, tcall_json value, uint32_t fixes,
 }
 
 /* Reads into memory of exactly the size that is asked for. */
-static int probe_args_read(tcall_args *args, tcall_str text, bool strict,
+static int probe_args_read(tcall_arguments *args, tcall_str text, bool strict,
                            void **mem)
 {
-    int r = tcall_args_read(args, text, strict, NULL, 0);
+    int r = tcall_parse_arguments(args, text, strict, NULL, 0);
     *mem = NULL;
     if (r != TCALL_E_MEMORY)
         return r;
     *mem = malloc(args->used);
-    return tcall_args_read(args, text, strict, *mem, args->used);
+    return tcall_parse_arguments(args, text, strict, *mem, args->used);
 }
 
 static int probe_args_check(const tcall_schema *schema, tcall_json value,
@@ -70,15 +70,16 @@ static int probe_args_check(const tcall_schema *schema, tcall_json value,
 }
 
 /* The arguments are read; now the schema. Writes the answer. */
-static void probe_args_schema(tcall_writer *w, tcall_args *args, bool strict,
-                              tcall_str text, char *scratch, size_t size)
+static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
+                              bool strict, tcall_str text, char *scratch,
+                              size_t size)
 {
     static char program[1 << 20];
     tcall_schema schema;
     tcall_check check;
     tcall_fault fault[4];
     tcall_writer faults, coerced;
-    tcall_args again;
+    tcall_arguments again;
     tcall_json value = args->root;
     void *mem = NULL;
     size_t n = 0;
@@ -121,7 +122,7 @@ static void probe_args_line(tcall_json in, int unread, FILE *out)
                          "strict") == 0;
     size_t size = text.len * 16 + (1 << 16);
     char *line = (char *)malloc(2 * size), *schema_text = NULL;
-    tcall_args args;
+    tcall_arguments args;
     tcall_writer w;
     void *mem;
     int r = probe_args_read(&args, text, strict, &mem);

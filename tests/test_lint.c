@@ -1,5 +1,10 @@
+/* Needs: LINT, PATTERN. */
 /* Lint: each kind of finding, and that good definitions have none. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/lint.c"
+#endif
 #include "check.h"
 
 static char told[4096];

@@ -1,5 +1,9 @@
 /* Tools that come and go at run time, calls without a model, kept results. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/invoke.c"
+#endif
 #include "check.h"
 #include "result_log.h"
 

@@ -1,6 +1,11 @@
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#include "../src/servers.c"
+#endif
 #include "check.h"
 #include "wire.h"
 
@@ -393,7 +398,8 @@ static void test_switches(void)
         ask.tool_count = 2;
         ask.allow = TCALL_READ;
         ask.choice_name = "g";
-        for (to = 0; to < TCALL_ARRAY_LEN(plain) + TCALL_ARRAY_LEN(more) - 1; to++) {
+        for (to = 0; to < TCALL_ARRAY_LEN(plain) + TCALL_ARRAY_LEN(more) - 1;
+             to++) {
             const tcall_provider *p = to < TCALL_ARRAY_LEN(plain)
                                           ? plain[to]
                                           : more[to - TCALL_ARRAY_LEN(plain)];

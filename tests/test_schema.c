@@ -1,5 +1,9 @@
 /* Compiling schemas and checking values against them. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/schema.c"
+#endif
 
 #include "check.h"
 
