@@ -43,7 +43,7 @@
  * call has arguments and gets a result; a provider is a wire format; a
  * transport is the door to the network; the block is the memory.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
+ * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
  * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
  * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
@@ -88,12 +88,14 @@ extern "C" {
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
+/* Keeps its stack frame out of its caller's: a function is marked so when its
+ * caller lies on the deepest path of calls and it does not. */
+#define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
-#define TCALL_APART_
+#define TCALL_NOINLINE_
 #endif
+#define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
 /* Where memory is dear, second ways that only save time are left out. */
 #ifdef __OPTIMIZE_SIZE__
 #define TCALL_LEAN_ 1
@@ -238,47 +240,48 @@ TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
  * >>scan: push recogniser of JSON
  *
  * A state machine that is fed bytes in any pieces and keeps nothing of them:
- * one bit per open level, no recursion. It accepts exactly RFC 8259 (UTF-8
- * checked, surrogates paired, depth capped). Where an outline of wanted paths
- * is given it reports their values as they pass, strings decoded.
+ * one bit per open level, no recursion. It accepts exactly RFC 8259: UTF-8 is
+ * checked, surrogates must be paired, nesting is limited. Given a path filter
+ * it reports the values at the wanted paths as they pass, strings decoded.
  */
 
-/* One row of an outline: a tree written in preorder, each row with its depth,
- * the root being depth 0 and not written. */
+/* One row of a path filter, which is a tree written in preorder: each row
+ * names its depth. The root has depth 0 and is not written. */
 typedef struct tcall_path {
     uint8_t depth;
-    uint8_t field; /* reported to the callback; 0: only leads to others */
-    uint8_t how;   /* TCALL_PATH_... */
+    uint8_t field; /* given to the callback; 0: only leads to other rows */
+    uint8_t flags; /* TCALL_PATH_... */
     uint8_t len;   /* of its key */
 } tcall_path;
 
-/* The rows, the last with depth 0, and their keys one behind the other. */
-typedef struct tcall_outline {
+/* A path filter: its rows, the last with depth 0, and their keys, one after
+ * the other. */
+typedef struct tcall_paths {
     const tcall_path *rows;
     const char *keys;
-} tcall_outline;
+} tcall_paths;
 
-/* Defines both from a list of X(depth, field, how, key). key "*" is any
- * element of an array, "0" the first:
+/* Defines a path filter from a list of X(depth, field, flags, key). The key
+ * "*" is any element of an array, "0" the first one:
  *
  * #define ROWS(X)          \
  *     X(1, 0, 0, "choices") \
  *     X(2, 0, 0, "*")       \
  *     X(3, FINISH, 0, "finish_reason")
  *
- * TCALL_OUTLINE(outline, ROWS)
- *
- * What is not used is not linked: the keys are no pointers in the rows. */
-#define TCALL_OUTLINE(name, LIST)                                           \
+ * TCALL_PATHS(paths, ROWS)
+ */
+#define TCALL_PATHS(name, LIST)                                             \
     static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
     static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
-    static const tcall_outline name = {name##_rows, name##_keys};
-#define TCALL_ROW_(depth, field, how, key)     {depth, field, how, sizeof key - 1},
-#define TCALL_ROW_KEY_(depth, field, how, key) key
+    static const tcall_paths name = {name##_rows, name##_keys};
+#define TCALL_ROW_(depth, field, flags, key) \
+    {depth, field, flags, sizeof key - 1},
+#define TCALL_ROW_KEY_(depth, field, flags, key) key
 
 enum {
-    TCALL_PATH_SAME = 1, /* its inside is that of the next row, of the same
-                            depth, and is not written twice */
+    TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
+                                  same depth, and is not written twice */
     TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
                             also when there are rows for its inside */
     TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
@@ -291,11 +294,12 @@ typedef enum tcall_scan_event {
     TCALL_SCAN_END    /* the value is complete */
 } tcall_scan_event;
 
-/* Reports one event of a wanted value; < 0 stops the scan with that error. */
+/* Receives one event of a wanted value. A result < 0 stops the scan with that
+ * error. */
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of an outline, and the longest key that one may name. */
+/* Levels of a path filter, and the longest key that one may name. */
 #define TCALL_SCAN_LEVELS_ 9
 #define TCALL_SCAN_KEY_    20
 
@@ -309,8 +313,8 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* A value or key in an array of them; see >>json. The order and the extent of
- * tokens are those of jsmn. */
+/* A value or key in an array of them; see >>json. Their order and extent are
+ * those of jsmn's tokens. */
 typedef struct tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
@@ -319,23 +323,26 @@ typedef struct tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
-/* A character that has begun. */
+/* A UTF-8 character that has begun. */
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */
 } tcall_utf_;
 
 typedef struct tcall_scan {
+    int error;  /* the error it stopped with, or TCALL_OK */
+    size_t pos; /* bytes consumed; after an error the offset of the error */
+
+    /* private */
     uint8_t state, number, hex_left;
-    uint8_t take; /* what a string is: TCALL_TAKE_... */
-    uint8_t row;  /* of the value at hand; TCALL_SCAN_NONE_: none */
-    uint8_t at;   /* of the container that is open */
-    bool object;  /* it is one */
+    uint8_t string_mode; /* TCALL_STRING_... */
+    uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
+    uint8_t at;          /* row of the container that is open */
+    bool object;         /* it is an object */
     uint8_t key_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t pos;     /* bytes consumed; after an error, where it stands */
     size_t tokens;  /* values and keys seen so far */
     tcall_tok *tok; /* where they go, as many as fit */
     size_t tok_cap;
@@ -343,7 +350,6 @@ typedef struct tcall_scan {
     int super;        /* token of the open container */
     int last;         /* token of the value that was completed last */
     const char *lit;  /* what is left of true, false, null */
-    int error;
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
@@ -352,25 +358,21 @@ typedef struct tcall_scan {
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
-    uint16_t behind;                    /* the key that matched last */
+    uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
     char key[TCALL_SCAN_KEY_];
 } tcall_scan;
 
-/* Start over. outline and on may be NULL: then it only recognises. */
-TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
+/* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
+TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_paths *paths,
                                tcall_scan_fn on, void *user);
-/* Also make a token of each value and key; the text must be fed in one piece.
- * s->tokens counts those too that do not fit. */
-TCALL_API void tcall_scan_tokens(tcall_scan *s, const char *text,
-                                 tcall_tok *tok, size_t cap);
-/* Feed bytes. TCALL_OK, or the error, which stays. Bytes behind the one value
- * that are not white space are TCALL_E_TRAILING. */
+/* Takes the next piece of the text. Returns TCALL_OK, or the error, which
+ * stays. Bytes after the one value that are not white space are
+ * TCALL_E_TRAILING. */
 TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
-/* No more bytes: TCALL_OK only when exactly one whole value was seen. */
+/* Ends the text. Returns TCALL_OK only when exactly one whole value was seen.
+ */
 TCALL_API int tcall_scan_end(tcall_scan *s);
-/* True when the value is complete (a number at the root needs the end). */
-TCALL_API bool tcall_scan_done(const tcall_scan *s);
 
 /* ==========================================================================
  * >>json: values
@@ -421,15 +423,16 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
- * >>lenient: what a model meant
+ * >>lenient: arguments as a model meant them
+ *
+ * Strict first. What fails is read once more from left to right, and what has
+ * only one meaning is rewritten as JSON. Tolerance is lexical, never
+ * structural: nothing is closed, added or left out, and a text that ends too
+ * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
+ * out: then only strict JSON is accepted.
  */
 
-/* Tolerant reading of arguments. Strict first; what fails is read once more
- * from left to right, and what has only one meaning is rewritten as JSON.
- * Tolerance is lexical, never structural: nothing is closed, added or left
- * out; a text that ends too early is TCALL_E_TRUNCATED. What is written goes
- * through the scanner as it is written, so it is JSON or it is an error.
- * X(name, text): */
+/* What is rewritten. X(name, text): */
 #define TCALL_FIXES(X)                                                        \
     X(EMPTY, "empty-args")              /* nothing at all: {} */              \
     X(NULL, "null-args")                /* null instead of {} */              \
@@ -446,7 +449,7 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
     X(FENCE, "code-fence")              /* Markdown around it */              \
     X(TAG, "tag")                       /* <tool_call>, <|im_end|> */         \
     X(EXTRA_CLOSER, "extra-closer")     /* {}} */                             \
-    X(PUNCTUATION, "trailing-punct")    /* a comma behind everything */       \
+    X(PUNCTUATION, "trailing-punct")    /* a comma after everything */        \
     X(DOUBLE_ENCODED, "double-encoded") /* "{\"a\":1}" */                     \
     X(ESCAPED_OBJECT, "escaped-object") /* {\"a\":1} */                       \
     X(REPEATED, "repeated")             /* {"a":1}{"a":1} */
@@ -466,40 +469,27 @@ enum {
         TCALL_FIX_NONE = 0
 };
 
-/* Name of fix i, "code-fence"; NULL from TCALL_FIX_COUNT on. */
+/* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-typedef struct tcall_mend {
-    uint32_t fixes; /* TCALL_FIX_... that were applied */
-    size_t at;      /* offset in the text: of the error, or of the first fix */
-    size_t need;    /* length of the JSON text */
-    size_t tokens;  /* that it makes */
-} tcall_mend;
-
-/* Writes the JSON object that text means to out, not terminated. Returns its
- * length, or TCALL_E_MEMORY when it is more than cap (report->need; what was
- * written is useless), or what is wrong with the text. out NULL with cap 0
- * measures only. Whoever wants to know whether a text is strictly valid asks
- * the scanner first. */
-TCALL_API int tcall_args_mend(tcall_str text, char *out, size_t cap,
-                              tcall_mend *report);
-
-typedef struct tcall_args {
+typedef struct tcall_arguments {
     tcall_json root; /* the object; lives as long as the memory */
     uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* where the error, or the first fix, stands in the text;
-                      * DUPLICATE, RANGE and escaped NUL: in the mended text */
-    size_t used;     /* bytes of mem that are in use; TCALL_E_MEMORY: needed */
-} tcall_args;
+    size_t at;       /* offset in the text of the error, else of the first fix;
+                      * for DUPLICATE, RANGE and an escaped NUL the offset in
+                      * the rewritten text */
+    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+} tcall_arguments;
 
-/* Reads the arguments of a call into mem: tokens and a decoded copy of the
- * text, nothing else. text is not changed. With strict set nothing is mended;
- * the error is then still that of the tolerant reading where it has one, since
- * it knows better what is wrong. Returns the number of tokens, or an error:
- * what mem holds is then of no use. NUL is refused, escaped or not: for C it
- * would end the string before its checked end. */
-TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
-                              void *mem, size_t size);
+/* Parses the arguments of a call, one JSON object, into mem: tokens and a
+ * decoded copy of the text. text is not changed and not referred to. With
+ * strict set nothing is rewritten; the error is still that of the lenient
+ * reading where it has one, since it knows better what is wrong. Returns the
+ * number of tokens, or an error, and then mem holds nothing of use. NUL is
+ * refused, escaped or not, because for C it would end a string before its
+ * checked end. mem NULL with size 0 gives TCALL_E_MEMORY and what is needed. */
+TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
+                                    bool strict, void *mem, size_t size);
 
 /* ==========================================================================
  * >>bind: arguments as a C struct
@@ -537,6 +527,8 @@ TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
  */
 typedef struct tcall_field tcall_field;
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Stores the value, whose type was compared. TCALL_OK or an error. */
 typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
 
@@ -554,16 +546,19 @@ struct tcall_field {
     uint8_t decimals;    /* fixed */
 };
 
-TCALL_API int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_integer(void *out, tcall_json v,
+TCALL_API int tcall_field_string_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_boolean(void *out, tcall_json v,
+TCALL_API int tcall_field_integer_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_number_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_boolean_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_choice_(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_json_(void *out, tcall_json v, const tcall_field *f);
 
 /* Objects within objects that a table may describe. */
 #define TCALL_BIND_DEPTH 4
@@ -576,10 +571,6 @@ TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
  * the JSON Pointer of the value, cut where it does not fit. */
 TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
                          char *path, size_t cap);
-/* Tools name it, so that it is linked only where it is used. */
-typedef int (*tcall_bind_fn)(void *out, tcall_json args,
-                             const tcall_field *fields, char *path, size_t cap);
-
 #define TCALL_ARGS(owner, ...)                                  \
     struct owner {                                              \
         TCALL_A_EACH_(TCALL_A_MEMBER_, owner, __VA_ARGS__)      \
@@ -674,15 +665,15 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_AT_json             TCALL_A_ONE_
 #define TCALL_A_AT_array(kind, n)   TCALL_A_MANY_
 #define TCALL_A_AT_object(s, ...)   TCALL_A_ONE_
-#define TCALL_A_READ_string         tcall_field_string, NULL, TCALL_STRING, 0
-#define TCALL_A_READ_integer        tcall_field_integer, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_int64          tcall_field_int64, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_fixed(d)       tcall_field_fixed, NULL, TCALL_NUMBER, d
-#define TCALL_A_READ_number         tcall_field_number, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_boolean        tcall_field_boolean, NULL, TCALL_BOOL, 0
+#define TCALL_A_READ_string         tcall_field_string_, NULL, TCALL_STRING, 0
+#define TCALL_A_READ_integer        tcall_field_integer_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_int64          tcall_field_int64_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_fixed(d)       tcall_field_fixed_, NULL, TCALL_NUMBER, d
+#define TCALL_A_READ_number         tcall_field_number_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_boolean        tcall_field_boolean_, NULL, TCALL_BOOL, 0
 #define TCALL_A_READ_choice(...)                                               \
-    tcall_field_choice, #__VA_ARGS__, TCALL_STRING, 0
-#define TCALL_A_READ_json           tcall_field_json, NULL, TCALL_MISSING, 0
+    tcall_field_choice_, #__VA_ARGS__, TCALL_STRING, 0
+#define TCALL_A_READ_json           tcall_field_json_, NULL, TCALL_MISSING, 0
 #define TCALL_A_READ_array(kind, n) TCALL_A_READ_##kind
 #define TCALL_A_READ_object(s, ...) NULL, s##_fields, TCALL_OBJECT, 0
 
@@ -765,6 +756,8 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
 
 /* clang-format on */
+
+#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write: JSON writer
@@ -1316,17 +1309,154 @@ TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* ==========================================================================
- * >>pick: the right few tools for an input
+ * >>synonyms: words that mean much the same
  *
- * Tools are ranked by the words they share with the input, rare words counting
- * most (BM25F). Nothing is learned or stored, nothing runs, and equal tools
- * keep the order of registration. Other ways to score can take part.
+ * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
+ * of which they are the default. TOOLCALL_NO_SYNONYMS leaves them out.
  */
 
-/* One of several ways to score: 0 to 1000, or < 0 when it cannot tell. Name one
- * whose score is NULL for the built-in one. All weights together: 4095. */
+#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
+
+/* Texts, the last followed by NULL, of lines: the words of a line mean much the
+ * same. They are in small letters and separated by spaces. */
+#ifndef TOOLCALL_STATIC
+extern const char *const tcall_synonyms[];
+#endif
+
+#endif
+
+/* ==========================================================================
+ * >>pick_index: the words of all tools, for picks among hundreds of them
+ */
+
+struct tcall_bucket_;
+struct tcall_entry_;
+struct tcall_indexed_;
+struct tcall_posting_;
+
+/* Made by tcall_pick_index, for tcall_pick_opts.index. */
+typedef struct tcall_index {
+    /* private */
+    size_t tool_count;
+    uint32_t bucket_count;
+    const struct tcall_bucket_ *buckets;
+    const struct tcall_indexed_ *tools;
+    const struct tcall_entry_ *entries;
+    const struct tcall_posting_ *postings;
+} tcall_index;
+
+#if !defined TOOLCALL_NO_PICK_INDEX && !defined TOOLCALL_NO_PICK
+
+/* Builds an index of all tools in the block, where it stays. Picks are the same
+ * with it, only faster. It is used while the block has 20 bytes for each tool
+ * to spare; with less the texts of the tools are read.
+ * It takes 4 bytes for each different word of a tool, 24 for each different
+ * word of all tools, 12 for each tool, and 8 for each half KB of text: about
+ * half as much as the texts of hundreds of tools. Call it before the agent is
+ * set up, and again after tools were added or removed.
+ * Returns TCALL_OK; TCALL_E_MEMORY, when block.need says what suffices, and the
+ * block is as before; TCALL_E_USAGE for more than 65535 tools. */
+TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
+
+#endif
+
+/* ==========================================================================
+ * >>pick: the right few tools for an input
+ *
+ * Ranks tools by the words they share with the input, rare words counting most
+ * (BM25F). Nothing is learned or stored, nothing runs, and equal tools keep the
+ * order of registration. Other scorers can take part.
+ */
+
+struct tcall_scorer;
+
+/* Zero is the default of each field. */
+typedef struct tcall_pick_opts {
+    uint8_t max;        /* tools to pick besides the pinned ones; default 3 */
+    uint16_t min_score; /* thousandths; default 50 */
+    uint8_t relative;   /* percent of the best score that others need */
+    uint8_t allow;      /* permissions given; default: the registry's */
+    bool allow_unsafe;  /* also pick tools that do more than read */
+    bool streaming;     /* pick only tools that stream */
+    bool stable;        /* give picks in the order of registration, so that what
+                           is sent to a model changes little; default: by score */
+    uint16_t roles;     /* of the user: tool->roles must have one of them */
+    uint16_t max_cost;  /* pick no tool that costs more; default: any */
+    uint16_t groups;    /* enabled ones of tool->groups; default: all */
+    uint32_t timeout_ms; /* needs desc.now_ms; default: none */
+    /* Texts as those of tcall_synonyms, which are the default. */
+    const char *const *synonyms;
+    const tcall_index *index; /* NULL: the texts of the tools are read */
+    const struct tcall_scorer *scorers; /* default: the built-in one */
+    size_t scorer_count;
+} tcall_pick_opts;
+
+typedef struct tcall_picked {
+    const tcall_tool *tool;
+    uint16_t index; /* of the tool in the registry */
+    uint16_t score; /* thousandths */
+    bool pinned;    /* the tool is always picked; its score is 0 */
+    bool timed_out; /* time ran out before it was ranked; its score is 0 */
+    /* private */
+    uint16_t weights;
+    uint32_t rank;
+} tcall_picked;
+
+/* What tcall_pick was given, and what it gave. */
+typedef struct tcall_pick_report {
+    tcall_str input;
+    const tcall_pick_opts *opts;
+    const tcall_picked *picks;
+    int count;
+} tcall_pick_report;
+
+#ifndef TOOLCALL_NO_PICK
+
+/* Picks tools for an input, best first: at most opts->max of them and then the
+ * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
+ * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
+ * free, which are used only meanwhile (20 bytes more for each tool make it
+ * faster); TCALL_E_USAGE when max is 0, or when opts->index is not one of these
+ * tools.
+ *
+ * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
+ * not UTF-8 separate words. At most 45 different words of it count.
+ *
+ * The best score is the largest share of the input that one tool covers: of the
+ * weight of all its words (rare ones weigh most), the part that the name and
+ * texts of the tool have, or have a synonym of; 1000 when they have all. The
+ * other tools have their share of it, as they say less of the input or of one
+ * of its sentences. So in a sentence, one more word of the tool that covers
+ * most never lowers the best score, a word that no tool has never raises it,
+ * and scores can be compared between inputs. */
+TCALL_API int tcall_pick(tcall *tc, tcall_str input,
+                         const tcall_pick_opts *opts, tcall_picked *picks,
+                         int max);
+
+/* Returns the bytes of the definitions that the registry permits and that need
+ * not be sent; a token is about four of them. */
+TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
+                                  int count);
+
+/* Writes how picks came about, as a JSON object for logs: the scorers; terms of
+ * the input with the number of tools that have them and their weight; picks
+ * with score and reason ("matched weather, city", "pinned", "timed out"); tools
+ * that were excluded and why; bytes and tokens saved. Returns TCALL_OK, the
+ * error of the writer, or an error as tcall_pick does. */
+TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
+                                const tcall_pick_report *report);
+
+#endif
+
+/* -- For authors of scorers -- */
+
+/* One of several ways to score. Those that see all tools are combined by their
+ * mean; then those with `top` rank the best again, in turn. All weights
+ * together are at most 4095. */
 typedef struct tcall_scorer {
-    const char *name;
+    const char *name; /* for tcall_write_picks */
+    /* Returns 0 to 1000, or < 0 when it cannot say: the others decide. NULL:
+     * the built-in scorer. */
     int (*score)(void *user, tcall_str input, const tcall_tool *tool,
                  size_t index);
     void *user;
@@ -1334,124 +1464,6 @@ typedef struct tcall_scorer {
     uint8_t top;    /* sees only so many of the best so far, from which the
                        picks are then taken; default 0: it sees all tools */
 } tcall_scorer;
-
-struct tcall_picked;
-struct tcall_ranking_;
-
-/* Made by tcall_pick_index. */
-typedef struct tcall_index tcall_index;
-struct tcall_query_;
-struct tcall_entry_;
-struct tcall_row_;
-struct tcall_index { /* private */
-    size_t tools, synonym_count;
-    uint32_t row_count;
-    const uint32_t *synonyms;
-    const struct tcall_row_ *rows;
-    const struct tcall_entry_ *words;
-    const uint32_t *postings;
-    void (*widen)(struct tcall_query_ *q, const tcall_index *index);
-    void (*read)(struct tcall_ranking_ *k);
-};
-
-/* Zero is the default of each. */
-typedef struct tcall_pick_opts {
-    uint8_t max;        /* tools to pick beside the pinned ones; default 3 */
-    uint16_t min_score; /* thousandths; default 50 */
-    uint8_t relative;   /* percent of the best score that others need */
-    uint8_t allow;      /* permissions given; default: the registry's */
-    bool allow_unsafe;  /* also tools that do more than read */
-    bool streaming;     /* only tools that stream */
-    bool stable;        /* picks in the order of registration, so that what is
-                           sent to a model changes little; default: by score */
-    uint16_t roles;     /* of the user: tool->roles must have one of them */
-    uint16_t max_cost;  /* no tool that costs more; default: any */
-    uint16_t groups;    /* enabled, of tool->groups; default: all */
-    /* Default: the built-in scorer. To have others name tcall_mix too, which
-     * is linked only where it is named. */
-    const tcall_scorer *scorers;
-    size_t scorer_count;
-    int (*mix)(struct tcall_ranking_ *k, struct tcall_picked *picks, int max);
-    uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts, the last followed by NULL, of lines of words that mean much the
-     * same, separated by spaces, in small letters. Default: tcall_synonyms. */
-    const char *const *synonyms;
-    const tcall_index *index; /* NULL: read the texts of the tools */
-} tcall_pick_opts;
-
-typedef struct tcall_picked {
-    const tcall_tool *tool;
-    uint16_t index;   /* of the tool */
-    uint16_t score;   /* thousandths */
-    bool pinned;      /* its score is 0 */
-    bool late;        /* time ran out: not ranked, score is 0 */
-    uint16_t weights; /* private */
-    uint32_t rank;    /* private */
-} tcall_picked;
-
-/* The scorers of the options: the mean of those that see all tools, then in
- * turn those that see the best only. */
-TCALL_API int tcall_mix(struct tcall_ranking_ *k, tcall_picked *picks, int max);
-
-/* Embeddings as a scorer: {"meaning", tcall_cosine, &vectors}. size numbers
- * each, up to 4096; of all tools, in their order, and of the input. */
-typedef struct tcall_vectors {
-    const int8_t *tools;
-    const int8_t *input;
-    size_t size;
-} tcall_vectors;
-
-TCALL_API int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                           size_t index);
-
-/* English words of devices, offices and the web that mean much the same.
- * TOOLCALL_NO_SYNONYMS leaves them out. */
-#ifndef TOOLCALL_STATIC
-extern const char *const tcall_synonyms[];
-#endif
-
-/* Picks tools for an input, best first, at most max and opts->max of them and
- * then the pinned ones; opts may be NULL. Returns their number: 0 when no tool
- * has a score; TCALL_E_MEMORY when the block has less than 1.7 KB free, which
- * are used only meanwhile (where it has 20 bytes more for each tool that makes
- * it faster); TCALL_E_USAGE.
- *
- * The input is text in UTF-8, or JSON, whose keys weigh half. Bytes that are
- * neither separate words. At most 45 different words of it count.
- *
- * The best score is the largest share of the input that one tool covers: of the
- * weight of all words that tell something (rare ones weigh most), the part that
- * its name and texts have, or have a synonym of; 1000 when they have all. The
- * other tools have their share of it, as they say less of the input or of one
- * of its sentences. So in a sentence a further word that the tool which covers
- * most has never lowers the best score, a word that no tool has never raises
- * it, and scores can be compared between inputs. */
-TCALL_API int tcall_pick(tcall *tc, tcall_str input,
-                         const tcall_pick_opts *opts, tcall_picked *picks,
-                         int max);
-/* Why: "matched weather, city", "pinned", or "time ran out". */
-TCALL_API int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                                 const tcall_pick_opts *opts,
-                                 const tcall_picked *pick);
-/* Bytes of the definitions that the registry permits and that need not be
- * sent; a token is about four of them. */
-TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
-                                  int count);
-/* How it came to this, as a JSON object for logs: scorers; terms of the input
- * with the tools that have them and their weight; picks with score and reason;
- * tools that were excluded and why; bytes and tokens saved. */
-TCALL_API int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                                const tcall_pick_opts *opts,
-                                const tcall_picked *picks, int count);
-/* Builds an index of all tools in the block, for good. Picks are the same with
- * it, only faster; it is read where the block has the 20 bytes for each tool.
- * It takes 4 bytes for each different word of a tool, 20 for each different
- * word of all, 12 for each tool and each half KB of text, and 3.4 KB for the
- * synonyms: of hundreds of tools about half as much as their texts, of few or
- * short ones up to twice as much. Call it before the agent is set up.
- * TCALL_E_MEMORY: block.need is what suffices; TCALL_E_USAGE: more than 65535
- * tools. */
-TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
@@ -2042,12 +2054,12 @@ struct tcall_provider {
     const char *url; /* where it is; "": every user has one of his own */
     /* Of the request, below the URL; "{model}" stands for its name. */
     const char *path;
-    const char *stream_path;    /* NULL: the same */
-    const char *key_header;     /* carries the key */
-    const char *key_prefix;     /* before the key: "Bearer " */
-    const char *version[2];     /* a further header: name, value */
-    const tcall_outline *paths; /* where things stand in an answer */
-    const char *words;          /* reasons to stop, types: TCALL_SAYS_... */
+    const char *stream_path;  /* NULL: the same */
+    const char *key_header;   /* carries the key */
+    const char *key_prefix;   /* before the key: "Bearer " */
+    const char *version[2];   /* a further header: name, value */
+    const tcall_paths *paths; /* where things stand in an answer */
+    const char *words;        /* reasons to stop, types: TCALL_SAYS_... */
     int (*write)(const tcall_provider *p, tcall_writer *w,
                  const tcall_ask *ask);
     /* The id of a call as this server takes it, in 9 bytes at to or as it is;
@@ -2790,7 +2802,7 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What is wanted of the outline is tracked per
+ * switch for everything else. What the path filter wants is tracked per
  * open level as the row that matched, so a key is compared with the few rows
  * below that one only.
  */
@@ -2816,23 +2828,39 @@ enum {
 };
 
 enum {
-    TCALL_TAKE_SKIP_, /* a key that nobody wants */
-    TCALL_TAKE_KEY_,  /* one to be compared */
-    TCALL_TAKE_VALUE_ /* to be reported */
+    TCALL_STRING_SKIP_, /* a key that nobody wants */
+    TCALL_STRING_KEY_,  /* one to be compared */
+    TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* The grammar of numbers: state by class of the next character; 0 ends the
- * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
-static const uint8_t tcall_number_grammar_[10][6] = {
-    {0, 0, 0, 0, 0, 0}, {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0},                     /* - */
-    {0, 0, 5, 7, 0, 0},                     /* 0 */
-    {4, 4, 5, 7, 0, 0},                     /* digits */
-    {6, 6, 0, 0, 0, 0},                     /* . */
-    {6, 6, 0, 7, 0, 0},                     /* digits of the fraction */
-    {9, 9, 0, 0, 8, 8},                     /* e */
-    {9, 9, 0, 0, 0, 0},                     /* + or - */
-    {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
 };
 
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
@@ -2850,17 +2878,18 @@ TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 
 TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
-    return 0x258 >> state & 1;
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
+                     void *user)
 {
     memset(s, 0, sizeof *s);
     s->row = TCALL_SCAN_NONE_;
-    if (outline) {
-        s->rows = outline->rows;
-        s->keys = outline->keys;
+    if (paths) {
+        s->rows = paths->rows;
+        s->keys = paths->keys;
         s->row = TCALL_SCAN_ROOT_;
     }
     s->on = on;
@@ -2868,7 +2897,8 @@ void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
     s->at = TCALL_SCAN_NONE_;
 }
 
-bool tcall_scan_done(const tcall_scan *s)
+/* Whether the value is complete; a number at the root needs the end. */
+TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
 {
     return s->state == TCALL_S_DONE_;
 }
@@ -2879,8 +2909,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap)
+/* Makes a token of each value and key as well; the text must then be fed in one
+ * piece. s->tokens also counts those that do not fit. */
+static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
+                               size_t cap)
 {
     s->text = text;
     s->tok = tok;
@@ -2900,7 +2932,8 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
-#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
+#define TCALL_NEEDS_DECODE_ \
+    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
 TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
@@ -3001,7 +3034,7 @@ static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
             s->behind = (uint16_t)(text - s->keys + row->len);
             return (uint8_t)(row - s->rows);
         }
-        if (row->how & TCALL_PATH_LAST)
+        if (row->flags & TCALL_PATH_LAST)
             break;
     }
     return TCALL_SCAN_NONE_;
@@ -3013,7 +3046,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -3050,15 +3083,15 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (row < TCALL_SCAN_ROOT_) {
         const tcall_path *path = s->rows + row;
         below = s->behind;
-        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
+        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        if (path->how & TCALL_PATH_SAME) {
+        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
             row++;
             below += path[1].len;
         }
-        if (path->how & TCALL_PATH_ROOT) {
+        if (path->flags & TCALL_PATH_ROOT) {
             row = TCALL_SCAN_ROOT_;
             below = 0;
         }
@@ -3105,12 +3138,12 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (s->take == TCALL_TAKE_VALUE_) {
+    if (s->string_mode == TCALL_STRING_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == TCALL_TAKE_KEY_ && len
+    s->row = s->string_mode == TCALL_STRING_KEY_ && len
                  ? tcall_scan_match_(s, s->at, key, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -3121,11 +3154,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == TCALL_TAKE_VALUE_)
+    if (s->string_mode == TCALL_STRING_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
     else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = TCALL_TAKE_SKIP_;
-    else if (s->take == TCALL_TAKE_KEY_) {
+        s->string_mode = TCALL_STRING_SKIP_;
+    else if (s->string_mode == TCALL_STRING_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -3241,9 +3274,9 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+    if (!TCALL_LEAN_ && p < end && *p == '"' &&
+        s->string_mode == TCALL_STRING_KEY_ && s->key_len == 0) {
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
     }
@@ -3251,7 +3284,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, s->key, s->key_len);
     } else
         s->state = TCALL_S_ESCAPE_;
@@ -3351,8 +3384,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(s, p,
-                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
+    tcall_scan_token_end_(
+        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -3408,9 +3441,9 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         tcall_scan_begin_(s, p);
     if (*p == '"') {
         s->state = TCALL_S_STRING_;
-        s->take = !key                        ? TCALL_TAKE_VALUE_
-                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
-                                              : TCALL_TAKE_KEY_;
+        s->string_mode = !key                        ? TCALL_STRING_VALUE_
+                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
+                                                     : TCALL_STRING_KEY_;
         s->key_len = 0;
         return p + 1;
     }
@@ -3522,10 +3555,30 @@ TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
+}
+
+/* Makes a token of each value and key of a text, as many as fit, while it is
+ * recognised; scan->tokens is how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    tcall_scan_init(scan, NULL, NULL, NULL);
+    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    tcall_scan_feed(scan, text.ptr, text.len);
+    return tcall_scan_end(scan);
+}
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
 }
 
 /* Four hex digits. */
@@ -3633,26 +3686,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-/* Is the string that starts at the quote p equal to s? */
+/* Whether the string that starts at the quote p, decoded, is s. */
 TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
-    const char *q = s.ptr, *end = q + s.len;
+    const char *want = s.ptr, *end = want + s.len;
     for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
+        char decoded[4];
+        const char *piece = p;
+        size_t len = 1;
+        if (*p == '\\') {
+            p += tcall_escape_len_(p);
+            len = tcall_decode_(decoded, piece, p);
+            piece = decoded;
+        } else {
+            p++;
         }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
+        if ((size_t)(end - want) < len || memcmp(want, piece, len) != 0)
+            return false;
+        want += len;
     }
-    return q == end;
+    return want == end;
 }
 
 /* The member of what stands at p: its key; of an array the element whose index
@@ -3688,6 +3741,33 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
 }
 
 /* ==========================================================================
@@ -3743,7 +3823,8 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
+                                                   tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -3767,7 +3848,8 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 
 /* The same, faster, for few keys: each is held against those before it, unless
  * none of them is alike at first sight. */
-static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
+                                                  tcall_tok *object)
 {
     tcall_tok *end = object + object->span, *key, *other;
     uint32_t seen = 0;
@@ -3785,7 +3867,7 @@ static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
 }
 
 /* A scalar or a key that is not as plain as most. */
-static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
+static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
 {
     char *p = text + t->start;
     size_t len = (size_t)(t->end - t->start);
@@ -3808,16 +3890,17 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
-                                                : tcall_json_twin_(text, t);
+            twice = t->span > 32 || TCALL_LEAN_
+                        ? tcall_find_duplicate_key_hashed_(text, t)
+                        : tcall_find_duplicate_key_small_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
                 break;
             }
         } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_ODD_)
-                r = tcall_json_odd_(text, t, refuse_nul);
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_json_decode_(text, t, refuse_nul);
             if (r < 0)
                 break;
             text[t->end] = 0;
@@ -3835,10 +3918,7 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
     size_t at;
     int r;
     *out = tcall_json_none_();
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&scan, text, tok, cap);
-    tcall_scan_feed(&scan, text, len);
-    r = tcall_scan_end(&scan);
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
     at = scan.pos;
     if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
         r = TCALL_E_MEMORY;
@@ -3987,642 +4067,722 @@ double tcall_json_double(tcall_json v, double fallback)
 
 /* ==========================================================================
  * >>lenient
+ *
+ * Lenient reading has no grammar of its own: what it writes is fed to a
+ * scanner, whose state says what must come next and which refuses whatever
+ * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-/* Tolerant reading. It has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses what would
- * not be JSON. */
-
-/* All in one string, as the errors are. */
-static const char tcall_fixes_[] =
-#define TCALL_X_(name, text) text "\0"
+static const char *const tcall_fix_names_[] = {
+#define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
-    ;
+};
 
 const char *tcall_fix_name(int i)
 {
-    const char *p = tcall_fixes_;
-    if (i < 0 || i >= TCALL_FIX_COUNT)
-        return NULL;
-    while (i-- > 0)
-        p += strlen(p) + 1;
-    return p;
+    return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
-typedef struct tcall_mend_ {
-    const char *start, *p, *end; /* the text, and how far it is read */
-    int c;                       /* the byte at p, -1 at the end */
-    bool inner; /* the content of a valid string is written, decoded */
-    char *out;
-    size_t cap, len;
-    size_t at; /* of the error, else of the first fix */
+/* A text that is being read. */
+typedef struct tcall_lenient_ {
+    const char *start, *at, *end; /* the text, and how far it is read */
+    int next;                     /* the byte that follows; -1: the end */
+    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
+    size_t where; /* offset of the error, else of the first fix */
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
     tcall_scan scan; /* of what is written */
-} tcall_mend_;
+} tcall_lenient_;
+
+static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
+{
+    text->start = bytes.ptr ? bytes.ptr : "";
+    text->end = text->start + bytes.len;
+    text->out = NULL;
+    text->cap = text->len = 0;
+    text->fixes = 0;
+    text->where = 0;
+    text->error = TCALL_OK;
+}
 
 /* Whether the scanner saw one whole object: the bit of the outermost level
  * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *s)
+static bool tcall_scan_is_object_(tcall_scan *scan)
 {
-    return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
 }
 
-#ifdef TOOLCALL_NO_MEND
+#ifndef TOOLCALL_NO_LENIENT
 
-/* What is wrong stays wrong. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* ---- errors and fixes: both are noted at the place that is read ---- */
+
+/* The first error stays. */
+static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    (void)m;
+    if (text->error)
+        return;
+    text->where = (size_t)(text->at - text->start);
+    text->error = error;
 }
 
-#else
-
-/* Errors and fixes stand where m->p is. */
-static void tcall_mend_fail_(tcall_mend_ *m, int error)
+static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!m->error)
-        m->at = (size_t)(m->p - m->start);
-    if (!m->error)
-        m->error = error;
+    if (!text->fixes && !text->error)
+        text->where = (size_t)(text->at - text->start);
+    text->fixes |= fix;
 }
 
-static void tcall_mend_fix_(tcall_mend_ *m, uint32_t fix)
-{
-    if (!m->fixes && !m->error)
-        m->at = (size_t)(m->p - m->start);
-    m->fixes |= fix;
-}
+/* ---- writing ---- */
 
-/* A piece of JSON text goes out, and through the scanner. Of the content of a
- * string it is not known beforehand that it is JSON: that is no error here. */
-static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
+/* Writes JSON text, and feeds it to the scanner. The inside of a string need
+ * not be JSON, which is known only at its end: that is no error here. */
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
+                               size_t len)
 {
-    size_t from = m->scan.pos;
-    if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
-        tcall_mend_fail_(m, m->scan.error);
-        if (p == m->p)
-            m->at += m->scan.pos - from;
+    size_t before = text->scan.pos;
+    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
+        tcall_lenient_fail_(text, text->scan.error);
+        if (bytes == text->at)
+            text->where += text->scan.pos - before;
     }
-    if (m->len + n <= m->cap)
-        memcpy(m->out + m->len, p, n);
-    m->len += n;
+    if (text->len + len <= text->cap)
+        memcpy(text->out + text->len, bytes, len);
+    text->len += len;
 }
 
-static void tcall_mend_char_(tcall_mend_ *m, char c)
+static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
 {
-    tcall_mend_put_(m, &c, 1);
+    tcall_lenient_put_(text, &c, 1);
 }
 
-/* The next n bytes as they are. */
-static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
+/* Writes the next len bytes of the text as they are. */
+static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
-    tcall_mend_put_(m, m->p, n);
-    m->p += n;
+    tcall_lenient_put_(text, text->at, len);
+    text->at += len;
 }
 
-static bool tcall_mend_same_(const tcall_mend_ *m, const char *p, size_t n)
+/* ---- looking ahead ---- */
+
+static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
+                                      tcall_str bytes)
 {
-    return (size_t)(m->end - m->p) >= n && memcmp(m->p, p, n) == 0;
+    return (size_t)(text->end - text->at) >= bytes.len &&
+           memcmp(text->at, bytes.ptr, bytes.len) == 0;
 }
 
-static bool tcall_mend_at_(const tcall_mend_ *m, const char *text)
+static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_mend_same_(m, text, strlen(text));
+    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
 }
 
-/* Steps over the first word of list that stands here, which is the fix named;
- * its index, or -1. Every word of the list ends with NUL, the list with one
- * more. */
-static int tcall_mend_skip_(tcall_mend_ *m, const char *list, uint32_t fix)
+/* Returns the byte at an offset from here, 0 after the end. */
+static char tcall_lenient_ahead_(const tcall_lenient_ *text, size_t offset)
 {
-    int i;
-    for (i = 0; *list; i++, list += strlen(list) + 1) {
-        if (tcall_mend_at_(m, list)) {
-            tcall_mend_fix_(m, fix);
-            m->p += strlen(list);
-            return i;
-        }
-    }
-    return -1;
+    return (size_t)(text->end - text->at) > offset ? text->at[offset] : (char)0;
 }
 
-/* Behind the start of a comment: over its end. */
-static void tcall_mend_comment_(tcall_mend_ *m, const char *end)
+/* Whether one of the characters of set follows, or the end. */
+static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
 {
-    for (; tcall_mend_skip_(m, end, 0) < 0; m->p++)
-        if (m->p == m->end) {
+    return text->next < 0 || (text->next && strchr(set, text->next));
+}
+
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
+                                uint32_t fix)
+{
+    if (!tcall_lenient_sees_(text, word))
+        return false;
+    tcall_lenient_fix_(text, fix);
+    text->at += strlen(word);
+    return true;
+}
+
+/* Skips the first word of a list, which ends with NULL, that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
+                                    const char *const *words, uint32_t fix)
+{
+    for (; *words; words++)
+        if (tcall_lenient_skip_(text, *words, fix))
+            return true;
+    return false;
+}
+
+/* ---- white space and comments ---- */
+
+static const char *const tcall_lenient_spaces_[] = {
+    "\xEF\xBB\xBF", /* byte order mark */
+    "\xC2\xA0",     /* no-break space */
+    "\xE2\x80\x80",
+    "\xE2\x80\x81",
+    "\xE2\x80\x82", /* quads to hair space */
+    "\xE2\x80\x83",
+    "\xE2\x80\x84",
+    "\xE2\x80\x85",
+    "\xE2\x80\x86",
+    "\xE2\x80\x87",
+    "\xE2\x80\x88",
+    "\xE2\x80\x89",
+    "\xE2\x80\x8A",
+    "\xE2\x80\xA8",
+    "\xE2\x80\xA9", /* line and paragraph separator */
+    "\xE2\x80\xAF", /* narrow no-break space */
+    "\xE2\x81\x9F", /* mathematical space */
+    "\xE3\x80\x80", /* ideographic space */
+    NULL};
+
+/* Skips a comment up to its end, which the end of the text is for one that
+ * lasts a line. */
+static void tcall_lenient_comment_(tcall_lenient_ *text, const char *end)
+{
+    while (!tcall_lenient_skip_(text, end, 0)) {
+        if (text->at == text->end) {
             if (*end == '*')
-                tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+                tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
+        text->at++;
+    }
 }
 
-/* Skips white space and comments. m->c becomes the byte that follows, or -1 at
- * the end. */
-static void tcall_mend_blank_(tcall_mend_ *m)
+/* Skips white space and comments, and looks at what follows. */
+static void tcall_lenient_blank_(tcall_lenient_ *text)
 {
-    /* byte order mark, no-break, quads to hair space, line and paragraph
-     * separator, narrow no-break, mathematical, ideographic */
-    static const char spaces[] =
-        "\xEF\xBB\xBF\0\xC2\xA0\0\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0"
-        "\xE2\x80\x83\0\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
-        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0\xE2\x80\xA9\0"
-        "\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
     for (;;) {
-        int comment;
-        m->c = m->p == m->end ? -1 : (unsigned char)*m->p;
-        if (m->c >= 0 && tcall_is_space_((char)m->c)) {
-            m->p++;
-            continue;
-        }
-        comment = tcall_mend_skip_(m, "#\0//\0/*\0", TCALL_FIX_COMMENT);
-        if (comment >= 0)
-            tcall_mend_comment_(m, comment < 2 ? "\n\0" : "*/\0");
-        else if (m->c < 0x80 ||
-                 tcall_mend_skip_(m, spaces, TCALL_FIX_SPACE) < 0)
+        text->next = text->at == text->end ? -1 : (unsigned char)*text->at;
+        if (text->next >= 0 && tcall_is_space_((char)text->next))
+            text->at++;
+        else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "*/");
+        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
+                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "\n");
+        else if (text->next < 0x80 ||
+                 !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
+                                          TCALL_FIX_SPACE))
             return;
     }
 }
 
-/* Whether one of the characters in set follows, or the end. */
-static bool tcall_mend_ends_(const tcall_mend_ *m, const char *set)
-{
-    return m->c < 0 || (m->c && strchr(set, m->c));
-}
+/* ---- strings ---- */
 
-/* The quote that closes the one that follows; NULL: there is none. */
-static const char *tcall_mend_quote_(const tcall_mend_ *m)
+/* Returns the quote that closes the one that follows, or NULL. */
+static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const char quotes[][2][4] = {
-        {"\"", "\""},
-        {"'", "'"},
-        {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-        {"\xE2\x80\x98", "\xE2\x80\x99"},
-    };
-    int i;
-    for (i = 0; i < 4; i++)
-        if (tcall_mend_at_(m, quotes[i][0]))
-            return quotes[i][1];
+    static const struct {
+        const char *open, *close;
+    } quotes[] = {{"\"", "\""},
+                  {"'", "'"},
+                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    size_t i;
+    for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (tcall_lenient_sees_(text, quotes[i].open))
+            return quotes[i].close;
     return NULL;
 }
 
-/* A byte that JSON wants escaped and that came without. */
-static void tcall_mend_escape_(tcall_mend_ *m)
+/* Writes a byte that JSON wants escaped and that came without. */
+static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
-    char out[6] = {'\\', 'u', '0', '0', '0', '0'}, c = *m->p;
+    static const char digits[] = "0123456789ABCDEF";
+    char c = *text->at, escape[6] = {'\\', 'u', '0', '0', '0', '0'};
     if (c != '"')
-        tcall_mend_fix_(m, TCALL_FIX_CONTROL);
+        tcall_lenient_fix_(text, TCALL_FIX_CONTROL);
     if (!c)
-        tcall_mend_fail_(m, TCALL_E_NUL);
-    out[4] = (char)('0' + (c >> 4));
-    out[5] = "0123456789ABCDEF"[c & 15];
-    if (m->inner)
-        tcall_mend_char_(m, c);
+        tcall_lenient_fail_(text, TCALL_E_NUL);
+    escape[4] = digits[c >> 4];
+    escape[5] = digits[c & 15];
+    if (text->inside)
+        tcall_lenient_put_char_(text, c);
     else
-        tcall_mend_put_(m, out, 6);
-    m->p++;
+        tcall_lenient_put_(text, escape, sizeof escape);
+    text->at++;
 }
 
-/* A valid escape, decoded; two of them where they are surrogates. */
-static void tcall_mend_decode_(tcall_mend_ *m)
+/* Writes what a valid escape means; a pair of surrogates is two of them. */
+static void tcall_lenient_decode_(tcall_lenient_ *text)
 {
-    const char *p = m->p;
+    const char *escape = text->at;
     char out[4];
-    m->p += p[1] == 'u' ? 6 : 2;
-    if (p[1] == 'u' && (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8)
-        m->p += 6;
-    tcall_mend_put_(m, out, tcall_decode_(out, p, m->p));
+    text->at += tcall_escape_len_(escape);
+    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
-/* The content of a string up to its closing quote or the end. */
-static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
+/* Returns the length of what can be copied at once: one byte or escape, and
+ * after it all that is plain. */
+static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
 {
-    while (m->p < m->end && !m->error && !tcall_mend_at_(m, quote)) {
-        if (tcall_mend_at_(m, "\\'")) {
-            tcall_mend_fix_(m, TCALL_FIX_APOSTROPHE);
-            m->p++;
-            tcall_mend_copy_(m, 1);
-        } else if (*m->p == '"' || (unsigned char)*m->p < 0x20) {
-            tcall_mend_escape_(m);
-        } else if (m->inner && *m->p == '\\') {
-            tcall_mend_decode_(m);
+    const char *at = text->at;
+    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
+    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
+           (unsigned char)*at >= 0x20)
+        at++;
+    return (size_t)(at - text->at);
+}
+
+/* Reads the inside of a string up to its closing quote or the end. */
+static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
+{
+    while (text->at < text->end && !text->error &&
+           !tcall_lenient_sees_(text, quote)) {
+        if (tcall_lenient_sees_(text, "\\'")) {
+            tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
+            text->at++;
+            tcall_lenient_copy_(text, 1);
+        } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
+            tcall_lenient_escape_(text);
+        } else if (text->inside && *text->at == '\\') {
+            tcall_lenient_decode_(text);
         } else {
-            /* one byte or an escape, then all that is plain */
-            const char *run = m->p;
-            run += *run == '\\' && run + 1 < m->end ? 2 : 1;
-            while (!TCALL_LEAN_ && run < m->end && *run != *quote &&
-                   *run != '"' && *run != '\\' && (unsigned char)*run >= 0x20)
-                run++;
-            tcall_mend_copy_(m, (size_t)(run - m->p));
+            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
     }
 }
 
-/* A whole string, and what follows it: only a comma, a colon, a bracket or the
- * end can. Anything else means that the quote did not close it. */
-static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
+/* Reads a whole string, and looks at what follows it: only a comma, a colon, a
+ * bracket or the end can. Anything else means that the quote did not close the
+ * string. */
+static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 {
-    size_t n = strlen(quote);
     const char *closed;
-    if (*quote == '\'')
-        tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
-    else if (*quote != '"')
-        tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    m->p += n;
-    tcall_mend_content_(m, quote);
-    closed = m->p;
-    if (tcall_mend_at_(m, quote))
-        m->p += n;
-    else
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    tcall_mend_blank_(m);
-    if (!tcall_mend_ends_(m, ",:]}") &&
-        !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
-        m->p = closed;
-        tcall_mend_fail_(m, TCALL_E_UNESCAPED_QUOTE);
+    if (*quote != '"')
+        tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
+                                                : TCALL_FIX_SMART_QUOTE);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    text->at += strlen(quote);
+    tcall_lenient_content_(text, quote);
+    closed = text->at;
+    if (!tcall_lenient_skip_(text, quote, 0))
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_blank_(text);
+    if (!tcall_lenient_ends_(text, ",:]}") &&
+        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        text->at = closed;
+        tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
 }
 
-/* The byte n behind, 0 beyond the end. */
-static char tcall_mend_ahead_(const tcall_mend_ *m, size_t n)
+/* ---- numbers, words, keys ---- */
+
+/* Writes the 0 that is missing before a point or after it, if it is, and
+ * returns the state of the number. */
+static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
-    return (size_t)(m->end - m->p) > n ? m->p[n] : (char)0;
+    char c = tcall_lenient_ahead_(text, 0);
+    bool before = c == '.' && state < TCALL_N_ZERO_ &&
+                  tcall_is_digit_(tcall_lenient_ahead_(text, 1));
+    bool after = state == TCALL_N_POINT_ && !tcall_is_digit_(c);
+    if (!before && !after)
+        return state;
+    tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
+    tcall_lenient_put_char_(text, '0');
+    return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* A number, in JSON's form or as +5, .5 or 5. would have it. */
-static void tcall_mend_number_(tcall_mend_ *m)
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+static void tcall_lenient_number_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to;
-    uint8_t state = 1, next;
-    if (tcall_mend_skip_(m, "+\0", TCALL_FIX_NUMBER) == 0)
-        state = 2;
+    const char *from = text->at, *to;
+    uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
+                        ? TCALL_N_MINUS_
+                        : TCALL_N_START_;
     for (;;) {
-        char c = tcall_mend_ahead_(m, 0);
-        /* digits are missing before the point or behind it */
-        bool before = c == '.' && state < 3;
-        if (before ? tcall_is_digit_(tcall_mend_ahead_(m, 1))
-                   : state == 5 && !tcall_is_digit_(c)) {
-            tcall_mend_fix_(m, TCALL_FIX_NUMBER);
-            tcall_mend_char_(m, '0');
-            state = before ? 3 : 6;
-        }
-        next = tcall_number_next_(state, c);
+        uint8_t next;
+        state = tcall_lenient_zero_(text, state);
+        next = tcall_number_next_(state, tcall_lenient_ahead_(text, 0));
         if (!next)
             break;
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
         state = next;
     }
-    to = m->p;
+    to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&m->scan, " ", 1);
-        tcall_mend_blank_(m);
-        if (m->p > to || tcall_mend_ends_(m, ",:]}/"))
+        tcall_scan_feed(&text->scan, " ", 1);
+        tcall_lenient_blank_(text);
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    m->p = from;
-    tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
+    text->at = from;
+    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
-static bool tcall_mend_alpha_(char c)
+static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Whether a word can begin or go on here. Beyond ASCII most characters are
- * letters; those below are signs, by their first bytes. */
-static bool tcall_mend_letter_(const tcall_mend_ *m)
+static bool tcall_lenient_alnum_(char c)
 {
-    char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
-    if (lead < 0x8000)
-        return tcall_mend_alpha_(c) || tcall_is_digit_(c);
-    return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
-           lead != 0xE380 && lead != 0xE1A0;
+    return tcall_lenient_alpha_(c) || tcall_is_digit_(c);
 }
 
-/* true, false, null and what Python makes of them. null for all arguments
- * means that there are none. */
-static void tcall_mend_literal_(tcall_mend_ *m)
+/* Whether a word can begin or go on here. Beyond ASCII most characters are
+ * letters; what is left out are signs and spaces, by their first bytes. */
+static bool tcall_lenient_letter_(const tcall_lenient_ *text)
 {
-    const char *from = m->p, *word = "{}";
-    int i = tcall_mend_skip_(m, tcall_literals_, 0);
-    if (i < 0)
-        i = tcall_mend_skip_(m, "True\0False\0None\0", TCALL_FIX_PYTHON);
-    if (i < 0 || tcall_mend_letter_(m)) {
-        m->p = from;
-        tcall_mend_fail_(m, TCALL_E_BARE_WORD);
+    unsigned first = (unsigned char)tcall_lenient_ahead_(text, 0);
+    unsigned second = (unsigned char)tcall_lenient_ahead_(text, 1);
+    if (first < 0x80)
+        return tcall_lenient_alnum_((char)first);
+    return first >= 0xC3 && first < 0xEF && first != 0xE2 &&
+           !(first == 0xE3 && second == 0x80) &&
+           !(first == 0xE1 && second == 0xA0);
+}
+
+/* Reads true, false, null and what Python makes of them. null in place of all
+ * arguments means that there are none. */
+static void tcall_lenient_literal_(tcall_lenient_ *text)
+{
+    static const struct {
+        const char *word, *json;
+        uint32_t fix;
+    } literals[] = {
+        {"true", "true", 0},
+        {"false", "false", 0},
+        {"null", "null", 0},
+        {"True", "true", TCALL_FIX_PYTHON},
+        {"False", "false", TCALL_FIX_PYTHON},
+        {"None", "null", TCALL_FIX_PYTHON},
+    };
+    const char *from = text->at, *json = NULL;
+    size_t i;
+    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++)
+        if (tcall_lenient_skip_(text, literals[i].word, literals[i].fix))
+            json = literals[i].json;
+    if (!json || tcall_lenient_letter_(text)) {
+        text->at = from;
+        tcall_lenient_fail_(text, TCALL_E_BARE_WORD);
         return;
     }
-    if (i == 2 && m->scan.depth == 0)
-        tcall_mend_fix_(m, TCALL_FIX_NULL);
+    if (*json == 'n' && text->scan.depth == 0) {
+        tcall_lenient_fix_(text, TCALL_FIX_NULL);
+        json = "{}";
+    }
+    tcall_lenient_put_(text, json, strlen(json));
+}
+
+/* Reads a key without quotes. */
+static void tcall_lenient_key_(tcall_lenient_ *text)
+{
+    size_t len = 1;
+    while (tcall_lenient_alnum_(tcall_lenient_ahead_(text, len)) ||
+           tcall_lenient_ahead_(text, len) == '$')
+        len++;
+    tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_copy_(text, len);
+    tcall_lenient_put_char_(text, '"');
+}
+
+/* Reads a comma, which is written only when no closing bracket follows it. */
+static void tcall_lenient_comma_(tcall_lenient_ *text)
+{
+    text->at++;
+    tcall_lenient_blank_(text);
+    if (text->next == (text->scan.object ? '}' : ']'))
+        tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        word = tcall_literals_ + (i < 2 ? 5 * i : 11);
-    tcall_mend_put_(m, word, strlen(word));
+        tcall_lenient_put_char_(text, ',');
 }
 
-/* A key without quotes. */
-static void tcall_mend_key_(tcall_mend_ *m)
-{
-    size_t n = 1;
-    char c;
-    while (c = tcall_mend_ahead_(m, n),
-           tcall_mend_alpha_(c) || tcall_is_digit_(c) || c == '$')
-        n++;
-    tcall_mend_fix_(m, TCALL_FIX_UNQUOTED_KEY);
-    tcall_mend_char_(m, '"');
-    tcall_mend_copy_(m, n);
-    tcall_mend_char_(m, '"');
-}
+/* ---- the value and what may be around it ---- */
 
-/* A comma is written only when it is known that no bracket follows it. */
-static void tcall_mend_comma_(tcall_mend_ *m)
+/* Reads one piece of the value. What needs no rewriting is left to the scanner,
+ * right or wrong. */
+static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    m->p++;
-    tcall_mend_blank_(m);
-    if (m->c == (m->scan.object ? '}' : ']'))
-        tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
-    else
-        tcall_mend_char_(m, ',');
-}
-
-/* One piece. What needs no mending is left to the scanner, right or wrong. */
-static void tcall_mend_step_(tcall_mend_ *m)
-{
-    uint8_t state = m->scan.state;
+    uint8_t state = text->scan.state;
     bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
     bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
-    const char *quote = tcall_mend_quote_(m);
-    if (m->c < 0)
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+    const char *quote = tcall_lenient_quote_(text);
+    if (text->next < 0)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
     else if (quote)
-        tcall_mend_string_(m, quote);
-    else if (value && !m->c)
-        tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
-    else if (value && strchr("+-.0123456789", m->c))
-        tcall_mend_number_(m);
-    else if (value && tcall_mend_letter_(m))
-        tcall_mend_literal_(m);
-    else if (key && (m->c == '$' || tcall_mend_alpha_((char)m->c)))
-        tcall_mend_key_(m);
-    else if (state == TCALL_S_NEXT_ && m->c == ',')
-        tcall_mend_comma_(m);
+        tcall_lenient_string_(text, quote);
+    else if (value && !text->next)
+        tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
+    else if (value && strchr("+-.0123456789", text->next))
+        tcall_lenient_number_(text);
+    else if (value && tcall_lenient_letter_(text))
+        tcall_lenient_literal_(text);
+    else if (key &&
+             (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
+        tcall_lenient_key_(text);
+    else if (state == TCALL_S_NEXT_ && text->next == ',')
+        tcall_lenient_comma_(text);
     else
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
 }
 
-/* Steps over a tag that a chat template put around the call. */
-static bool tcall_mend_tag_(tcall_mend_ *m)
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    static const char tags[] = "<tool_call>\0</tool_call>\0<function_call>\0"
-                               "</function_call>\0<s>\0</s>\0";
-    size_t n = 2;
-    if (tcall_mend_at_(m, "<|")) {
-        while (tcall_mend_alpha_(tcall_mend_ahead_(m, n)))
-            n++;
-        if (n > 2 && tcall_mend_ahead_(m, n) == '|' &&
-            tcall_mend_ahead_(m, n + 1) == '>') {
-            tcall_mend_fix_(m, TCALL_FIX_TAG);
-            m->p += n + 2;
-            return true;
-        }
-    }
-    return tcall_mend_skip_(m, tags, TCALL_FIX_TAG) >= 0;
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
 }
 
-static bool tcall_mend_fence_(tcall_mend_ *m)
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    return tcall_mend_skip_(m, "```\0", TCALL_FIX_FENCE) == 0;
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
-/* What may stand before the root: tags, and one fence with its language. */
-static void tcall_mend_lead_(tcall_mend_ *m)
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Skips what may come before the value: tags, and one fence with its
+ * language. */
+static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
-        tcall_mend_blank_(m);
-        if (!(m->fixes & TCALL_FIX_FENCE) && tcall_mend_fence_(m)) {
-            while (tcall_mend_letter_(m))
-                m->p++;
-            tcall_mend_blank_(m);
+        tcall_lenient_blank_(text);
+        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+            while (tcall_lenient_letter_(text))
+                text->at++;
+            tcall_lenient_blank_(text);
         }
-    } while (tcall_mend_tag_(m));
+    } while (tcall_lenient_tag_(text));
 }
 
-/* What may stand behind the root: the root itself, once more and the same,
- * and what closes nothing. */
-static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
+/* Skips what may come after the value: the same value again, brackets that
+ * close nothing, a comma, tags and a fence. */
+static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
 {
-    bool apart = false;
+    bool repeats = true; /* only directly after the value */
     for (;;) {
-        tcall_mend_blank_(m);
-        if (m->c < 0)
+        tcall_lenient_blank_(text);
+        if (text->next < 0)
             return;
-        if (!apart && m->c == '{' && tcall_mend_same_(m, root.ptr, root.len)) {
-            tcall_mend_fix_(m, TCALL_FIX_REPEATED);
-            m->p += root.len;
-        } else if (tcall_mend_ends_(m, "]},")) {
-            tcall_mend_fix_(m, m->c == ',' ? TCALL_FIX_PUNCTUATION
-                                           : TCALL_FIX_EXTRA_CLOSER);
-            m->p++;
-            apart = true;
-        } else if (tcall_mend_tag_(m)) {
-            apart = true;
-        } else if (!tcall_mend_fence_(m)) {
+        if (repeats && text->next == '{' &&
+            tcall_lenient_sees_bytes_(text, value)) {
+            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+            text->at += value.len;
+        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_fix_(text, text->next == ','
+                                         ? TCALL_FIX_PUNCTUATION
+                                         : TCALL_FIX_EXTRA_CLOSER);
+            text->at++;
+            repeats = false;
+        } else if (tcall_lenient_tag_(text)) {
+            repeats = false;
+        } else if (!tcall_lenient_fence_(text)) {
             break;
         }
     }
-    tcall_mend_fail_(m, !apart && (tcall_mend_ends_(m, "{[-0123456789") ||
-                                   tcall_mend_quote_(m))
-                            ? TCALL_E_MULTIPLE
-                            : TCALL_E_TRAILING);
+    tcall_lenient_fail_(
+        text, repeats && (tcall_lenient_ends_(text, "{[-0123456789") ||
+                          tcall_lenient_quote_(text))
+                  ? TCALL_E_MULTIPLE
+                  : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text on. */
-static void tcall_mend_again_(tcall_mend_ *m, const char *from)
+/* Begins to write once more, from a place in the text. */
+static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
 {
-    m->p = from;
-    m->len = 0;
-    m->error = TCALL_OK;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
+    text->at = from;
+    text->len = 0;
+    text->error = TCALL_OK;
+    tcall_scan_init(&text->scan, NULL, NULL, NULL);
 }
 
-/* {\"a\":1}, an object with every quote escaped, as if it stood inside a
- * string: taken only if it is one as a whole, else the error stays. */
-static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
+/* Writes the inside of the string at from, decoded. quote closes the string;
+ * without one, all the rest of the text is the inside. */
+static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
+                                  const char *quote)
 {
-    int error = m->error;
-    size_t at = m->at;
-    tcall_mend_again_(m, from);
-    tcall_mend_char_(m, '"');
-    tcall_mend_content_(m, "\"");
-    tcall_mend_char_(m, '"');
-    if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_content_(m, "\"");
-        m->p = from;
-        if (tcall_scan_is_object_(&m->scan)) {
-            tcall_mend_fix_(m, TCALL_FIX_ESCAPED_OBJECT);
+    text->inside = true;
+    tcall_lenient_restart_(text, from);
+    if (quote)
+        tcall_lenient_string_(text, quote);
+    else
+        tcall_lenient_content_(text, "\"");
+    text->at = from;
+}
+
+/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
+ * It must be a valid inside as a whole, and an object; else the first error
+ * stays. */
+static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
+{
+    int error = text->error;
+    size_t where = text->where;
+    tcall_lenient_restart_(text, from);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_content_(text, "\"");
+    tcall_lenient_put_char_(text, '"');
+    if (!text->error && text->at == text->end &&
+        tcall_scan_done_(&text->scan)) {
+        tcall_lenient_inside_(text, from, NULL);
+        if (tcall_scan_is_object_(&text->scan)) {
+            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
     }
-    m->error = error;
-    m->at = at;
+    text->error = error;
+    text->where = where;
 }
 
-/* Reads one value between what may stand around it. */
-static void tcall_mend_root_(tcall_mend_ *m)
+/* Reads the value and what is after it. A string is read again: its inside is
+ * meant. */
+static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to, *quote = tcall_mend_quote_(m);
+    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
-        tcall_mend_blank_(m);
-        tcall_mend_step_(m);
-        to = m->p;
-    } while (!m->error && !tcall_scan_done(&m->scan));
-    if (m->error == TCALL_E_BAD_KEY && m->scan.tokens == 1 &&
-        m->start[m->at] == '\\') {
-        tcall_mend_escaped_(m, from);
+        tcall_lenient_blank_(text);
+        tcall_lenient_piece_(text);
+        to = text->at;
+    } while (!text->error && !tcall_scan_done_(&text->scan));
+    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
+        text->start[text->where] == '\\') {
+        tcall_lenient_escaped_(text, from);
         return;
     }
-    if (!m->error)
-        tcall_mend_tail_(m, tcall_slice_(from, (size_t)(to - from)));
-    if (!m->error && quote) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_string_(m, quote);
-    }
-    m->p = from;
-    if (!m->error && !tcall_scan_is_object_(&m->scan))
-        tcall_mend_fail_(m, TCALL_E_NOT_OBJECT);
-    else if (m->inner)
-        tcall_mend_fix_(m, TCALL_FIX_DOUBLE_ENCODED);
+    if (!text->error)
+        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
+    if (!text->error && quote)
+        tcall_lenient_inside_(text, from, quote);
+    text->at = from;
+    if (!text->error && !tcall_scan_is_object_(&text->scan))
+        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+    else if (text->inside)
+        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }
 
-/* Reads the text: m->error, or an object of m->len bytes is written. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* Reads the text: an error, or an object of text->len bytes is written. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->at = 0;
-    m->fixes = 0;
-    m->inner = false;
-    tcall_mend_again_(m, m->start);
-    tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_mend_root_(m);
+    text->where = 0;
+    text->fixes = 0;
+    text->inside = false;
+    tcall_lenient_restart_(text, text->start);
+    tcall_lenient_before_(text);
+    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(text);
     } else {
-        tcall_mend_fix_(m, TCALL_FIX_EMPTY);
-        tcall_mend_put_(m, "{}", 2);
+        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(text, "{}", 2);
     }
 }
 
-#endif /* TOOLCALL_NO_MEND */
+#else
 
-static void tcall_mend_open_(tcall_mend_ *m, tcall_str text)
+/* What is wrong stays wrong. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->start = text.ptr ? text.ptr : "";
-    m->end = m->start + text.len;
-    m->out = NULL;
-    m->cap = 0;
+    (void)text;
 }
 
-#ifndef TOOLCALL_NO_MEND
-int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
-{
-    tcall_mend_ m;
-    tcall_mend_open_(&m, text);
-    m.out = out;
-    m.cap = cap;
-    tcall_mend_run_(&m);
-    report->fixes = m.fixes;
-    report->at = m.at;
-    report->need = m.len;
-    report->tokens = m.scan.tokens;
-    if (m.error)
-        return m.error;
-    if (m.len > INT_MAX)
-        return TCALL_E_LIMIT;
-    return out && m.len > cap ? TCALL_E_MEMORY : (int)m.len;
-}
-#endif
+#endif /* TOOLCALL_NO_LENIENT */
 
-/* Strictly first: m->len bytes of JSON, m->scan.tokens tokens, of which those
- * that fit are made if the text needs no mending. */
-static int tcall_args_measure_(tcall_mend_ *m, bool strict, tcall_tok *tok,
-                               size_t cap)
+/* ---- both readings ---- */
+
+/* Finds out how many bytes and tokens the text makes. The tokens that fit are
+ * made if the text is strictly valid. */
+static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
+                                    tcall_tok *tok, size_t cap)
 {
-    int error;
-    size_t at;
-    m->len = (size_t)(m->end - m->start);
-    m->fixes = 0;
-    m->at = 0;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&m->scan, m->start, tok, cap);
-    tcall_scan_feed(&m->scan, m->start, m->len);
-    if (tcall_scan_is_object_(&m->scan))
+    tcall_str whole =
+        tcall_slice_(text->start, (size_t)(text->end - text->start));
+    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
+    size_t where = text->scan.pos;
+    text->len = whole.len;
+    if (tcall_scan_is_object_(&text->scan))
         return TCALL_OK;
-    error = m->scan.error ? m->scan.error : TCALL_E_NOT_OBJECT;
-    at = m->scan.error ? m->scan.pos : 0;
-    m->error = error;
-    m->at = at;
-    tcall_mend_run_(m);
-    if (!strict || m->error)
-        return m->error;
-    m->at = at;
+    if (error == TCALL_OK) {
+        error = TCALL_E_NOT_OBJECT;
+        where = 0;
+    }
+    text->error = error;
+    text->where = where;
+    tcall_lenient_rewrite_(text);
+    if (!strict || text->error)
+        return text->error;
+    text->where = where;
     return error;
 }
 
-int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
-                    size_t size)
+/* Writes the JSON text to out, after the tokens, and completes them. */
+static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
+                                  tcall_tok *tok, size_t count)
 {
-    tcall_mend_ m;
-    size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int);
-    size_t cap = mem && size > pad ? (size - pad) / sizeof(tcall_tok) : 0;
-    size_t count;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + pad) : NULL;
-    int r;
+    text->out = out;
+    text->cap = text->len;
+    if (text->fixes) {
+        tcall_lenient_rewrite_(text);
+        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
+                             count);
+    } else {
+        memcpy(out, text->start, text->len);
+    }
+    return tcall_json_finish_(out, tok, (int)count, true, &text->where);
+}
+
+int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
+                          void *mem, size_t size)
+{
+    tcall_lenient_ reading;
+    size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
+    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    int error;
     memset(out, 0, sizeof *out);
-    tcall_mend_open_(&m, text);
-    r = tcall_args_measure_(&m, strict, tok, cap);
-    count = m.scan.tokens;
-    if (r == TCALL_OK && (m.len >= INT_MAX || count > INT_MAX / sizeof *tok))
-        r = TCALL_E_LIMIT;
-    if (r == TCALL_OK) {
-        out->fixes = m.fixes;
-        out->used = pad + count * sizeof *tok + m.len + 1;
-        r = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
+    tcall_lenient_open_(&reading, text);
+    error = tcall_arguments_measure_(&reading, strict, tok, cap);
+    count = reading.scan.tokens;
+    if (error == TCALL_OK &&
+        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        error = TCALL_E_LIMIT;
+    if (error == TCALL_OK) {
+        out->fixes = reading.fixes;
+        out->used = skew + count * sizeof *tok + reading.len + 1;
+        error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
-    if (r == TCALL_OK) {
-        m.out = (char *)(tok + count);
-        m.cap = m.len;
-        if (m.fixes) {
-            tcall_mend_run_(&m);
-            tcall_scan_init(&m.scan, NULL, NULL, NULL);
-            tcall_scan_tokens(&m.scan, m.out, tok, count);
-            tcall_scan_feed(&m.scan, m.out, m.len);
-        } else {
-            memcpy(m.out, m.start, m.len);
-        }
-        r = tcall_json_finish_(m.out, tok, (int)count, true, &m.at);
-        out->root = tcall_json_cursor_(m.out, tok);
+    if (error == TCALL_OK) {
+        char *json = (char *)(tok + count);
+        error = tcall_arguments_write_(&reading, json, tok, count);
+        if (error == TCALL_OK)
+            out->root = tcall_json_cursor_(json, tok);
     }
-    out->at = m.at;
-    if (r < 0)
-        out->root = tcall_json_none_();
-    return r < 0 ? r : (int)count;
+    out->at = reading.where;
+    return error < 0 ? error : (int)count;
 }
 
 /* ==========================================================================
  * >>bind
  */
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Arguments as a C struct. The functions that store a value are named by the
  * table only, so what no table uses is not linked. */
 
-int tcall_field_string(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_string_(void *out, tcall_json v, const tcall_field *f)
 {
     tcall_str s = tcall_json_str(v);
     (void)f;
@@ -4642,13 +4802,13 @@ static int tcall_field_long_(int64_t *out, tcall_json v, int decimals,
     return tcall_num_int64_(&n, decimals, out) ? TCALL_OK : TCALL_E_RANGE;
 }
 
-int tcall_field_int64(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     return tcall_field_long_((int64_t *)out, v, 0, true);
 }
 
-int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_integer_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, 0, true);
@@ -4660,7 +4820,7 @@ int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, f->decimals, false);
@@ -4671,21 +4831,21 @@ int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_number(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_number_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(double *)out = tcall_json_double(v, 0);
     return TCALL_OK;
 }
 
-int tcall_field_boolean(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_boolean_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(bool *)out = tcall_json_bool(v, false);
     return TCALL_OK;
 }
 
-int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_choice_(void *out, tcall_json v, const tcall_field *f)
 {
     const char *p = (const char *)f->more;
     tcall_str s = tcall_json_str(v);
@@ -4704,7 +4864,7 @@ int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
     return TCALL_E_INVALID;
 }
 
-int tcall_field_json(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_json_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(tcall_json *)out = v;
@@ -4729,21 +4889,19 @@ static void tcall_bind_put_(tcall_bind_ *b, char c)
 }
 
 /* One step of the path, from its last character to its first. */
-TCALL_APART_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
+TCALL_NOINLINE_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
 {
     size_t i = strlen(name);
     while (i-- > 0) {
-        char c = name[i];
-        if (c == '~' || c == '/') {
-            tcall_bind_put_(b, c == '~' ? '0' : '1');
-            c = '~';
-        }
-        tcall_bind_put_(b, c);
+        const char *escape = tcall_pointer_escape_(name[i]);
+        tcall_bind_put_(b, escape ? escape[1] : name[i]);
+        if (escape)
+            tcall_bind_put_(b, escape[0]);
     }
     tcall_bind_put_(b, '/');
 }
 
-TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
+TCALL_NOINLINE_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 {
     do {
         tcall_bind_put_(b, (char)('0' + i % 10));
@@ -4753,7 +4911,7 @@ TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 }
 
 /* The default: text as if the model had sent it. */
-TCALL_APART_ static int tcall_bind_text_(char *at, const tcall_field *f)
+TCALL_NOINLINE_ static int tcall_bind_text_(char *at, const tcall_field *f)
 {
     tcall_tok tok;
     memset(&tok, 0, sizeof tok);
@@ -4824,6 +4982,22 @@ int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
         return TCALL_E_INVALID;
     return tcall_bind_object_(&b, (char *)out, args, fields, 1);
 }
+
+#else
+
+/* tcall_init refuses tools with fields, so that nothing is left to do. */
+TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
+                             const tcall_field *fields, char *path, size_t cap)
+{
+    (void)out;
+    (void)args;
+    (void)fields;
+    (void)path;
+    (void)cap;
+    return TCALL_E_USAGE;
+}
+
+#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write
@@ -7247,12 +7421,16 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
     return NULL;
 }
 
+/* Lists a row under its name, unless there is none or an earlier row has it:
+ * both are faults that were reported. */
 static void tcall_name_insert_(tcall *tc, size_t row)
 {
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
     size_t place = tcall_name_place_(tc, name, &found);
     uint16_t *at = tc->names + place;
+    if (!tc->names || found || !name.len)
+        return;
     memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
     *at = (uint16_t)row;
     tc->name_count++;
@@ -7646,8 +7824,6 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK && tc->names)
-        tcall_name_insert_(tc, row);
     return r;
 }
 
@@ -7666,6 +7842,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
         r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        tcall_name_insert_(tc, i);
     }
     tc->ready = r == TCALL_OK;
     tc->error = r;
@@ -7707,11 +7884,14 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
         return TCALL_E_MEMORY;
     tc->desc.rows[row] = *tool;
     r = tcall_row_add_(tc, row, NULL);
-    if (r < 0)
+    if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
-    else if (row == tc->desc.tool_count)
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
         tc->desc.tool_count++;
-    return r < 0 ? r : (int)row;
+    return (int)row;
 }
 
 int tcall_remove(tcall *tc, tcall_str name)
@@ -7767,98 +7947,511 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
 }
 
 /* ==========================================================================
- * >>pick
+ * >>words
  *
- * The words of the input become keys in a small hash table: their stems, their
- * first six letters, and what means the same. Each tool is then read once and
- * what it says of each word is kept as a record of 20 bytes; where the block
- * has no room for the records the tools are read again instead. The weight of
- * a word comes from how few tools have it, what a record is worth from the
- * weights of its words (BM25F), as a share of the best of all records; and
- * since an input can want several things, also of the best for its clauses.
+ * Cuts text of any script into words, which are compared by their stems:
+ * without case, accents, width and English endings. lampOn and HTTPServer are
+ * two words each, PDFs is one. Scripts that are written without spaces give
+ * pairs of characters instead.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_PICK_TERMS_ = 45,  /* words of the input that count */
-    TCALL_PICK_SLOTS_ = 256, /* of the table of keys */
-    TCALL_PICK_KEYS_ = 224,  /* of them used at most */
-    TCALL_PICK_CLAUSES_ = 7, /* of the input; the last takes the rest */
-    TCALL_PICK_PREFIX_ = 6,  /* letters that make words alike */
-    TCALL_PICK_WORD_ = 28    /* bytes of a word; more do not count */
+    TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
 };
-#define TCALL_PICK_ONE_ ((uint32_t)1 << 22) /* the best score */
 
-/* What a word counts by where it stands, in quarters: itself, as a synonym,
- * and for the length of the tool's text. */
+/* Words that say nothing about what is wanted, by their first letter. Words
+ * that tell a device what to do (on, off, up, down, all) are not among them. */
+static const char *const tcall_stop_words_[26] = {
+    "a able about additionally after again also am an and another any anyone "
+    "anything anyway are as at",
+    "based be because been before being best between both but by",
+    "can could",
+    "d did do does doing don done during",
+    "e each etc every",
+    "finally first following for from furthermore",
+    "g give given good great",
+    "had has have having he hello help her here hey hi him his how",
+    "i if im in into is it its ive",
+    "just",
+    "kindly know",
+    "lastly let lets like ll look looking",
+    "m make may me might mine more moreover most must my",
+    "need needs next no nor not now",
+    "of ok okay once only or other our",
+    "per please",
+    "",
+    "re regarding related",
+    "s same second shall she should so some someone something soon such sure",
+    "t tell than thank thanks that the their them then there these they thing "
+    "things third this those through to too",
+    "us use used using",
+    "ve very via",
+    "want wants was way ways we well were what when where which who whom whose "
+    "why will with would",
+    "",
+    "yes you your",
+    ""};
+
+/* ---- characters */
+
 enum {
-    TCALL_IN_NAME_,
-    TCALL_IN_TEXT_,       /* title, description, tags */
-    TCALL_IN_PARAMETERS_, /* the text of the schema: names, descriptions,
-                             values; what all schemas say weighs nothing */
-    TCALL_IN_COUNT_
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LETTER_, /* or digit */
+    TCALL_CHAR_WIDE_,   /* of a script without spaces */
+    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
-static const uint8_t tcall_pick_weights_[TCALL_IN_COUNT_][3] = {
-    {12, 3, 4}, {4, 1, 4}, {2, 1, 1}};
-/* The sums that a record tells apart. */
-static const uint8_t tcall_pick_levels_[8] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* Words that say nothing about what is wanted, by their length: their number,
- * and the upper half of their hashes, since the words would take twice the
- * flash. A word that is none of them is taken for one once in two thousand
- * times; no English one of tens of thousands is. Words that tell a device what
- * to do (on, off, up, down, next, all) are none. */
-enum { TCALL_PICK_STOPS_ = 12 }; /* letters of the longest */
-static const uint16_t tcall_pick_stop_[] = {
-    /* a d e g i m s t */
-    8, 0xE40C, 0xE10C, 0xE00C, 0xE20C, 0xEC0C, 0xE80C, 0xF60C, 0xF10C,
-    /* am an as at be by do he hi if im in is it ll me my no of ok or re so to
-       us ve we */
-    27, 0x4024, 0x4124, 0x5E25, 0x5725, 0x382B, 0x542B, 0x621C, 0x5C3A, 0x683A,
-    0x3938, 0x4038, 0x4138, 0x4E38, 0x4738, 0x4531, 0x682E, 0x4C2D, 0x6236,
-    0x6934, 0x6634, 0x5D34, 0x5854, 0x4252, 0x4245, 0x4643, 0x4849, 0x5C47,
-    /* and any are but can did don etc for had has her hey him his how its ive
-       let may nor not now our per she the too use via was way who why yes you
-       */
-    36, 0x0F29, 0x2C29, 0x406F, 0x60D5, 0xF074, 0xD762, 0xED68, 0x8D9C, 0xACF3,
-    0xE2BE, 0xEDBF, 0xF4B4, 0xFFB4, 0x0BD2, 0xFDD2, 0x01C3, 0x80F8, 0x96FD,
-    0x506B, 0xD6A2, 0x23B1, 0x29B1, 0x28B1, 0xA91A, 0x6B4B, 0xE92D, 0xB40E,
-    0x9E10, 0x5791, 0x6912, 0x16E2, 0x1CE2, 0x2AF4, 0x18F4, 0x4E9F, 0x50B8,
-    /* able also been best both does done each from give good have help here
-       into just know lets like look make mine more most must need next okay
-       once only same some soon such sure tell than that them then they this
-       used very want ways well were what when whom will with your */
-    54, 0xDD2C, 0xCEC7, 0xA65B, 0x9C7F, 0xEA81, 0x20DC, 0x26F3, 0x147A, 0x95CD,
-    0x994C, 0xFA60, 0xF5CE, 0x3871, 0x213B, 0x2F91, 0x8F25, 0x464B, 0x2176,
-    0x0BE7, 0xE6EF, 0xE18C, 0x7E89, 0xE855, 0xFB53, 0xC508, 0x72EA, 0x5CB6,
-    0xBA9E, 0x9188, 0x9D9E, 0xCD0C, 0xF361, 0xE85A, 0x2622, 0x1EFB, 0xC617,
-    0xE518, 0xCB18, 0xE422, 0xE522, 0xD822, 0xDA2B, 0x6A78, 0xED35, 0x8B2C,
-    0x9005, 0xF4B5, 0xC7EB, 0x856E, 0x7F77, 0x805F, 0x1010, 0x0C4A, 0x00F0,
-    /* about after again based being could doing every first given great hello
-       might needs other shall thank their there these thing third those using
-       wants where which whose would */
-    29, 0xB323, 0x1B6E, 0xB33F, 0x1E3E, 0x6A43, 0x2DB6, 0x9CD7, 0x094E, 0x4881,
-    0xC4EB, 0xFB13, 0x4F9F, 0x2D9C, 0x8539, 0xC87D, 0xC67E, 0x1659, 0xCBFD,
-    0xB8EB, 0xD4EE, 0x78C7, 0x69F9, 0xF8AA, 0x69CE, 0x725F, 0x056C, 0x08D2,
-    0xD599, 0x7AC4,
-    /* anyone before during having kindly lastly please second should thanks
-       things */
-    11, 0xEFB0, 0x3845, 0x7BB4, 0xDAEC, 0xC84F, 0xCEB3, 0x4DD5, 0xABF8, 0xC5C2,
-    0xBEED, 0x9E7A,
-    /* another because between finally looking related someone through */
-    8, 0x2317, 0xE330, 0xA4EE, 0x9C0C, 0x5506, 0xEE3C, 0xB450, 0xFD8F,
-    /* anything moreover */
-    2, 0xB273, 0x4AC3,
-    /* following regarding something */
-    3, 0x9720, 0xD4A9, 0x7E47, 0,
-    /* furthermore */
-    1, 0x7DC4,
-    /* additionally */
-    1, 0x234C};
+/* From each code point on, up to the next row, characters are of a kind. */
+static const struct tcall_script_ {
+    uint32_t first;
+    uint8_t kind;
+} tcall_scripts_[] = {
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
+    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
+    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
+    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
+    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
+    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
+    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
+    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
+    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
+    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
+    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
+    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
+    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
+    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
 
-#ifndef TOOLCALL_NO_SYNONYMS
-/* Arrays, since linkers drop those that nobody names, unlike bare texts. */
+typedef struct tcall_char_ {
+    uint32_t code; /* without case, accent and width */
+    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool tcall_is_letter_(char c)
+{
+    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
+}
+
+static uint8_t tcall_char_kind_(uint32_t code)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
+        if (tcall_scripts_[i].first <= code)
+            kind = tcall_scripts_[i].kind;
+    return kind;
+}
+
+/* The small letter of a code point, without accent where it is Latin-1. */
+static uint32_t tcall_char_fold_(uint32_t code)
+{
+    /* U+00C0 to U+00DF; those from U+00E0 on are the same in small. */
+    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 'A', 'Z') ||
+        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
+        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
+        return code + 0x20;
+    if (tcall_between_(code, 0x400, 0x40F))
+        return code + 0x50;
+    if (tcall_between_(code, 0xC0, 0xFF))
+        return (unsigned char)latin[code % 32];
+    if (tcall_between_(code, 0x100, 0x17F)) {
+        /* Each capital stands before its small letter: most are even. */
+        bool odd = tcall_between_(code, 0x139, 0x148) ||
+                   tcall_between_(code, 0x179, 0x17E);
+        return code + (code % 2 == odd);
+    }
+    return code;
+}
+
+/* ---- words */
+
+/* A text, and the word of it that was read last. */
+typedef struct tcall_split_ {
+    const char *cursor, *end;
+    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;             /* sentences, and keys of JSON, are told apart */
+    bool json;              /* escapes are read */
+    bool in_key;            /* the word is part of a key */
+    bool sentence;          /* a sentence ended before the word */
+    bool paired;            /* the wide character at the cursor was in it too */
+    uint8_t length;
+    const char *word; /* in the text, or where it had to be folded */
+    unsigned initials;
+    uint32_t stem, prefix;  /* hashes; prefix is 0 for short words */
+    unsigned count, longer; /* words of the text so far; of three bytes */
+    char folded[TCALL_WORD_BYTES_];
+} tcall_split_;
+
+TCALL_SHARED_ void tcall_split_init_(tcall_split_ *words, tcall_str text)
+{
+    memset(words, 0, offsetof(tcall_split_, folded));
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+}
+
+/* Begins an input of a user, which is text or JSON. */
+TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
+{
+    const char *start;
+    tcall_split_init_(words, input);
+    for (start = words->cursor; start < words->end; start++)
+        if ((unsigned char)*start > ' ')
+            break;
+    words->input = true;
+    words->json = start < words->end && (*start == '{' || *start == '[');
+}
+
+/* Decodes an escape of JSON. All but line feeds and code points are signs that
+ * mean nothing here. */
+static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
+{
+    size_t i;
+    *code = at[1] == 'n' ? '\n' : 0;
+    if (at[1] != 'u' || left < 6)
+        return 2;
+    for (i = 2; i < 6; i++)
+        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
+    return 6;
+}
+
+/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
+ * byte that is not UTF-8 has the code 0. */
+static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
+{
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at), bytes;
+    *code = 0;
+    if (left == 0)
+        return 0;
+    if (*at == '\\' && words->json && left > 1)
+        return tcall_escape_code_(at, left, code);
+    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
+    if (bytes == 0)
+        return 1;
+    *code = (uint32_t)tcall_utf8_next_(&at);
+    return bytes;
+}
+
+static tcall_char_ tcall_split_char_(const tcall_split_ *words)
+{
+    tcall_char_ c;
+    uint32_t code;
+    c.bytes = tcall_split_code_(words, &code);
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
+    c.code = tcall_char_fold_(code);
+    c.kind = tcall_char_kind_(c.code);
+    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    return c;
+}
+
+/* Whether the string of JSON that begins before `at` is a key. */
+static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
+{
+    const char *end = words->end;
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    for (at++; at < end && (unsigned char)*at <= ' '; at++)
+        ;
+    return at < end && *at == ':';
+}
+
+/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+static bool tcall_in_word_(char c)
+{
+    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Notes what a sign of the input, which ends before `next`, means. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
+                              const char *next)
+{
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next >= words->end || !tcall_in_word_(*next))
+            words->sentence = true;
+        break;
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = true; break;
+    case '"':
+        words->in_key = words->json && tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = true;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->folded + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
+}
+
+/* Ends a word that begins with a wide character: with a second one, if there
+ * is one. The last of a row was part of the word before: it is no word. */
+static bool tcall_split_pair_(tcall_split_ *words)
+{
+    tcall_char_ next = tcall_split_char_(words);
+    bool was_paired = words->paired;
+    words->paired = next.kind == TCALL_CHAR_WIDE_;
+    if (words->paired)
+        tcall_split_put_(words, next.code);
+    return words->paired || !was_paired;
+}
+
+/* Reads a word, or one sign, in which characters are folded or escaped. Returns
+ * whether it was a word. */
+static bool tcall_split_fold_(tcall_split_ *words)
+{
+    bool small = false;
+    words->word = words->folded;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
+                    (c.capital && small);
+        if (ends && words->length > 0)
+            return true;
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            if (c.code != '"')
+                tcall_split_sign_(words, c.code, words->cursor);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        small = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_)
+            return tcall_split_pair_(words);
+    }
+}
+
+static const char *tcall_skip_range_(const char *at, const char *end,
+                                     char first, char last)
+{
+    while (at < end && *at >= first && *at <= last)
+        at++;
+    return at;
+}
+
+/* Returns the length of the word of ASCII letters or digits at the cursor; 0
+ * when other characters, or escapes, are part of it. */
+static size_t tcall_split_ascii_(const tcall_split_ *words)
+{
+    const char *start = words->cursor, *end = words->end;
+    const char *small = tcall_skip_range_(start, end, 'A', 'Z');
+    const char *after = tcall_skip_range_(small, end, 'a', 'z');
+    bool plural = after - small == 1 && *small == 's';
+    if (after == start)
+        after = tcall_skip_range_(start, end, '0', '9');
+    else if (small - start > 1 && after > small && !plural)
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after < end &&
+        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
+        return 0;
+    return (size_t)(after - start);
+}
+
+/* ---- stems */
+
+static bool tcall_ends_with_(const char *word, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && memcmp(word + length - n, end, n) == 0;
+}
+
+static bool tcall_has_vowel_(const char *word, size_t length)
+{
+    size_t i;
+    for (i = 0; i < length; i++)
+        if (strchr("aeiouy", word[i]))
+            return true;
+    return false;
+}
+
+/* Returns the length of a word of at least four letters without its English
+ * endings, so that its forms are alike: light, lights, lighting. What remains
+ * need not be a word, and has three letters or more, a vowel among them. */
+static size_t tcall_stem_(const char *word, size_t length)
+{
+    size_t cut = 0;
+    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
+        length--;
+    if (tcall_ends_with_(word, length, "ed"))
+        cut = 2;
+    else if (tcall_ends_with_(word, length, "ing") ||
+             tcall_ends_with_(word, length, "ion"))
+        cut = 3;
+    if (length - cut > 2 && tcall_has_vowel_(word, length - cut))
+        length -= cut;
+    if (length > 3 && word[length - 1] == 'e')
+        length--;
+    if (length > 3 && word[length - 1] == word[length - 2] &&
+        !tcall_has_vowel_(word + length - 1, 1))
+        length--;
+    return length;
+}
+
+/* FNV-1a. In words that have endings y counts as i: city, cities. */
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+{
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && word[i] == 'y' ? 'i' : word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    return hash;
+}
+
+/* Only longer words of letters have endings and a prefix, whose hash is
+ * inverted: it is not the stem that has the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = endings && length >= TCALL_WORD_PREFIX_
+                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
+                        : 0;
+}
+
+/* ---- the next word */
+
+/* A number of ten bits from the first two letters, which words of the same
+ * stem have in common: a quick look before the stem is made. */
+static unsigned tcall_initials_(const char *word, size_t length)
+{
+    unsigned first, second;
+    if ((unsigned char)*word >=
+        0x80) { /* of UTF-8 the first byte says little */
+        word++;
+        length--;
+    }
+    first = word[0] & 31;
+    second = length > 1 ? word[1] & 31 : 0;
+    if (second == ('y' & 31))
+        second = 'i' & 31;
+    return first << 5 | second;
+}
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
+{
+    return value < most ? (unsigned)value : most;
+}
+
+/* Reads what is at the cursor; returns whether it was a word. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    size_t length = tcall_split_ascii_(words);
+    if (length == 0)
+        return tcall_split_fold_(words);
+    words->word = words->cursor;
+    words->cursor += length;
+    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    return true;
+}
+
+/* Counts the word; returns whether it may be wanted. */
+static bool tcall_split_count_(tcall_split_ *words)
+{
+    words->initials = tcall_initials_(words->word, words->length);
+    words->count++;
+    words->longer += words->length > 2;
+    return !words->wanted || tcall_bit_(words->wanted, words->initials);
+}
+
+/* Puts a word of ASCII letters that begins with a capital into small ones. */
+static void tcall_split_lower_(tcall_split_ *words)
+{
+    size_t i;
+    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
+        return;
+    for (i = 0; i < words->length; i++)
+        words->folded[i] = (char)(words->word[i] | 0x20);
+    words->word = words->folded;
+}
+
+/* Passes over signs of ASCII. */
+static void tcall_split_signs_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    for (; at < end && !tcall_in_word_(*at); at++)
+        if (words->input)
+            tcall_split_sign_(words, (unsigned char)*at, at + 1);
+    words->cursor = at;
+}
+
+/* Reads the next wanted word and makes its stem; false at the end. */
+TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
+{
+    words->sentence = false;
+    for (;;) {
+        tcall_split_signs_(words);
+        if (words->cursor == words->end)
+            return false;
+        if (tcall_split_read_(words) && tcall_split_count_(words))
+            break;
+    }
+    tcall_split_lower_(words);
+    tcall_split_stem_(words);
+    return true;
+}
+
+/* Whether the word says nothing about what is wanted. */
+TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
+{
+    const char *list;
+    if (!tcall_is_letter_(*words->word))
+        return false;
+    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+        size_t length = strcspn(list, " ");
+        if (length == words->length && memcmp(list, words->word, length) == 0)
+            return true;
+        list += length;
+        list += *list == ' ';
+    }
+    return false;
+}
+
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>synonyms
+ *
+ * A compiler need not accept texts of more than 4095 bytes: there are several.
+ */
+
+#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
+
 static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
@@ -8090,727 +8683,795 @@ static const char tcall_synonyms_world_[] =
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
+
 #endif
 
-/* Latin letters from U+00C0 on without their accents, small after capital. */
-static const char tcall_latin_[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+/* ==========================================================================
+ * >>query: what an input asks for, and what a tool says of it
+ *
+ * The words of the input are its terms. A term has keys: the stem of its word,
+ * its first six letters, and the stems of its synonyms. Of each tool a record
+ * of 20 bytes keeps how much its texts say of each term.
+ *
+ * Keys are known by hashes of 32 bits, since their texts would take more memory
+ * than a microcontroller has to spare. Of twenty million different words in the
+ * texts of tools one is taken for a key that it is not, and adds a little to
+ * the score of its tool; whoever wants a tool to be found can write the word
+ * itself, so nobody gains from finding such a word.
+ */
 
-/* What a character is. A digit counts as a letter. */
+#ifndef TOOLCALL_NO_PICK
+
 enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_,
-    TCALL_CHAR_WIDE_, /* scripts without spaces: words are pairs of these */
-    TCALL_CHAR_MARK_  /* accent of the letter before: left out */
+    TCALL_QUERY_TERMS_ = 45,    /* different words of the input that count */
+    TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
+    TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
+    TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
+    TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
+    TCALL_FUZZY_MAX_ = 3 /* what all that is like a word counts at most */
 };
 
-/* The same of all from a multiple of four on, beyond Latin. */
-static const uint16_t tcall_scripts_[] = {
-    0x0100 | TCALL_CHAR_LETTER_, 0x0300 | TCALL_CHAR_MARK_,
-    0x0370 | TCALL_CHAR_LETTER_, 0x0E00 | TCALL_CHAR_WIDE_,
-    0x0F00 | TCALL_CHAR_LETTER_, 0x1000 | TCALL_CHAR_WIDE_,
-    0x10A0 | TCALL_CHAR_LETTER_, 0x1780 | TCALL_CHAR_WIDE_,
-    0x1800 | TCALL_CHAR_LETTER_, 0x2000 | TCALL_CHAR_SIGN_,
-    0x2C00 | TCALL_CHAR_LETTER_, 0x2E00 | TCALL_CHAR_SIGN_,
-    0x2E80 | TCALL_CHAR_WIDE_,   0x3000 | TCALL_CHAR_SIGN_,
-    0x3004 | TCALL_CHAR_WIDE_,   0x3008 | TCALL_CHAR_SIGN_,
-    0x3040 | TCALL_CHAR_WIDE_,   0xD7B0 | TCALL_CHAR_LETTER_,
-    0xD800 | TCALL_CHAR_SIGN_,   0xF900 | TCALL_CHAR_WIDE_,
-    0xFB00 | TCALL_CHAR_LETTER_, 0xFE00 | TCALL_CHAR_SIGN_,
-    0xFE70 | TCALL_CHAR_LETTER_, 0xFF00 | TCALL_CHAR_SIGN_,
-    0xFF68 | TCALL_CHAR_WIDE_,   0xFFF0 | TCALL_CHAR_SIGN_};
+/* The texts of a tool, and what a word counts in them, in quarters: itself, as
+ * a synonym or the like, and for the length of all texts. What the schemas of
+ * all tools say weighs nothing. */
+enum {
+    TCALL_TEXT_NAME_,
+    TCALL_TEXT_TITLE_,
+    TCALL_TEXT_DESCRIPTION_,
+    TCALL_TEXT_TAGS_,
+    TCALL_TEXT_PARAMETERS_, /* names, descriptions, and values too */
+    TCALL_TEXT_COUNT_
+};
+static const struct tcall_text_weight_ {
+    uint8_t exact, fuzzy, length;
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
 
-/* The words of a text, one after the other. */
-typedef struct tcall_split_ {
-    const char *p, *end;
-    bool input;  /* clauses, and keys if it is JSON, are told apart */
-    bool json;   /* escapes are read */
-    bool key;    /* the word stands in one */
-    bool stop;   /* a clause ended before the word */
-    bool paired; /* the wide character at p was in the word before */
-    uint8_t n;
-    const char *at; /* the word: in the text, or where it had to be folded */
-    unsigned letters;
-    uint32_t stem, prefix;  /* hashes, of which the high bits count; or 0 */
-    const uint32_t *begin;  /* letters of wanted words, NULL: all */
-    unsigned words, longer; /* of the text so far; those of three bytes */
-    char word[TCALL_PICK_WORD_];
-} tcall_split_;
+/* A record keeps a sum as the level that it reaches. */
+enum { TCALL_LEVELS_ = 8, TCALL_LEVEL_BITS_ = 3, TCALL_LEVELS_PER_WORD_ = 5 };
+static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-static void tcall_split_init_(tcall_split_ *t, tcall_str text)
-{
-    memset(t, 0, offsetof(tcall_split_, word));
-    t->p = text.ptr;
-    t->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-static inline bool tcall_is_letter_(char c)
-{
-    return (unsigned char)((c | 0x20) - 'a') < 26;
-}
-
-typedef struct tcall_char_ {
-    uint32_t c; /* without case, accent and width; 0 for most signs */
-    size_t len;
-    uint8_t kind;
-    bool capital;
-} tcall_char_;
-
-/* The character at p. A byte that is no UTF-8, and the end, are signs. */
-static tcall_char_ tcall_split_char_(const tcall_split_ *t)
-{
-    tcall_char_ r = {0, 0, TCALL_CHAR_SIGN_, false};
-    const char *p = t->p;
-    size_t left = (size_t)(t->end - p);
-    uint32_t c;
-    unsigned i;
-    if (left == 0)
-        return r;
-    r.len = 1;
-    c = (unsigned char)*p;
-    if (c == '\\' && t->json && left > 1) {
-        r.len = 2;
-        c = p[1] == 'n' ? '\n' : 0;
-        if (p[1] == 'u' && left > 5)
-            for (; r.len < 6; r.len++)
-                c = c << 4 | (tcall_hex_(p[r.len]) & 15);
-    } else if (c >= 0x80) {
-        r.len = tcall_utf8_len_(p, t->end);
-        c = r.len ? (uint32_t)tcall_utf8_next_(&p) : 0;
-        r.len += !r.len;
-    }
-    if (c - 0xC0 < 0x40) {
-        r.capital = c < 0xDF;
-        c = (unsigned char)tcall_latin_[c & 31];
-    } else if (c - 0xFF01 < 0x5E)
-        c -= 0xFEE0;
-    r.c = c;
-    if (c < 0x80) {
-        if (!tcall_is_letter_((char)c)) {
-            r.kind = tcall_is_digit_((char)c);
-            return r;
-        }
-        r.c = c | 0x20;
-        r.kind = TCALL_CHAR_LETTER_;
-    } else if (c >= 0x10000) {
-        r.kind = c >= 0x20000   ? TCALL_CHAR_WIDE_
-                 : c >= 0x1F000 ? TCALL_CHAR_SIGN_
-                                : TCALL_CHAR_LETTER_;
-    } else {
-        for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
-            if (tcall_scripts_[i] <= (c | 3))
-                r.kind = tcall_scripts_[i] & 3;
-        if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
-            r.c += 0x20; /* Greek, Cyrillic */
-        else if (c - 0x400 < 0x10)
-            r.c += 0x50;
-        else if (c - 0x100 < 0x80) /* capitals are even, but in two ranges */
-            r.c = (c + (c - 0x139 < 16 || c - 0x179 < 6)) | 1;
-    }
-    r.capital |= r.c != c;
-    return r;
-}
-
-/* Whether bit n is set. */
-TCALL_SHARED_ bool tcall_pick_bit_(const uint32_t *bits, unsigned n)
-{
-    return bits[n / 32] >> n % 32 & 1;
-}
-
-/* What is a letter, a digit, a backslash, or no ASCII. */
-static const uint32_t tcall_split_no_sign_[8] = {
-    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
-
-static void tcall_split_sign_(tcall_split_ *t, uint32_t c)
-{
-    const char *p = t->p + 1;
-    if (c == '.') /* but not in 1.5 or example.com */
-        t->stop |= p >= t->end ||
-                   !tcall_pick_bit_(tcall_split_no_sign_, (unsigned char)*p);
-    else if (c == ';' || c == '!' || c == '?' || c == '\n' || c == 0x3002)
-        t->stop = true;
-    else if (c == '"' && t->json) {
-        while (p < t->end && *p != '"')
-            p += 1 + (*p == '\\');
-        for (p++; p < t->end && (unsigned char)*p <= ' '; p++)
-            ;
-        t->key = p < t->end && *p == ':';
-        t->stop |= t->key;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *t, uint32_t c)
-{
-    if (t->n + 4 <= TCALL_PICK_WORD_)
-        t->n = (uint8_t)(t->n + tcall_utf8_(t->word + t->n, c));
-}
-
-/* The long way, where something is not ASCII or escaped: a word, or false
- * behind one sign. */
-static bool tcall_split_long_(tcall_split_ *t)
-{
-    bool small = false;
-    t->n = 0;
-    for (;;) {
-        tcall_char_ c = tcall_split_char_(t);
-        if (t->n && c.kind != TCALL_CHAR_MARK_ &&
-            (c.kind != TCALL_CHAR_LETTER_ || (c.capital && small)))
-            return true;
-        if (c.kind == TCALL_CHAR_SIGN_ && c.c != '"')
-            tcall_split_sign_(t, c.c);
-        t->p += c.len;
-        if (c.kind == TCALL_CHAR_SIGN_)
-            return false;
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(t, c.c);
-        small = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_) {
-            c = tcall_split_char_(t);
-            if (c.kind == TCALL_CHAR_WIDE_)
-                tcall_split_put_(t, c.c);
-            else if (t->paired)
-                t->n = 0; /* it ended the word before */
-            t->paired = c.kind == TCALL_CHAR_WIDE_;
-            return t->n > 0;
-        }
-    }
-}
-
-/* Cuts English endings off, so that forms of a word are alike: light, lights,
- * lighting. What remains need not be a word, and has three letters or more with
- * a vowel among them; its y counts as i. */
-static bool tcall_is_vowel_(char c)
-{
-    return 0x2208222 >> (c & 31) & 1; /* a e i o u y */
-}
-
-static size_t tcall_stem_(const char *w, size_t n)
-{
-    size_t end, i;
-    char a, b, c;
-    n -= w[n - 1] == 's' && w[n - 2] != 's' && w[n - 2] != 'u' &&
-         w[n - 2] != 'i';
-    a = w[n - 3];
-    b = w[n - 2];
-    c = w[n - 1];
-    end = b == 'e' && c == 'd' ? n - 2
-          : a == 'i' && ((b == 'n' && c == 'g') || (b == 'o' && c == 'n'))
-              ? n - 3
-              : 0;
-    for (i = 0; end > 2 && i < end; i++)
-        if (tcall_is_vowel_(w[i]))
-            n = end;
-    n -= n > 3 && w[n - 1] == 'e';
-    n -= n > 3 && w[n - 1] == w[n - 2] && !tcall_is_vowel_(w[n - 1]);
-    return n;
-}
-
-/* What words are known by: the hash, FNV-1a, of the stem, and of the first
- * letters of a longer one. Only longer words of letters have endings; in them
- * y counts as i: city, cities. */
-static void tcall_split_key_(tcall_split_ *t)
-{
-    uint32_t hash = 2166136261u;
-    size_t n = t->n, i;
-    bool letters = n > 3 && tcall_is_letter_(*t->at);
-    if (letters)
-        n = tcall_stem_(t->at, n);
-    t->prefix = 0;
-    for (i = 0; i < n; i++) {
-        unsigned c = (unsigned char)t->at[i];
-        if (letters && c == 'y')
-            c = 'i';
-        hash = (hash ^ c) * 16777619u;
-        if (letters && i == TCALL_PICK_PREFIX_ - 1)
-            t->prefix = ~hash;
-    }
-    t->stem = hash;
-}
-
-/* A number from the first three letters, which stems keep; of the third four
- * bits, in which y is as i. */
-static unsigned tcall_pick_letters_(const char *word, size_t n)
-{
-    const unsigned char *w = (const unsigned char *)word;
-    unsigned letters, skip = *w >= 0x80;
-    w += skip;
-    n -= skip;
-    letters = w[0] & 31u;
-    if (n > 1)
-        letters |= (w[1] & 31u) << 5;
-    if (n > 2)
-        letters ^= (w[2] & 15u) << 3;
-    return letters;
-}
-
-static void tcall_split_keep_(tcall_split_ *t, const char *w, size_t n,
-                              bool capitals)
-{
-    if (n > TCALL_PICK_WORD_)
-        n = TCALL_PICK_WORD_;
-    t->at = w;
-    t->n = (uint8_t)n;
-    if (capitals)
-        for (t->at = t->word; n-- > 0;)
-            t->word[n] = (char)(w[n] | 0x20);
-    tcall_split_key_(t);
-}
-
-/* Counts a word of n bytes, and takes it if it is wanted. */
-static inline bool tcall_split_take_(tcall_split_ *t, const char *w, size_t n,
-                                     bool capitals)
-{
-    unsigned letters = tcall_pick_letters_(w, n);
-    t->words++;
-    t->longer += n > 2;
-    if (t->begin && !tcall_pick_bit_(t->begin, letters))
-        return false;
-    t->letters = letters;
-    tcall_split_keep_(t, w, n, capitals);
-    return true;
-}
-
-/* Whether an ASCII word goes on behind it with letters that are not, or that
- * are escaped. */
-static bool tcall_split_goes_on_(const tcall_split_ *t, const char *p)
-{
-    size_t left = (size_t)(t->end - p);
-    return left > 0 && ((unsigned char)*p >= 0x80 ||
-                        (*p == '\\' && t->json && left > 1 && p[1] == 'u'));
-}
-
-/* Where small letters end; where registers are wide, eight at a time. */
-static inline const char *tcall_small_(const char *p, const char *end)
-{
-#ifdef TCALL_WIDE_
-    const size_t ones = (size_t)-1 / 255;
-    for (; end - p >= 8; p += 8) {
-        size_t w, low;
-        memcpy(&w, p, sizeof w);
-        low = w & ones * 0x7F;
-        w |= ~(low + ones * (0x80 - 'a')) | (low + ones * (0x7F - 'z'));
-        w &= ones * 0x80;
-        if (w)
-            return p + (__builtin_ctzl(w) >> 3);
-    }
-#endif
-    while (p < end && (unsigned char)(*p - 'a') < 26)
-        p++;
-    return p;
-}
-
-#ifdef TCALL_WIDE_
-/* Passes over signs and over words of letters that are not wanted, from their
- * first eight bytes. Returns the length of one that is; 0 where the rest, such
- * as digits and what is not ASCII, has to be read byte by byte. */
-static inline size_t tcall_split_skip_(tcall_split_ *t, const char **at)
-{
-    const uint64_t ones = ~(uint64_t)0 / 255;
-    const char *p = *at, *end = t->end;
-    unsigned words = t->words, longer = t->longer;
-    size_t n = 0;
-    while (end - p >= 8) {
-        uint64_t w, low, other;
-        unsigned letters;
-        unsigned char c = (unsigned char)*p;
-        if (c < '0' || !tcall_pick_bit_(tcall_split_no_sign_, c)) {
-            p++;
-            continue;
-        }
-        memcpy(&w, p, sizeof w);
-        w |= 0x20; /* the first may be a capital */
-        low = w & ones * 0x7F;
-        other = w | ~(low + ones * (0x80 - 'a')) | (low + ones * (0x7F - 'z'));
-        other &= ones * 0x80;
-        n = other ? (size_t)__builtin_ctzl(other) >> 3
-                  : (size_t)(tcall_small_(p + 8, end) - p);
-        c = p + n < end ? (unsigned char)p[n] : 0;
-        if (n == 0 || c >= 0x80 || c == '\\' ||
-            (n == 1 && (unsigned)c - 'A' < 26)) {
-            n = 0;
-            break;
-        }
-        words++;
-        longer += n > 2;
-        if (n < 3)
-            w &= n < 2 ? 0xFF : 0xFFFF;
-        letters = (unsigned)(((w & 31) | (w >> 3 & 0x3E0)) ^ (w >> 13 & 0x78));
-        if (tcall_pick_bit_(t->begin, letters)) {
-            t->letters = letters;
-            break;
-        }
-        p += n;
-        n = 0;
-    }
-    t->words = words;
-    t->longer = longer;
-    *at = p;
-    return n;
-}
-#endif
-
-/* Moves to the next word: letters, which become small, or digits. lampOn and
- * HTTPServer are two words, PDFs is one. */
-TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *t)
-{
-    const char *p, *end = t->end;
-    const bool input = t->input;
-    t->stop = false;
-    for (p = t->p; p < end; p++) {
-        const char *from;
-        size_t n, capitals;
-        unsigned c;
-#ifdef TCALL_WIDE_
-        n = t->begin ? tcall_split_skip_(t, &p) : 0;
-        if (n > 0) {
-            t->p = p + n;
-            tcall_split_keep_(t, p, n, *p <= 'Z');
-            return true;
-        }
-        if (p == end)
-            break;
-#endif
-        from = p;
-        c = (unsigned char)*p;
-        if (!tcall_pick_bit_(tcall_split_no_sign_, c)) {
-            if (input) {
-                t->p = p;
-                tcall_split_sign_(t, c);
-            }
-            continue;
-        }
-        while (c - 'A' < 26)
-            c = ++p < end ? (unsigned char)*p : 0;
-        capitals = (size_t)(p - from);
-        p = tcall_small_(p, end);
-        n = (size_t)(p - from);
-        if (n == 0)
-            while (p < end && tcall_is_digit_(*p))
-                p++;
-        else if (capitals > 1 && n > capitals &&
-                 (n > capitals + 1 || p[-1] != 's'))
-            p = from + capitals - 1;
-        n = (size_t)(p - from);
-        if (n > 0 && !tcall_split_goes_on_(t, p)) {
-            t->p = p--;
-            if (tcall_split_take_(t, from, n, capitals > 0))
-                return true;
-        } else {
-            t->p = from;
-            if (tcall_split_long_(t) &&
-                tcall_split_take_(t, t->word, t->n, false))
-                return true;
-            p = t->p - 1;
-        }
-    }
-    t->p = p;
-    return false;
-}
-
-static bool tcall_pick_stops_(const tcall_split_ *t)
-{
-    const uint16_t *p = tcall_pick_stop_;
-    uint32_t hash = tcall_hash_(tcall_slice_(t->at, t->n)) >> 16;
-    unsigned n;
-    if (t->n > TCALL_PICK_STOPS_)
-        return false;
-    for (n = 1; n < t->n; n++)
-        p += 1 + *p;
-    for (n = *p++; n > 0 && *p != hash; n--)
-        p++;
-    return n > 0;
-}
-
-/* What one tool says of the words of the input: three bits each, a level; its
- * length and how much of its name was asked for. */
+/* What a tool says of the terms. */
 typedef struct tcall_record_ {
-    uint16_t levels[TCALL_PICK_TERMS_ / 5];
-    uint8_t length; /* in quarters of a word, coarser from 128 on */
-    uint8_t name;   /* 16: all its words */
+    uint16_t levels[TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
+                       picked */
+    uint8_t name;   /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
-/* The input, and all that is needed while tools are ranked for it. A slot is
- * 0 or 20 bits of a hash, a mark, and the term that the key belongs to. */
-#define TCALL_SLOT_USED_ 0x80u
-#define TCALL_SLOT_WEAK_ 0x40u
-#define TCALL_SLOT_TERM_ 0x3Fu
-#define TCALL_SLOT_HASH_ 0xFFFFF000u
+typedef struct tcall_term_ {
+    uint16_t exact_tools; /* that have the word itself */
+    uint16_t tools;       /* that have it or something like it */
+    uint8_t weight;       /* 16 * log2 of how rare it is */
+    uint8_t sentences;    /* bits: 0 is set, then one for each that has it */
+    uint8_t exact, fuzzy; /* sums of the tool that is being read */
+    bool value;           /* it is not only in keys of JSON */
+} tcall_term_;
 
+#define TCALL_KEY_FUZZY_ 0x80u
+#define TCALL_KEY_TERM_  0x3Fu
+
+/* All that is needed while tools are ranked for an input. */
 typedef struct tcall_query_ {
-    uint8_t terms, clauses, hits;
-    uint16_t keys;
-    uint32_t best[1 + TCALL_PICK_CLAUSES_]; /* of all tools, whole, clauses */
-    uint32_t lengths; /* of the tools, in quarters of a word */
-    uint32_t level;   /* of the best score of all, in thousandths */
-    tcall_split_ words;
-    uint32_t letters[32];              /* which keys begin so */
-    uint16_t exact[TCALL_PICK_TERMS_]; /* tools with the word itself */
-    uint16_t any[TCALL_PICK_TERMS_];   /* with a synonym or the like */
-    uint8_t weight[TCALL_PICK_TERMS_]; /* 16 * log2 of how rare it is */
-    uint8_t clause[TCALL_PICK_TERMS_]; /* bits: parts that it stands in */
-    uint8_t own[TCALL_PICK_TERMS_];    /* sums of the tool at hand */
-    uint8_t like[TCALL_PICK_TERMS_];
-    uint8_t hit[TCALL_PICK_TERMS_]; /* terms that have such sums */
-    uint32_t slot[TCALL_PICK_SLOTS_];
+    uint8_t term_count, sentence_count;
+    uint8_t key_count;
+    uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
+    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t level;   /* the best score of all, in thousandths */
+    tcall_term_ terms[TCALL_QUERY_TERMS_];
+    uint32_t initials[32];               /* of all keys, see tcall_initials_ */
+    uint32_t hashes[TCALL_QUERY_SLOTS_]; /* of keys, by open addressing */
+    uint8_t key_terms[TCALL_QUERY_SLOTS_]; /* 1 more than the term, and
+                                              TCALL_KEY_FUZZY_; 0: free */
 } tcall_query_;
 
-/* The slot of a key from *at on, which moves past it; 0: no further one. */
-TCALL_SHARED_ uint32_t tcall_query_find_(const tcall_query_ *q, uint32_t hash,
-                                         unsigned *at)
+/* ---- records */
+
+TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
+                                           unsigned term)
 {
-    uint32_t slot;
-    while ((slot = q->slot[*at % TCALL_PICK_SLOTS_]) != 0) {
-        ++*at;
-        if (((slot ^ hash) & TCALL_SLOT_HASH_) == 0)
-            return slot;
-    }
-    return 0;
+    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
+    return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
+           (TCALL_LEVELS_ - 1);
 }
 
-/* The term whose word has this stem, -1: none. */
-TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *q, uint32_t hash)
+/* Keeps a sum, as the highest level that it reaches. */
+TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                                      unsigned sum)
 {
-    unsigned at = hash >> 12;
-    uint32_t slot;
-    while ((slot = tcall_query_find_(q, hash, &at)) != 0)
-        if (!(slot & TCALL_SLOT_WEAK_))
-            return (int)(slot & TCALL_SLOT_TERM_);
+    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
+    uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
+    unsigned level = TCALL_LEVELS_ - 1;
+    while (tcall_levels_[level] > sum)
+        level--;
+    *levels &= (uint16_t) ~((TCALL_LEVELS_ - 1u) << shift);
+    *levels |= (uint16_t)(level << shift);
+}
+
+/* Keeps the length of the texts, in quarters of a word, and the part of the
+ * name that was asked for, which a name without words has none of. */
+TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
+                                       unsigned name_words, unsigned asked)
+{
+    unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
+    record->length = (uint8_t)(coarse > 0 ? tcall_at_most_(coarse, 255) : 1);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
+}
+
+/* Returns the length of the texts in quarters of a word. */
+TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
+{
+    unsigned coarse = record->length;
+    return coarse < 128 ? coarse : 128 + (coarse - 128) * 16;
+}
+
+/* ---- keys */
+
+/* Finds a key by its hash, from *slot on, which moves past it. Returns what
+ * key_terms has of it, 0 when there is no further one. */
+TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
+                                         uint32_t hash, unsigned *slot)
+{
+    for (;;) {
+        unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
+        if (query->key_terms[at] == 0 || query->hashes[at] == hash)
+            return query->key_terms[at];
+    }
+}
+
+/* Where the search for a key begins. */
+TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
+{
+    return hash >> 24;
+}
+
+/* Whether no slot before this one has the same hash. */
+TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
+                                         unsigned slot)
+{
+    unsigned at = tcall_query_slot_(query->hashes[slot]);
+    tcall_query_find_(query, query->hashes[slot], &at);
+    return (at - 1) % TCALL_QUERY_SLOTS_ == slot;
+}
+
+TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
+{
+    return (key & TCALL_KEY_TERM_) - 1;
+}
+
+/* Returns the term whose own word has this stem, -1 when there is none. */
+TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+{
+    unsigned slot = tcall_query_slot_(stem), key;
+    while ((key = tcall_query_find_(query, stem, &slot)) != 0)
+        if (!(key & TCALL_KEY_FUZZY_))
+            return (int)tcall_key_term_(key);
     return -1;
 }
 
-/* A key of the word at hand. */
-TCALL_SHARED_ void tcall_query_add_(tcall_query_ *q, uint32_t hash,
-                                    uint32_t what)
+/* Adds a key of a term, unless it has it or there are too many. */
+static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
+                             unsigned initials, unsigned term, bool fuzzy)
 {
-    unsigned at = hash >> 12;
-    uint32_t slot;
-    what |= TCALL_SLOT_USED_;
-    while ((slot = tcall_query_find_(q, hash, &at)) != 0)
-        if ((slot & ~TCALL_SLOT_HASH_) == what)
+    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
+    while ((found = tcall_query_find_(query, hash, &slot)) != 0)
+        if (found == key)
             return;
-    if (q->keys == TCALL_PICK_KEYS_)
+    if (query->key_count == TCALL_QUERY_KEYS_)
         return;
-    q->keys++;
-    q->slot[at % TCALL_PICK_SLOTS_] = (hash & TCALL_SLOT_HASH_) | what;
-    q->letters[q->words.letters / 32] |= (uint32_t)1 << q->words.letters % 32;
+    query->key_count++;
+    slot = (slot - 1) % TCALL_QUERY_SLOTS_; /* the free one that was found */
+    query->hashes[slot] = hash;
+    query->key_terms[slot] = (uint8_t)key;
+    query->initials[initials / 32] |= (uint32_t)1 << initials % 32;
 }
 
-TCALL_SHARED_ void tcall_split_input_(tcall_split_ *t, tcall_str input)
+/* ---- the input */
+
+/* Returns the term of a word of the input, a new one if need be. */
+static unsigned tcall_query_new_term_(tcall_query_ *query,
+                                      const tcall_split_ *words)
 {
-    tcall_split_init_(t, input);
-    t->input = true;
-    while (t->p < t->end && (unsigned char)*t->p <= ' ')
-        t->p++;
-    t->json = t->p < t->end && (*t->p == '{' || *t->p == '[');
+    int found = tcall_query_term_(query, words->stem);
+    unsigned term = found < 0 ? query->term_count++ : (unsigned)found;
+    if (found >= 0)
+        return term;
+    tcall_query_add_(query, words->stem, words->initials, term, false);
+    if (words->prefix)
+        tcall_query_add_(query, words->prefix, words->initials, term, true);
+    return term;
 }
 
 /* Makes terms of the words of the input. */
-static void tcall_query_read_(tcall_query_ *q, tcall_str input)
+static void tcall_query_input_(tcall_query_ *query, tcall_str input)
 {
-    tcall_split_ *t = &q->words;
-    unsigned words = 0; /* of the clause */
-    tcall_split_input_(t, input);
-    q->clauses = 1;
-    while (q->terms < TCALL_PICK_TERMS_ && tcall_split_next_(t)) {
-        int term;
-        if (t->stop && words >= 3 && q->clauses < TCALL_PICK_CLAUSES_) {
-            q->clauses++;
-            words = 0;
+    tcall_split_ words;
+    unsigned length = 0; /* of the sentence, in words */
+    tcall_split_input_(&words, input);
+    query->sentence_count = 1;
+    while (query->term_count < TCALL_QUERY_TERMS_ &&
+           tcall_split_next_(&words)) {
+        tcall_term_ *term;
+        if (words.sentence && length >= 3 &&
+            query->sentence_count < TCALL_QUERY_SENTENCES_) {
+            query->sentence_count++;
+            length = 0;
         }
         /* Long numbers are values, of which no tool speaks. */
-        if (tcall_pick_stops_(t) || (t->n > 4 && tcall_is_digit_(*t->at)))
+        if (tcall_split_stops_(&words) ||
+            (words.length > 4 && tcall_is_digit_(*words.word)))
             continue;
-        words++;
-        term = tcall_query_term_(q, t->stem);
-        if (term < 0) {
-            term = q->terms++;
-            tcall_query_add_(q, t->stem, (uint32_t)term);
-            if (t->prefix)
-                tcall_query_add_(q, t->prefix,
-                                 (uint32_t)term | TCALL_SLOT_WEAK_);
-        }
-        q->clause[term] |= (uint8_t)(1u | 1u << q->clauses);
-        q->weight[term] |= t->key ? 1 : 2; /* keys count half */
+        length++;
+        term = &query->terms[tcall_query_new_term_(query, &words)];
+        term->sentences |= (uint8_t)(1u | 1u << query->sentence_count);
+        term->value |= !words.in_key;
     }
 }
 
-/* Synonyms of the terms become keys too: all words of the lines they are in. */
-TCALL_SHARED_ void tcall_query_synonyms_(tcall_query_ *q, const char *text)
+/* Makes the words of a line keys of the terms that it has words of. */
+static void tcall_query_line_(tcall_query_ *query, tcall_str line)
 {
-    tcall_split_ *t = &q->words;
-    tcall_split_init_(t, tcall_str_of(text));
-    t->begin = q->letters;
-    while (tcall_split_next_(t)) {
-        const char *at = t->p, *end = t->end;
-        int term = tcall_query_term_(q, t->stem);
+    tcall_split_ words, others;
+    tcall_split_init_(&words, line);
+    words.wanted = query->initials;
+    while (tcall_split_next_(&words)) {
+        int term = tcall_query_term_(query, words.stem);
         if (term < 0)
             continue;
-        while (t->p > text && t->p[-1] != '\n')
-            t->p--;
-        t->end = t->p + strcspn(t->p, "\n");
-        t->begin = NULL;
-        while (tcall_split_next_(t))
-            if (tcall_query_term_(q, t->stem) != term)
-                tcall_query_add_(q, t->stem, (uint32_t)term | TCALL_SLOT_WEAK_);
-        t->p = at;
-        t->end = end;
-        t->begin = q->letters;
+        tcall_split_init_(&others, line);
+        while (tcall_split_next_(&others))
+            if (tcall_query_term_(query, others.stem) != term)
+                tcall_query_add_(query, others.stem, others.initials,
+                                 (unsigned)term, true);
     }
 }
 
-/* Counts a word of a tool; true when it is a key. */
-static bool tcall_query_hit_(tcall_query_ *q, uint32_t hash, unsigned where)
+static void tcall_query_synonyms_(tcall_query_ *query,
+                                  const char *const *synonyms)
 {
-    unsigned at = hash >> 12;
-    uint32_t slot;
+    for (; *synonyms; synonyms++) {
+        const char *line = *synonyms;
+        while (*line) {
+            size_t length = strcspn(line, "\n");
+            tcall_query_line_(query, tcall_slice_(line, length));
+            line += length;
+            line += *line == '\n';
+        }
+    }
+}
+
+/* Makes the query of an input, with the synonyms of ours by default. */
+TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                                     const char *const *synonyms)
+{
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+#ifndef TOOLCALL_NO_SYNONYMS
+    if (!synonyms)
+        synonyms = tcall_synonyms;
+#endif
+    if (synonyms)
+        tcall_query_synonyms_(query, synonyms);
+}
+
+/* ---- tools */
+
+/* Begins to read a text of a tool. */
+TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
+                                     const tcall_tool *tool, unsigned text)
+{
+    const char *texts[TCALL_TEXT_COUNT_];
+    texts[TCALL_TEXT_NAME_] = tool->name;
+    texts[TCALL_TEXT_TITLE_] = tool->title;
+    texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
+    texts[TCALL_TEXT_TAGS_] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    tcall_split_init_(words, tcall_str_of(texts[text]));
+    words->json = text == TCALL_TEXT_PARAMETERS_;
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; returns
+ * whether there are any. */
+static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
+                             const struct tcall_text_weight_ *weight)
+{
+    unsigned slot = tcall_query_slot_(hash), key;
     bool hit = false;
-    while ((slot = tcall_query_find_(q, hash, &at)) != 0) {
-        bool weak = (slot & TCALL_SLOT_WEAK_) != 0;
-        unsigned term = slot & TCALL_SLOT_TERM_;
-        uint8_t *sum = (weak ? q->like : q->own) + term;
-        if (q->own[term] + q->like[term] == 0)
-            q->hit[q->hits++] = (uint8_t)term;
-        if (*sum < 100)
-            *sum = (uint8_t)(*sum + tcall_pick_weights_[where][weak]);
+    while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
+        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
+        uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
+        if (*sum < TCALL_QUERY_SUM_)
+            *sum = (uint8_t)(*sum + (fuzzy ? weight->fuzzy : weight->exact));
         hit = true;
     }
     return hit;
 }
 
-enum { TCALL_PICK_TEXTS_ = 5 };
-
-/* Begins a text of a tool; returns where it stands. */
-TCALL_SHARED_ unsigned tcall_pick_text_(tcall_split_ *t, const tcall_tool *tool,
-                                        unsigned text)
+/* Reads all texts of a tool: the sums of the terms, and the record but for its
+ * levels. The prefix of a word counts only where its stem does not. */
+static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
+                             tcall_record_ *record)
 {
-    const char *p = text == 0   ? tool->name
-                    : text == 1 ? tool->title
-                    : text == 2 ? tool->description
-                    : text == 3 ? tool->tags
-                                : tool->parameters;
-    tcall_split_init_(t, tcall_slice_(p, p ? strlen(p) : 0));
-    t->json = text == TCALL_PICK_TEXTS_ - 1;
-    return (unsigned)(text > 0) + t->json; /* name, text, parameters */
-}
-
-/* Length in quarters of a word, and the share of the name that was asked for.
- */
-TCALL_SHARED_ void tcall_record_close_(tcall_record_ *r, unsigned length,
-                                       unsigned name, unsigned asked)
-{
-    length = length < 128 ? length : 128 + (length - 128) / 16;
-    r->length = (uint8_t)(length < 255 ? length : 255);
-    r->name = (uint8_t)(name ? asked * 16 / name : 0);
-}
-
-/* Reads a tool: what it says is in own and like afterwards. Words that are too
- * short to tell anything make no text longer. */
-static void tcall_query_tool_(tcall_query_ *q, const tcall_tool *tool,
-                              tcall_record_ *r)
-{
-    tcall_split_ *t = &q->words;
-    unsigned length = 0, name = 0, asked = 0, text;
-    for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-        unsigned where = tcall_pick_text_(t, tool, text);
-        t->begin = q->letters;
-        while (tcall_split_next_(t))
-            if (tcall_query_hit_(q, t->stem, where) ||
-                (t->prefix && tcall_query_hit_(q, t->prefix, where)))
-                asked += where == TCALL_IN_NAME_;
-        length += tcall_pick_weights_[where][2] * t->longer;
-        if (where == TCALL_IN_NAME_)
-            name = t->words;
+    unsigned length = 0, name_words = 0, asked = 0, text;
+    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+        const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+        tcall_split_ words;
+        tcall_split_tool_(&words, tool, text);
+        words.wanted = query->initials;
+        while (tcall_split_next_(&words))
+            if (tcall_query_hit_(query, words.stem, weight) ||
+                (words.prefix && tcall_query_hit_(query, words.prefix, weight)))
+                asked += text == TCALL_TEXT_NAME_;
+        length += weight->length * words.longer;
+        if (text == TCALL_TEXT_NAME_)
+            name_words = words.count;
     }
-    tcall_record_close_(r, length, name, asked);
+    tcall_record_close_(record, length, name_words, asked);
 }
 
-/* ---- ranking */
+/* Reads what a tool says of the terms; `count` has it counted among the tools
+ * that have them. */
+TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
+                                     const tcall_tool *tool,
+                                     tcall_record_ *record, bool count)
+{
+    unsigned i;
+    memset(record, 0, sizeof *record);
+    tcall_query_sum_(query, tool, record);
+    for (i = 0; i < query->term_count; i++) {
+        tcall_term_ *term = &query->terms[i];
+        unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
+        tcall_record_keep_(record, i, term->exact + fuzzy);
+        if (count) {
+            term->exact_tools =
+                (uint16_t)(term->exact_tools + (term->exact > 0));
+            term->tools = (uint16_t)(term->tools + (term->exact + fuzzy > 0));
+        }
+        term->exact = term->fuzzy = 0;
+    }
+}
 
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>pick_index
+ *
+ * An inverted index: each different word of the tools, with the tools that
+ * have it. So a pick reads what is said of its keys, and nothing of others.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+#ifndef TOOLCALL_NO_PICK_INDEX
+
+/* Where the chains of words begin whose stems, or prefixes, fall into the same
+ * bucket: 1 more than the number of an entry, 0 for none. */
+typedef struct tcall_bucket_ {
+    uint32_t by_stem, by_prefix;
+} tcall_bucket_;
+
+/* A different word of all tools. Its postings follow those of the entry before
+ * it, in the order of tools. */
+typedef struct tcall_entry_ {
+    uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
+    uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
+    uint32_t end; /* of its postings; their number while they are counted */
+    uint32_t last_tool; /* 1 more than the last one that was seen to have it */
+} tcall_entry_;
+
+/* What is known of a tool besides its words. */
+typedef struct tcall_indexed_ {
+    uint16_t length; /* of its texts, in quarters of a word */
+    uint16_t name_words;
+} tcall_indexed_;
+
+/* How much a tool says of a word, no more than matters. */
+enum { TCALL_EXACT_MAX_ = 16 };
+typedef struct tcall_posting_ {
+    unsigned tool : 16;
+    unsigned exact : 5; /* when the word itself is wanted */
+    unsigned fuzzy : 2; /* when something like it is */
+    unsigned name : 9;  /* how often the name of the tool has it */
+} tcall_posting_;
+
+/* ---- reading */
+
+/* Adds the postings of a word to the records. All that is like a term has to be
+ * added before the word itself: up to three, levels are exact. Names are asked
+ * for once, whatever number of keys is the same word. */
+static void tcall_index_entry_(const tcall_index *index, uint32_t number,
+                               tcall_query_ *query, tcall_record_ *records,
+                               unsigned slot)
+{
+    const tcall_entry_ *entry = &index->entries[number];
+    const tcall_posting_ *at = index->postings, *end = at + entry->end;
+    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
+    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
+    bool first = tcall_query_is_first_(query, slot);
+    tcall_term_ *term = &query->terms[i];
+    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
+        tcall_record_ *record = &records[at->tool];
+        unsigned before = tcall_record_level_(record, i), sum;
+        if (record->length == 0)
+            continue;
+        sum = before + (fuzzy ? at->fuzzy : at->exact);
+        if (fuzzy)
+            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
+        tcall_record_keep_(record, i, sum);
+        term->tools = (uint16_t)(term->tools + (before == 0));
+        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
+        if (first)
+            record->name = (uint8_t)(record->name + at->name);
+    }
+}
+
+/* Adds all words that have the key in a slot, as their stem, or as their prefix
+ * where the stem is no key itself. */
+static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
+                             tcall_record_ *records, unsigned slot)
+{
+    uint32_t hash = query->hashes[slot], next;
+    const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
+    const tcall_entry_ *entry;
+    for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
+        entry = &index->entries[next - 1];
+        if (entry->stem == hash)
+            tcall_index_entry_(index, next - 1, query, records, slot);
+    }
+    for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
+        unsigned at;
+        entry = &index->entries[next - 1];
+        at = tcall_query_slot_(entry->stem);
+        if (entry->prefix == hash &&
+            !tcall_query_find_(query, entry->stem, &at))
+            tcall_index_entry_(index, next - 1, query, records, slot);
+    }
+}
+
+/* Adds the words of all fuzzy keys, or of all others. */
+static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
+                              tcall_record_ *records, bool fuzzy)
+{
+    unsigned slot;
+    for (slot = 0; slot < TCALL_QUERY_SLOTS_; slot++) {
+        unsigned key = query->key_terms[slot];
+        if (key && ((key & TCALL_KEY_FUZZY_) != 0) == fuzzy)
+            tcall_index_key_(index, query, records, slot);
+    }
+}
+
+/* Makes the records of all tools, which are empty but for the length of those
+ * that may be picked, and counts the tools of each term. */
+TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
+                                     tcall_query_ *query,
+                                     tcall_record_ *records)
+{
+    size_t i;
+    tcall_index_keys_(index, query, records, true);
+    tcall_index_keys_(index, query, records, false);
+    for (i = 0; i < index->tool_count; i++) {
+        const tcall_indexed_ *tool = &index->tools[i];
+        if (records[i].length > 0)
+            tcall_record_close_(&records[i], tool->length, tool->name_words,
+                                records[i].name);
+    }
+}
+
+/* Whether an index is one of so many tools. */
+TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
+                                     size_t tool_count)
+{
+    return index->bucket_count > 0 && index->tool_count == tool_count;
+}
+
+/* ---- building
+ *
+ * A first pass over the texts finds the words and counts their postings, a
+ * second one writes them. Where memory is missing it goes on, to say how much.
+ */
+
+typedef struct tcall_indexing_ {
+    tcall_block *block;
+    size_t missing; /* bytes of memory, if any */
+    tcall_bucket_ *buckets;
+    uint32_t bucket_count;
+    tcall_indexed_ *tools;
+    tcall_entry_ *entries;
+    uint32_t entry_count;
+    tcall_posting_ *postings; /* NULL in the first pass */
+    uint32_t posting_count;
+    uint32_t tool; /* at hand */
+} tcall_indexing_;
+
+/* Takes zeroed memory after what was taken before; NULL where it is missing. */
+static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
+{
+    void *at = tcall_block_gap_(making->block);
+    if (making->missing || !tcall_block_grow_(making->block, size)) {
+        making->missing += size;
+        return NULL;
+    }
+    return memset(at, 0, size);
+}
+
+static void tcall_index_align_(tcall_indexing_ *making)
+{
+    uintptr_t at = (uintptr_t)tcall_block_gap_(making->block);
+    tcall_index_take_(making, (0 - at) & 7);
+}
+
+/* Adds an entry to both chains; NULL where memory is missing. */
+static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
+                                         const tcall_split_ *word)
+{
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t *by_stem, *by_prefix;
+    tcall_entry_ *entry =
+        (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    if (!entry)
+        return NULL;
+    making->entry_count++;
+    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
+    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
+    entry->stem = word->stem;
+    entry->prefix = word->prefix;
+    entry->next_by_stem = *by_stem;
+    *by_stem = making->entry_count;
+    if (word->prefix) {
+        entry->next_by_prefix = *by_prefix;
+        *by_prefix = making->entry_count;
+    }
+    return entry;
+}
+
+/* Returns the entry of a word, a new one if need be; NULL where memory is
+ * missing. */
+static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
+                                       const tcall_split_ *word)
+{
+    uint32_t next = 0;
+    if (making->buckets)
+        next = making->buckets[word->stem % making->bucket_count].by_stem;
+    while (next > 0) {
+        tcall_entry_ *entry = &making->entries[next - 1];
+        if (entry->stem == word->stem)
+            return entry;
+        next = entry->next_by_stem;
+    }
+    return tcall_index_insert_(making, word);
+}
+
+/* Adds a word of the tool at hand. */
+static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
+                             unsigned text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    tcall_entry_ *entry = tcall_index_find_(making, word);
+    tcall_posting_ *posting;
+    if (!entry) {
+        making->posting_count++; /* perhaps too many, which suffices */
+        return;
+    }
+    if (entry->last_tool != making->tool + 1) {
+        entry->last_tool = making->tool + 1;
+        entry->end++;
+        making->posting_count++;
+    }
+    if (!making->postings)
+        return;
+    posting = &making->postings[entry->end - 1];
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact =
+        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy =
+        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
+{
+    unsigned length = 0, name_words = 0, text;
+    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+        tcall_split_ words;
+        tcall_split_tool_(&words, tool, text);
+        while (tcall_split_next_(&words))
+            tcall_index_add_(making, &words, text);
+        length += tcall_text_weights_[text].length * words.longer;
+        if (text == TCALL_TEXT_NAME_)
+            name_words = words.count;
+    }
+    if (making->tools) {
+        tcall_indexed_ *known = &making->tools[making->tool];
+        known->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+        known->name_words = (uint16_t)tcall_at_most_(name_words, 0xFFFF);
+    }
+}
+
+static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    for (making->tool = 0; making->tool < desc->tool_count; making->tool++)
+        tcall_index_tool_(making, &desc->tools[making->tool]);
+}
+
+/* Turns the numbers of postings into where those of each word begin, which the
+ * second pass moves to their ends. */
+static void tcall_index_layout_(tcall_indexing_ *making)
+{
+    uint32_t begin = 0, i;
+    for (i = 0; i < making->entry_count; i++) {
+        tcall_entry_ *entry = &making->entries[i];
+        uint32_t count = entry->end;
+        entry->end = begin;
+        entry->last_tool = 0;
+        begin += count;
+    }
+}
+
+/* A bucket for each tool and each half KB of text: chains are short. */
+static uint32_t tcall_index_buckets_(const tcall_desc *desc)
+{
+    size_t bytes = 0, i;
+    unsigned text;
+    for (i = 0; i < desc->tool_count; i++)
+        for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+            tcall_split_ words;
+            tcall_split_tool_(&words, &desc->tools[i], text);
+            bytes += (size_t)(words.end - words.cursor);
+        }
+    return (uint32_t)(desc->tool_count + bytes / 512 + 1);
+}
+
+/* Takes the tables and makes the first pass. */
+static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    size_t tools = desc->tool_count;
+    making->bucket_count = tcall_index_buckets_(desc);
+    tcall_index_align_(making);
+    making->buckets = (tcall_bucket_ *)tcall_index_take_(
+        making, making->bucket_count * sizeof(tcall_bucket_));
+    making->tools = (tcall_indexed_ *)tcall_index_take_(
+        making, tools * sizeof(tcall_indexed_));
+    making->entries = (tcall_entry_ *)(void *)tcall_block_gap_(making->block);
+    tcall_index_pass_(making, desc);
+}
+
+int tcall_pick_index(tcall *tc, tcall_index *index)
+{
+    size_t low = tc->block.low;
+    tcall_indexing_ making;
+    memset(index, 0, sizeof *index);
+    memset(&making, 0, sizeof making);
+    if (tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    making.block = &tc->block;
+    tcall_index_count_(&making, &tc->desc);
+    making.postings = (tcall_posting_ *)tcall_index_take_(
+        &making, making.posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(&making);
+    if (making.missing) {
+        tcall_block_room_(&tc->block, making.missing); /* sets block.need */
+        tc->block.low = low;
+        return TCALL_E_MEMORY;
+    }
+    tcall_index_layout_(&making);
+    tcall_index_pass_(&making, &tc->desc);
+    index->tool_count = tc->desc.tool_count;
+    index->bucket_count = making.bucket_count;
+    index->buckets = making.buckets;
+    index->tools = making.tools;
+    index->entries = making.entries;
+    index->postings = making.postings;
+    return TCALL_OK;
+}
+
+#else
+
+/* Without indexes tcall_pick refuses one. */
+static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
+{
+    (void)index;
+    (void)tool_count;
+    return false;
+}
+
+static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
+                              tcall_record_ *records)
+{
+    (void)index;
+    (void)query;
+    (void)records;
+}
+
+#endif /* TOOLCALL_NO_PICK_INDEX */
+
+#endif /* TOOLCALL_NO_PICK */
+
+/* ==========================================================================
+ * >>pick
+ *
+ * What each tool says of the terms is read once and kept as a record; where the
+ * block has no room for records the tools are read again instead. The weight of
+ * a term comes from how few tools have it, the worth of a tool from the weights
+ * of the terms it has (BM25F), as a share of the best of all tools; and since
+ * an input can want several things, also of the best for each of its sentences.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+/* A score of one thousandth. Ranks are finer than scores. */
+#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
+
+/* The work on one input. */
 typedef struct tcall_ranking_ {
     tcall *tc;
-    const tcall_pick_opts *opts;
-    tcall_query_ *q;
-    tcall_record_ *records; /* of all tools, if there is room for them */
-    uint32_t started;
-    size_t tools; /* that may be picked */
-    bool late;
     tcall_str input;
-    int max; /* of the picks that are not pinned */
-    tcall_pick_opts none;
+    const tcall_pick_opts *opts;
+    tcall_pick_opts defaults;
+    const tcall_scorer *scorers, *scorers_end;
+    tcall_scorer words; /* the built-in one */
+    tcall_query_ *query;
+    tcall_record_ *records; /* of all tools; NULL: no room for them */
+    size_t tools;           /* that may be picked */
+    int max;                /* of the picks that are not pinned */
+    uint32_t started;
+    bool timed_out;
 } tcall_ranking_;
 
-/* Why a tool may not be picked. */
-enum {
-    TCALL_PICK_FREE_,
-    TCALL_PICK_PERMISSIONS_,
-    TCALL_PICK_UNSAFE_,
-    TCALL_PICK_STREAMING_,
-    TCALL_PICK_ROLES_,
-    TCALL_PICK_COST_,
-    TCALL_PICK_GROUPS_
-};
+/* ---- tools that may be picked */
 
-static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
-                              const tcall_tool *tool)
+/* Why a tool may not be picked; NULL: it may. */
+static const char *tcall_pick_excludes_(const tcall *tc,
+                                        const tcall_pick_opts *opts,
+                                        const tcall_tool *tool)
 {
+    uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_needs_(tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
-               ? TCALL_PICK_PERMISSIONS_
-           : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_
-           : o->streaming && !tool->streaming         ? TCALL_PICK_STREAMING_
-           : tool->roles && !(tool->roles & o->roles) ? TCALL_PICK_ROLES_
-           : o->max_cost && tool->cost > o->max_cost  ? TCALL_PICK_COST_
-           : o->groups && tool->groups && !(tool->groups & o->groups)
-               ? TCALL_PICK_GROUPS_
-               : TCALL_PICK_FREE_;
-}
-
-/* The next tool at or behind *i that may be picked. Stops once, when time is
- * up. */
-TCALL_SHARED_ const tcall_tool *tcall_ranking_next_(tcall_ranking_ *k,
-                                                    size_t *i)
-{
-    const tcall_desc *d = &k->tc->desc;
-    if (k->opts->timeout_ms && d->now_ms && !k->late) {
-        k->late = d->now_ms(d->user) - k->started >= k->opts->timeout_ms;
-        if (k->late)
-            return NULL;
-    }
-    for (; *i < d->tool_count; ++*i)
-        if (!tcall_pick_barred_(k->tc, k->opts, &d->tools[*i]))
-            return &d->tools[*i];
+    if (!tcall_enabled(tool, allow))
+        return "permissions";
+    if (!safe && !opts->allow_unsafe)
+        return "unsafe";
+    if (opts->streaming && !tool->streaming)
+        return "streaming";
+    if (tool->roles && !(tool->roles & opts->roles))
+        return "roles";
+    if (opts->max_cost && tool->cost > opts->max_cost)
+        return "cost";
+    if (opts->groups && tool->groups && !(tool->groups & opts->groups))
+        return "groups";
     return NULL;
 }
 
-/* What a tool says of the terms, and in the first pass how many tools do. */
-static void tcall_ranking_record_(tcall_ranking_ *k, size_t tool,
-                                  tcall_record_ *r, bool count)
+static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
-    tcall_query_ *q = k->q;
-    memset(r, 0, sizeof *r);
-    tcall_query_tool_(q, &k->tc->desc.tools[tool], r);
-    while (q->hits > 0) {
-        unsigned t = q->hit[--q->hits], level = 7;
-        unsigned sum = q->own[t] + (q->like[t] < 3 ? q->like[t] : 3u);
-        while (tcall_pick_levels_[level] > sum)
-            level--;
-        r->levels[t / 5] |= (uint16_t)(level << t % 5 * 3);
-        if (count) {
-            q->any[t]++;
-            q->exact[t] = (uint16_t)(q->exact[t] + (q->own[t] > 0));
-        }
-        q->own[t] = q->like[t] = 0;
+    const tcall_desc *desc = &ranking->tc->desc;
+    return ranking->opts->timeout_ms && desc->now_ms &&
+           desc->now_ms(desc->user) - ranking->started >=
+               ranking->opts->timeout_ms;
+}
+
+/* Moves *i to the next tool that may be picked, from *i on; false at the end.
+ * Returns false once, too, when time is up. */
+static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+{
+    const tcall_desc *desc = &ranking->tc->desc;
+    if (!ranking->timed_out && tcall_ranking_expires_(ranking)) {
+        ranking->timed_out = true;
+        return false;
     }
+    for (; *i < desc->tool_count; ++*i)
+        if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
+            return true;
+    return false;
 }
 
-TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *r)
-{
-    return r->length < 128 ? r->length : 128u + (r->length - 128u) * 16;
-}
+/* ---- the built-in scorer */
 
-/* 16 * log2(x), between powers of two by a straight line. */
+/* 16 * log2(x), by a straight line between powers of two. */
 static unsigned tcall_log16_(uint32_t x)
 {
     unsigned n = 0;
@@ -8819,207 +9480,341 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* What a tool is worth: part[0] for the whole input, then for its clauses.
- * Returns the weight of the words that it has. */
-static uint32_t tcall_ranking_parts_(tcall_ranking_ *k, size_t tool,
-                                     uint32_t *part)
+/* The tools that have the term itself if there are any, else those that have
+ * something like it. */
+static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    const tcall_query_ *q = k->q;
-    uint32_t average = q->lengths / (uint32_t)k->tools + 1, dull, cover = 0;
-    tcall_record_ made, *r = &made;
-    unsigned first, t, i;
-    if (k->records)
-        r = &k->records[tool];
+    return term->exact_tools ? term->exact_tools : term->tools;
+}
+
+/* 16 * log2 of how rare a term is among the tools. */
+static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
+{
+    uint32_t with = tcall_term_tools_(term);
+    unsigned rarity =
+        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
+    return rarity < 255 ? rarity : 255;
+}
+
+/* Makes the records of all tools that may be picked, where there is room for
+ * them, and counts those that have each term. */
+static void tcall_ranking_read_(tcall_ranking_ *ranking)
+{
+    const tcall_tool *tools = ranking->tc->desc.tools;
+    tcall_query_ *query = ranking->query;
+    tcall_record_ made, *record = &made;
+    size_t i;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
+        if (ranking->records)
+            record = &ranking->records[i];
+        tcall_query_read_(query, &tools[i], record, true);
+        query->lengths += tcall_record_length_(record) * 16;
+        ranking->tools++;
+    }
+}
+
+/* The same by the index. */
+static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
+{
+    tcall_query_ *query = ranking->query;
+    tcall_record_ *records = ranking->records;
+    size_t count = ranking->tc->desc.tool_count, i;
+    memset(records, 0, count * sizeof *records);
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
+        records[i].length = 1;
+        ranking->tools++;
+    }
+    if (ranking->timed_out)
+        return;
+    tcall_index_read_(ranking->opts->index, query, records);
+    for (i = 0; i < count; i++)
+        query->lengths += tcall_record_length_(&records[i]) * 16;
+}
+
+/* Finds out what a tool is worth: parts[0] for the whole input, the others for
+ * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
+ * quarters of a word of a text, and b one half. */
+static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
+                                     uint32_t *parts)
+{
+    tcall_query_ *query = ranking->query;
+    uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
+    uint32_t norm, cover = 0, value;
+    tcall_record_ made, *record = &made;
+    unsigned i, part;
+    if (ranking->records)
+        record = &ranking->records[tool];
     else
-        tcall_ranking_record_(k, tool, r, false);
-    dull = 64 + 1024 * tcall_record_length_(r) / average;
-    memset(part, 0, sizeof q->best);
-    for (first = 0; first < q->terms; first += 5) {
-        unsigned levels = r->levels[first / 5];
-        for (t = first; levels; levels >>= 3, t++) {
-            uint32_t value = tcall_pick_levels_[levels & 7];
-            unsigned clauses = q->clause[t];
-            if (value == 0)
-                continue;
-            cover += q->weight[t];
-            value = q->weight[t] * 1024u * value / (16 * value + dull);
-            value = value * (32u + r->name) / 32;
-            for (i = 0; clauses; clauses >>= 1, i++)
-                part[i] += clauses & 1 ? value : 0;
-        }
+        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
+    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    memset(parts, 0, sizeof query->best);
+    for (i = 0; i < query->term_count; i++) {
+        const tcall_term_ *term = &query->terms[i];
+        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
+        if (sum == 0)
+            continue;
+        cover += term->weight;
+        value = term->weight * 1024u * sum / (16 * sum + norm);
+        value = value * (32u + record->name) / 32; /* up to half more */
+        for (part = 0; part <= query->sentence_count; part++)
+            if (term->sentences >> part & 1)
+                parts[part] += value;
     }
     return cover;
 }
 
-/* 16 * log2 of how rare a term is among the tools: of the word itself if there
- * is a tool that has it, else of what is like it. */
-static unsigned tcall_query_rare_(const tcall_query_ *q, unsigned term,
-                                  size_t tools)
+/* Sets the weights of all terms; returns their sum. */
+static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
-    uint32_t with = q->exact[term] ? q->exact[term] : q->any[term];
-    unsigned rare =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rare < 255 ? rare : 255;
+    tcall_query_ *query = ranking->query;
+    uint32_t all = 0;
+    unsigned i;
+    for (i = 0; i < query->term_count; i++) {
+        tcall_term_ *term = &query->terms[i];
+        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
+        all += term->weight;
+    }
+    return all;
 }
 
-/* The first two passes of the built-in scorer: how rare the words are, and the
- * best parts. */
-static void tcall_ranking_prepare_(tcall_ranking_ *k)
+/* Finds what scores are shares of: how rare the terms are, the best parts, and
+ * the largest share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
-    tcall_query_ *q = k->q;
-    tcall_record_ r, *at = &r;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], all = 0, most = 0;
-    unsigned t, c;
+    tcall_query_ *query = ranking->query;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
+    unsigned part;
     size_t i;
-    if (k->records && k->opts->index)
-        k->opts->index->read(k);
+    if (ranking->records && ranking->opts->index)
+        tcall_ranking_look_up_(ranking);
     else
-        for (i = 0; tcall_ranking_next_(k, &i); i++) {
-            if (k->records)
-                at = &k->records[i];
-            tcall_ranking_record_(k, i, at, true);
-            q->lengths += tcall_record_length_(at) * 16;
-            k->tools++;
-        }
-    for (t = 0; t < q->terms; t++) {
-        unsigned rare = tcall_query_rare_(q, t, k->tools);
-        q->weight[t] = (uint8_t)(q->weight[t] == 1 ? rare / 2 : rare);
-        all += q->weight[t];
-    }
-    for (i = 0; !k->late && tcall_ranking_next_(k, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(k, i, part);
+        tcall_ranking_read_(ranking);
+    all = tcall_ranking_weigh_(ranking);
+    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
         most = cover > most ? cover : most;
-        for (c = 0; c <= q->clauses; c++)
-            q->best[c] = part[c] > q->best[c] ? part[c] : q->best[c];
+        for (part = 0; part <= query->sentence_count; part++)
+            if (parts[part] > query->best[part])
+                query->best[part] = parts[part];
     }
-    q->level = all ? most * 1000 / all : 0;
+    query->level = all ? most * 1000 / all : 0;
 }
 
-/* The built-in score, 0 to TCALL_PICK_ONE_ * 1000. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *k, size_t i)
+/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
+ * input, two fifths for the sentence that the tool fits best. */
+static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
-    const tcall_query_ *q = k->q;
-    uint32_t part[1 + TCALL_PICK_CLAUSES_], score, most = 0;
-    unsigned c;
-    if (q->terms && !k->tools)
-        tcall_ranking_prepare_(k);
-    if (q->level == 0 || k->late)
+    const tcall_query_ *query = ranking->query;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
+    unsigned i;
+    if (query->term_count && !ranking->tools)
+        tcall_ranking_prepare_(ranking);
+    if (query->level == 0 || ranking->timed_out)
         return 0;
-    tcall_ranking_parts_(k, i, part);
-    if (part[0] == 0)
+    tcall_ranking_parts_(ranking, tool, parts);
+    if (parts[0] == 0)
         return 0;
-    for (c = 0; c < q->clauses; c++)
-        if (part[c + 1]) {
-            uint32_t share = (part[c + 1] << 12) / q->best[c + 1];
+    whole = (parts[0] << 12) / query->best[0];
+    for (i = 1; i <= query->sentence_count; i++)
+        if (parts[i] > 0) {
+            uint32_t share = (parts[i] << 12) / query->best[i];
             most = share > most ? share : most;
         }
-    score = (part[0] << 12) / q->best[0];
-    return (614 * score + 410 * most) * q->level;
+    return (614 * whole + 410 * most) * query->level;
 }
 
-/* The query, and records for all tools if there is room, in the free part of
- * the block: nothing of it is held. */
-static int tcall_ranking_init_(tcall_ranking_ *k, tcall *tc, tcall_str input,
-                               const tcall_pick_opts *opts)
+/* ---- the ranking */
+
+/* Begins a ranking in the free part of the block, nothing of which is held:
+ * the query, and records of all tools if there is room. */
+static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
-    tcall_block *b = &tc->block;
-    size_t skip = (0 - (uintptr_t)tcall_block_gap_(b)) & 7;
-    size_t size = skip + sizeof(tcall_query_), all;
-    const char *const *synonyms;
-    memset(k, 0, sizeof *k);
-    opts = opts ? opts : &k->none;
-    synonyms = opts->synonyms;
-    k->tc = tc;
-    k->opts = opts;
-    k->input = input;
-    k->max = opts->max ? opts->max : 3;
-    all = size + tc->desc.tool_count * sizeof(tcall_record_);
-    if ((opts->index && (opts->index->tools != tc->desc.tool_count ||
-                         !opts->index->row_count)) ||
-        (opts->scorer_count && !opts->mix))
-        return TCALL_E_USAGE;
-    if (!tcall_block_room_(b, size))
+    tcall_block *block = &ranking->tc->block;
+    char *gap = tcall_block_gap_(block);
+    size_t skip = (0 - (uintptr_t)gap) & 7;
+    size_t size = skip + sizeof(tcall_query_);
+    size_t all = size + ranking->tc->desc.tool_count * sizeof(tcall_record_);
+    if (!tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
-    k->q = (tcall_query_ *)(void *)(tcall_block_gap_(b) + skip);
-    memset(k->q, 0, sizeof *k->q);
-    if (all <= tcall_block_free_(b)) {
-        tcall_block_room_(b, all);
-        k->records = (tcall_record_ *)(void *)(k->q + 1);
+    ranking->query = (tcall_query_ *)(void *)(gap + skip);
+    if (all <= tcall_block_free_(block)) {
+        tcall_block_room_(block, all);
+        ranking->records = (tcall_record_ *)(void *)(gap + size);
     }
-    if (opts->timeout_ms && tc->desc.now_ms)
-        k->started = tc->desc.now_ms(tc->desc.user);
-    tcall_query_read_(k->q, input);
-    if (!synonyms && opts->index)
-        opts->index->widen(k->q, opts->index);
-#ifndef TOOLCALL_NO_SYNONYMS
-    else if (!synonyms)
-        synonyms = tcall_synonyms;
-#endif
-    for (; synonyms && *synonyms; synonyms++)
-        tcall_query_synonyms_(k->q, *synonyms);
+    return TCALL_OK;
+}
+
+static void tcall_ranking_options_(tcall_ranking_ *ranking,
+                                   const tcall_pick_opts *opts)
+{
+    opts = opts ? opts : &ranking->defaults;
+    ranking->opts = opts;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->words.name = "words";
+    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+}
+
+static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
+                               tcall_str input, const tcall_pick_opts *opts)
+{
+    const tcall_desc *desc = &tc->desc;
+    int error;
+    memset(ranking, 0, sizeof *ranking);
+    ranking->tc = tc;
+    ranking->input = input;
+    tcall_ranking_options_(ranking, opts);
+    opts = ranking->opts;
+    if (opts->index && !tcall_index_fits_(opts->index, desc->tool_count))
+        return TCALL_E_USAGE;
+    error = tcall_ranking_memory_(ranking);
+    if (error < 0)
+        return error;
+    if (opts->timeout_ms && desc->now_ms)
+        ranking->started = desc->now_ms(desc->user);
+    tcall_query_init_(ranking->query, input, opts->synonyms);
     return TCALL_OK;
 }
 
 /* Puts a candidate where it belongs among the count best, of which there are
- * at most room. Of equals the one that came first stays first. */
+ * at most room; returns their number. Of equals the first stays first. The
+ * candidate may be the one that comes after the count best. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
-                               const tcall_picked *pick)
+                               const tcall_picked *candidate)
 {
-    const tcall_picked p = *pick;
+    const tcall_picked pick = *candidate;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < p.rank)
+    while (at > 0 && picks[at - 1].rank < pick.rank)
         at--;
     if (at >= room)
         return count;
     count += count < room;
-    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof p);
-    picks[at] = p;
+    memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
+    picks[at] = pick;
     return count;
 }
 
-static tcall_picked tcall_pick_of_(const tcall_ranking_ *k, size_t i)
+static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
-    const tcall_tool *tool = &k->tc->desc.tools[i];
-    tcall_picked p = {tool, 0, 0, false, false, 0, 0};
-    p.index = (uint16_t)i;
-    p.pinned = tool->pinned;
-    p.late = k->late && !tool->pinned;
-    return p;
+    tcall_picked pick;
+    memset(&pick, 0, sizeof pick);
+    pick.tool = &ranking->tc->desc.tools[i];
+    pick.index = (uint16_t)i;
+    pick.pinned = pick.tool->pinned;
+    pick.timed_out = ranking->timed_out && !pick.pinned;
+    return pick;
 }
 
-/* Adds the tools that may be picked, by the built-in score; or those that are
- * pinned, or all when time is up, in the order of registration. */
-static int tcall_ranking_fill_(tcall_ranking_ *k, tcall_picked *picks,
-                               int count, int room, bool pinned)
+/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
+                                   const tcall_scorer *scorer)
 {
+    uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
+    if (scorer->score) {
+        int score = scorer->score(scorer->user, ranking->input, pick->tool,
+                                  pick->index);
+        if (score < 0)
+            return;
+        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    } else {
+        rank = tcall_ranking_score_(ranking, pick->index);
+    }
+    if (pick->weights) {
+        uint32_t sum =
+            (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+        rank = sum / (pick->weights + weight) << 12;
+    }
+    pick->rank = rank;
+    pick->weights = (uint16_t)(pick->weights + weight);
+}
+
+/* Ranks all tools that are not pinned by the scorers that see all of them, and
+ * keeps the best of them. */
+static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int room)
+{
+    const tcall_scorer *scorer;
+    int count = 0;
     size_t i;
-    for (i = 0; tcall_ranking_next_(k, &i); i++) {
-        tcall_picked p = tcall_pick_of_(k, i);
-        if (p.pinned != pinned)
+    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (pick.pinned)
             continue;
-        p.rank = pinned ? 0 : tcall_ranking_score_(k, i);
-        count = tcall_picks_insert_(picks, count, room, &p);
+        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+            if (!scorer->top)
+                tcall_ranking_combine_(ranking, &pick, scorer);
+        count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* The number of picks that are good enough. */
-static int tcall_ranking_cut_(const tcall_ranking_ *k, tcall_picked *picks,
-                              int count)
+/* Ranks the best again by a scorer that sees only them; returns how many there
+ * are of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, const tcall_scorer *scorer)
 {
-    const tcall_pick_opts *o = k->opts;
-    unsigned min = o->min_score ? o->min_score : 50;
     int i;
-    for (i = 0; i < count && i < k->max; i++) {
-        tcall_picked *p = &picks[i];
-        p->score = (uint16_t)(p->rank / TCALL_PICK_ONE_);
-        if (p->score < min ||
-            p->rank / 128 * 100 < picks[0].rank / 128 * o->relative)
+    count = count < scorer->top ? count : scorer->top;
+    for (i = 0; i < count; i++) {
+        size_t tool = picks[i].index;
+        if (ranking->timed_out || !tcall_ranking_next_(ranking, &tool))
+            break;
+        tcall_ranking_combine_(ranking, &picks[i], scorer);
+        tcall_picks_insert_(picks, i, count, &picks[i]);
+    }
+    return count;
+}
+
+/* Ranks by all scorers, of which the later ones may want to see more tools than
+ * there are to be picked. */
+static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int max)
+{
+    const tcall_scorer *scorer, *end = ranking->scorers_end;
+    int room = ranking->max, count;
+    for (scorer = ranking->scorers; scorer < end; scorer++)
+        room = scorer->top > room ? scorer->top : room;
+    count = tcall_ranking_all_(ranking, picks, room < max ? room : max);
+    for (scorer = ranking->scorers; scorer < end; scorer++)
+        if (scorer->top)
+            count = tcall_ranking_top_(ranking, picks, count, scorer);
+    return count;
+}
+
+/* Adds tools in the order of registration, without a score: those that are
+ * pinned, or those that are not. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int max, bool pinned)
+{
+    size_t i;
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (pick.pinned == pinned)
+            picks[count++] = pick;
+    }
+    return count;
+}
+
+/* Sets the scores, and returns the number of picks that are good enough. */
+static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
+                              tcall_picked *picks, int count)
+{
+    const tcall_pick_opts *opts = ranking->opts;
+    unsigned min = opts->min_score ? opts->min_score : 50;
+    int i;
+    for (i = 0; i < count && i < ranking->max; i++) {
+        tcall_picked *pick = &picks[i];
+        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
+        if (pick->score < min ||
+            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
 }
 
+/* Sorts picks by the order of registration. */
 static void tcall_picks_sort_(tcall_picked *picks, int count)
 {
     int i;
@@ -9029,25 +9824,27 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
-static size_t tcall_pick_bytes_(const tcall_tool *t)
+static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    return tcall_str_of(t->name).len + tcall_str_of(t->description).len +
-           tcall_str_of(t->provider_schema ? t->provider_schema : t->parameters)
-               .len;
+    const char *schema = tool->provider_schema;
+    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
+           tcall_str_of(schema ? schema : tool->parameters).len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 {
+    const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_enabled(&tc->desc.tools[i], tc->desc.allow))
-            saved += tcall_pick_bytes_(&tc->desc.tools[i]);
+    for (i = 0; i < desc->tool_count; i++)
+        if (tcall_enabled(&desc->tools[i], desc->allow))
+            saved += tcall_pick_bytes_(&desc->tools[i]);
     while (count-- > 0)
-        saved -= tcall_pick_bytes_(picks[count].tool);
+        if (tcall_enabled(picks[count].tool, desc->allow))
+            saved -= tcall_pick_bytes_(picks[count].tool);
     return saved;
 }
 
-static void tcall_tell_picks_(tcall *tc, const tcall_picked *picks, int count)
+static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
     if (!tc->desc.on_event && !tc->listeners)
@@ -9061,590 +9858,183 @@ static void tcall_tell_picks_(tcall *tc, const tcall_picked *picks, int count)
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    tcall_ranking_ k;
-    size_t i;
+    const tcall_desc *desc = &tc->desc;
+    tcall_ranking_ ranking;
     int count, room = max;
-    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+    size_t i;
+    if (max < 1 || desc->tool_count > 0xFFFF)
         return TCALL_E_USAGE;
-    count = tcall_ranking_init_(&k, tc, input, opts);
+    count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    opts = k.opts;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        room -= tc->desc.tools[i].pinned;
-    k.max = room < k.max ? room : k.max;
-    count = opts->mix ? opts->mix(&k, picks, room)
-                      : tcall_ranking_fill_(&k, picks, 0, k.max, false);
-    count = k.late ? tcall_ranking_fill_(&k, picks, 0, k.max, false)
-                   : tcall_ranking_cut_(&k, picks, count);
-    if (room < max)
-        count = tcall_ranking_fill_(&k, picks, count, max, true);
-    if (opts->stable)
+    for (i = 0; i < desc->tool_count; i++)
+        room -= desc->tools[i].pinned;
+    ranking.max = room < ranking.max ? room : ranking.max;
+    count = tcall_ranking_run_(&ranking, picks, room);
+    count = ranking.timed_out
+                ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
+                : tcall_ranking_cut_(&ranking, picks, count);
+    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_tell_picks_(tc, picks, count);
+    tcall_pick_event_(tc, picks, count);
     return count;
 }
 
-/* The mean of the score so far and of a further scorer. */
-static void tcall_score_mix_(tcall_ranking_ *k, tcall_picked *p,
-                             const tcall_scorer *s)
-{
-    uint32_t own = s->weight ? s->weight : 1, score;
-    if (s->score) {
-        int r = s->score(s->user, k->input, p->tool, p->index);
-        if (r < 0)
-            return; /* it cannot tell: the others do */
-        score = (uint32_t)(r < 1000 ? r : 1000) * TCALL_PICK_ONE_;
-    } else
-        score = tcall_ranking_score_(k, p->index);
-    if (p->weights)
-        score = ((p->rank >> 12) * p->weights + (score >> 12) * own) /
-                    (p->weights + own)
-                << 12;
-    p->rank = score;
-    p->weights = (uint16_t)(p->weights + own);
-}
+/* ---- the report */
 
-int tcall_mix(tcall_ranking_ *k, tcall_picked *picks, int max)
-{
-    const tcall_scorer *s, *end = k->opts->scorers + k->opts->scorer_count;
-    int room = k->max, count = 0, n;
-    size_t i;
-    for (s = k->opts->scorers; s < end; s++)
-        room = s->top > room ? s->top : room;
-    room = room < max ? room : max;
-    for (i = 0; room > 0 && tcall_ranking_next_(k, &i); i++) {
-        tcall_picked p = tcall_pick_of_(k, i);
-        for (s = k->opts->scorers; s < end && !p.pinned; s++)
-            if (!s->top)
-                tcall_score_mix_(k, &p, s);
-        if (!p.pinned)
-            count = tcall_picks_insert_(picks, count, room, &p);
-    }
-    for (s = k->opts->scorers; s < end; s++) {
-        if (!s->top)
-            continue;
-        count = count < s->top ? count : s->top;
-        for (n = 0; n < count; n++) {
-            i = picks[n].index;
-            if (k->late || !tcall_ranking_next_(k, &i))
-                return count;
-            tcall_score_mix_(k, &picks[n], s);
-            tcall_picks_insert_(picks, n, count, &picks[n]);
-        }
-    }
-    return count;
-}
-
-/* ---- reports, linked only where they are called */
-
-/* Moves to the next word that is the first of its term; false: no further. */
-static bool tcall_query_tell_(const tcall_query_ *q, tcall_split_ *t, int *term)
+/* Reads on to the first word of the next term; false at the end. */
+static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
+                                int *term)
 {
     ++*term;
-    while (tcall_split_next_(t))
-        if (tcall_query_term_(q, t->stem) == *term)
+    while (tcall_split_next_(words))
+        if (tcall_query_term_(query, words->stem) == *term)
             return true;
     return false;
 }
 
-int tcall_write_reason(tcall *tc, tcall_writer *w, tcall_str input,
-                       const tcall_pick_opts *opts, const tcall_picked *pick)
+static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    tcall_ranking_ k;
-    tcall_record_ r;
-    tcall_split_ t;
-    size_t from = w->len;
-    int term = -1, error;
-    if (pick->late || pick->pinned)
-        return tcall_write_text(w, pick->late ? "time ran out" : "pinned");
-    error = tcall_ranking_init_(&k, tc, input, opts);
-    if (error < 0)
-        return error;
-    tcall_ranking_record_(&k, pick->index, &r, false);
-    tcall_split_input_(&t, input);
-    while (tcall_query_tell_(k.q, &t, &term))
-        if (r.levels[term / 5] >> term % 5 * 3 & 7) {
-            tcall_write_text(w, w->len > from ? ", " : "matched ");
-            tcall_write_bytes(w, t.at, t.n);
-        }
-    return w->len > from ? w->error : tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_terms_(tcall_ranking_ *k, tcall_writer *w)
-{
-    const tcall_query_ *q = k->q;
-    tcall_split_ t;
-    int term = -1;
-    tcall_split_input_(&t, k->input);
-    while (tcall_query_tell_(q, &t, &term)) {
-        unsigned rare = tcall_query_rare_(q, (unsigned)term, k->tools);
+    const tcall_query_ *query = ranking->query;
+    tcall_split_ words;
+    int i = -1;
+    tcall_split_input_(&words, ranking->input);
+    tcall_write_open(w, '[');
+    while (tcall_query_report_(query, &words, &i)) {
+        const tcall_term_ *term = &query->terms[i];
+        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(t.at, t.n));
+        tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
-        tcall_write_int(w, q->exact[term] ? q->exact[term] : q->any[term]);
+        tcall_write_int(w, (long)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (long)rare * 100 / 16, 2);
+        tcall_write_fixed(w, (long)rarity * 100 / 16, 2);
         tcall_write_close(w, '}');
     }
+    tcall_write_close(w, ']');
 }
 
-/* The tools that were barred and why. */
-static void tcall_write_barred_(const tcall *tc, tcall_writer *w,
-                                const tcall_pick_opts *opts)
+/* Writes why a tool was picked, within a JSON string. */
+static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_picked *pick)
 {
-    static const char *const whys[] = {
-        "", "permissions", "unsafe", "streaming", "roles", "cost", "groups"};
-    size_t i;
-    for (i = 0; i < tc->desc.tool_count; i++) {
-        int why = tcall_pick_barred_(tc, opts, &tc->desc.tools[i]);
-        if (!why)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tc->desc.tools[i].name);
-        tcall_write_key(w, "why");
-        tcall_write_string(w, whys[why]);
-        tcall_write_close(w, '}');
+    tcall_query_ *query = ranking->query;
+    tcall_record_ record;
+    tcall_split_ words;
+    bool matched = false;
+    int term = -1;
+    if (pick->timed_out || pick->pinned) {
+        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        return;
     }
+    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_split_input_(&words, ranking->input);
+    while (tcall_query_report_(query, &words, &term))
+        if (tcall_record_level_(&record, (unsigned)term)) {
+            tcall_write_text(w, matched ? ", " : "matched ");
+            tcall_write_bytes(w, words.word, words.length);
+            matched = true;
+        }
+    if (!matched)
+        tcall_write_text(w, "no word of it");
 }
 
-int tcall_write_picks(tcall *tc, tcall_writer *w, tcall_str input,
-                      const tcall_pick_opts *opts, const tcall_picked *picks,
-                      int count)
+static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    tcall_ranking_ k;
-    size_t n = 0;
-    int i, error = tcall_ranking_init_(&k, tc, input, opts);
-    if (error < 0)
-        return error;
-    opts = k.opts;
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
+    const tcall_scorer *scorer;
     tcall_write_open(w, '[');
-    do {
-        const char *name = opts->scorer_count ? opts->scorers[n].name : NULL;
-        tcall_write_string(w, name ? name : "words");
-    } while (++n < opts->scorer_count);
+    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+        tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
+}
+
+static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_pick_report *report)
+{
+    int i;
     tcall_write_open(w, '[');
-    if (k.q->terms)
-        tcall_ranking_prepare_(&k);
-    tcall_write_terms_(&k, w);
-    tcall_write_close(w, ']');
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < report->count; i++) {
+        const tcall_picked *pick = &report->picks[i];
         tcall_write_open(w, '{');
         tcall_write_key(w, "tool");
-        tcall_write_string(w, picks[i].tool->name);
+        tcall_write_string(w, pick->tool->name);
         tcall_write_key(w, "score");
-        tcall_write_fixed(w, picks[i].score, 3);
+        tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason(tc, w, input, opts, &picks[i]);
+        tcall_write_reason_(w, ranking, pick);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
+}
+
+static void tcall_write_excluded_(tcall_writer *w,
+                                  const tcall_ranking_ *ranking)
+{
+    const tcall_desc *desc = &ranking->tc->desc;
+    size_t i;
     tcall_write_open(w, '[');
-    tcall_write_barred_(tc, w, opts);
+    for (i = 0; i < desc->tool_count; i++) {
+        const tcall_tool *tool = &desc->tools[i];
+        const char *reason =
+            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
+        if (!reason)
+            continue;
+        tcall_write_open(w, '{');
+        tcall_write_key(w, "tool");
+        tcall_write_string(w, tool->name);
+        tcall_write_key(w, "reason");
+        tcall_write_string(w, reason);
+        tcall_write_close(w, '}');
+    }
     tcall_write_close(w, ']');
-    n = tcall_pick_saved(tc, picks, count);
+}
+
+int tcall_write_picks(tcall_writer *w, tcall *tc,
+                      const tcall_pick_report *report)
+{
+    tcall_ranking_ ranking;
+    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
+    if (error < 0)
+        return error;
+    if (ranking.query->term_count > 0)
+        tcall_ranking_prepare_(&ranking);
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_scorers_(w, &ranking);
+    tcall_write_key(w, "terms");
+    tcall_write_terms_(w, &ranking);
+    tcall_write_key(w, "picks");
+    tcall_write_picked_(w, &ranking, report);
+    tcall_write_key(w, "excluded");
+    tcall_write_excluded_(w, &ranking);
     tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (long)n);
+    tcall_write_int(w, (long)saved);
     tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (long)(n / 4));
+    tcall_write_int(w, (long)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
-static uint32_t tcall_root_(uint32_t x)
-{
-    uint32_t r = 0, bit = (uint32_t)1 << 30;
-    for (; bit; bit >>= 2) {
-        if (x >= r + bit) {
-            x -= r + bit;
-            r = (r >> 1) + bit;
-        } else
-            r >>= 1;
-    }
-    return r;
-}
+#else
 
-int tcall_cosine(void *user, tcall_str input, const tcall_tool *tool,
-                 size_t index)
+/* Without this chapter nothing is picked: whoever asks for it is refused. */
+TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
+                             const tcall_pick_opts *opts, tcall_picked *picks,
+                             int max)
 {
-    const tcall_vectors *v = (const tcall_vectors *)user;
-    const int8_t *a = v->input, *b = v->tools + index * v->size;
-    int32_t dot = 0;
-    uint32_t aa = 0, bb = 0, length;
-    size_t i;
+    (void)tc;
     (void)input;
-    (void)tool;
-    for (i = 0; i < v->size; i++) {
-        dot += a[i] * b[i];
-        aa += (uint32_t)(a[i] * a[i]);
-        bb += (uint32_t)(b[i] * b[i]);
-    }
-    length = tcall_root_(aa) * tcall_root_(bb);
-    if (dot <= 0 || length == 0)
-        return 0;
-    for (; length > (uint32_t)1 << 21; length >>= 1)
-        dot >>= 1;
-    return (int)((uint32_t)dot < length ? (uint32_t)dot * 1000 / length : 1000);
+    (void)opts;
+    (void)picks;
+    (void)max;
+    return TCALL_E_USAGE;
 }
 
 #endif /* TOOLCALL_NO_PICK */
-
-/* ==========================================================================
- * >>pick_index
- */
-
-#ifndef TOOLCALL_NO_PICK
-
-/* ---- an index, linked only where one is built
- *
- * Each different word of the tools with the tools that have it. So a query
- * reads what is said of its keys, and nothing of other words; the words of all
- * synonyms are hashed already. */
-
-/* A word. It is in two chains, of words whose stems, and whose prefixes, fall
- * into the same row. Its postings follow those of the word before it. */
-enum { TCALL_BY_STEM_, TCALL_BY_PREFIX_ };
-typedef struct tcall_entry_ {
-    uint32_t hash[2]; /* 20 bits, and the letters; 20 bits and 1, or 0: none */
-    uint32_t next[2]; /* 1 more than the number of a word, 0: none */
-    uint32_t end;     /* of its postings */
-} tcall_entry_;
-
-/* Where chains begin, and what is known of a tool. */
-typedef struct tcall_row_ {
-    uint32_t first[2];
-    uint16_t length; /* in quarters of a word */
-    uint16_t name;   /* words of it */
-} tcall_row_;
-
-/* A posting, of a tool that has a word: its number, what that counts by as the
- * word itself and as a synonym, no more than matters, and how often its name
- * has the word. */
-#define TCALL_POST_TOOL_(p) (0xFFFF & (p))
-#define TCALL_POST_OWN_(p)  ((p) >> 16 & 31)
-#define TCALL_POST_LIKE_(p) ((p) >> 21 & 3)
-#define TCALL_POST_NAME_(p) ((p) >> 23)
-#define TCALL_OWN_MAX_      16u
-#define TCALL_LIKE_MAX_     3u
-
-/* As tcall_query_synonyms_. */
-static void tcall_index_widen_(tcall_query_ *q, const tcall_index *index)
-{
-    const uint32_t *word = index->synonyms, *w;
-    const uint32_t *end = word + index->synonym_count;
-    for (; word < end; word++) {
-        int term;
-        if (!tcall_pick_bit_(q->letters, *word >> 2 & 0x3FF))
-            continue;
-        term = tcall_query_term_(q, *word);
-        if (term < 0)
-            continue;
-        for (w = word; !(*w & 1); w--)
-            ;
-        do {
-            q->words.letters = *w >> 2 & 0x3FF;
-            if (tcall_query_term_(q, *w) != term)
-                tcall_query_add_(q, *w, (uint32_t)term | TCALL_SLOT_WEAK_);
-        } while (++w < end && !(*w & 1));
-    }
-}
-
-/* While the index is read, record.length has this bit for a tool that may be
- * picked; the others are what it has of the word at hand. */
-#define TCALL_RECORD_FREE_ 0x80u
-
-/* What is done with the postings of a key. First synonyms and the like are
- * added to the levels, up to three, which those tell apart; then the word
- * itself is, when it is summed up, since more than one can have its hash. */
-enum { TCALL_INDEX_LIKE_, TCALL_INDEX_SUM_, TCALL_INDEX_OWN_ };
-
-/* The level of each sum: tcall_pick_levels_ the other way round. */
-static const uint8_t tcall_index_levels_[TCALL_OWN_MAX_ * 2 + TCALL_LIKE_MAX_] =
-    {0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7,
-     7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
-
-static void tcall_index_word_(tcall_ranking_ *k, const tcall_entry_ *w,
-                              unsigned t, int what, bool names)
-{
-    const tcall_index *index = k->opts->index;
-    const uint32_t *p = index->postings + (w > index->words ? w[-1].end : 0);
-    const uint32_t *end = index->postings + w->end;
-    uint16_t *any = &k->q->any[t], *exact = &k->q->exact[t];
-    for (; p < end; p++) {
-        tcall_record_ *r = &k->records[TCALL_POST_TOOL_(*p)];
-        uint16_t *levels = &r->levels[t / 5], counts = r->length >> 7;
-        unsigned at = t % 5 * 3, level = *levels >> at & 7, sum;
-        unsigned own = r->length & ~TCALL_RECORD_FREE_;
-        if (names)
-            r->name = (uint8_t)(r->name + TCALL_POST_NAME_(*p));
-        if (what == TCALL_INDEX_SUM_) {
-            if (own < TCALL_OWN_MAX_)
-                r->length = (uint8_t)(r->length + TCALL_POST_OWN_(*p));
-            continue;
-        }
-        if (what == TCALL_INDEX_LIKE_) {
-            sum = level + TCALL_POST_LIKE_(*p);
-            sum = sum < TCALL_LIKE_MAX_ ? sum : TCALL_LIKE_MAX_;
-        } else if (own > 0) {
-            sum = level + own;
-            r->length = (uint8_t)(r->length - own);
-            *exact = (uint16_t)(*exact + counts);
-        } else
-            continue;
-        if (level == 0)
-            *any = (uint16_t)(*any + counts);
-        level ^= tcall_index_levels_[sum];
-        *levels = (uint16_t)(*levels ^ level << at);
-    }
-}
-
-/* All words that have the key in a slot: as their stem, or, where that is no
- * key itself, as their prefix. */
-static void tcall_index_key_(tcall_ranking_ *k, unsigned at, int what)
-{
-    const tcall_index *index = k->opts->index;
-    tcall_query_ *q = k->q;
-    uint32_t slot = q->slot[at], n;
-    const tcall_row_ *row = &index->rows[(slot >> 12) % index->row_count];
-    unsigned first = slot >> 12, by, home;
-    bool names;
-    tcall_query_find_(q, slot, &first); /* words of a name count but once */
-    names = (first - at) % TCALL_PICK_SLOTS_ == 1 && what != TCALL_INDEX_OWN_;
-    for (by = TCALL_BY_STEM_; by <= TCALL_BY_PREFIX_; by++)
-        for (n = row->first[by]; n > 0; n = index->words[n - 1].next[by]) {
-            const tcall_entry_ *w = &index->words[n - 1];
-            uint32_t stem = w->hash[TCALL_BY_STEM_];
-            home = stem >> 12;
-            if (((w->hash[by] ^ slot) & TCALL_SLOT_HASH_) == 0 &&
-                tcall_pick_bit_(q->letters, stem & 0x3FF) &&
-                (by == TCALL_BY_STEM_ || !tcall_query_find_(q, stem, &home)))
-                tcall_index_word_(k, w, slot & TCALL_SLOT_TERM_, what, names);
-        }
-}
-
-/* Makes the records of all tools, and counts those that have a term. */
-static void tcall_index_read_(tcall_ranking_ *k)
-{
-    tcall_query_ *q = k->q;
-    const tcall_row_ *row = k->opts->index->rows;
-    tcall_record_ *r = k->records, *end = r + k->tc->desc.tool_count;
-    unsigned at;
-    size_t i;
-    memset(r, 0, (size_t)(end - r) * sizeof *r);
-    for (i = 0; tcall_ranking_next_(k, &i); i++, k->tools++)
-        r[i].length = TCALL_RECORD_FREE_;
-    if (k->late)
-        return;
-    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
-        if (q->slot[at] & TCALL_SLOT_WEAK_)
-            tcall_index_key_(k, at, TCALL_INDEX_LIKE_);
-    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
-        if (q->slot[at] && !(q->slot[at] & TCALL_SLOT_WEAK_)) {
-            tcall_index_key_(k, at, TCALL_INDEX_SUM_);
-            tcall_index_key_(k, at, TCALL_INDEX_OWN_);
-        }
-    for (; r < end; r++, row++)
-        if (r->length) {
-            tcall_record_close_(r, row->length, row->name, r->name);
-            q->lengths += tcall_record_length_(r) * 16;
-        }
-}
-
-/* An index that is being built: a first pass counts the postings of each word,
- * a second one writes them. */
-typedef struct tcall_indexing_ {
-    tcall_block *block;
-    size_t missing; /* bytes, if any */
-    tcall_row_ *rows;
-    uint32_t row_count;
-    tcall_entry_ *words;
-    uint32_t count;     /* of words */
-    uint32_t *postings; /* NULL: first pass */
-    uint32_t posted;    /* what it counts */
-    uint32_t tool;
-} tcall_indexing_;
-
-/* Memory behind what was taken before; NULL where some is missing. */
-static void *tcall_index_take_(tcall_indexing_ *m, size_t n)
-{
-    void *at = tcall_block_gap_(m->block);
-    if (m->missing || !tcall_block_grow_(m->block, n)) {
-        m->missing += n;
-        return NULL;
-    }
-    return memset(at, 0, n);
-}
-
-/* The word, which is added if it is new; NULL where memory is missing. */
-static tcall_entry_ *tcall_index_find_(tcall_indexing_ *m,
-                                       const tcall_split_ *t)
-{
-    uint32_t stem = (t->stem & TCALL_SLOT_HASH_) | t->letters;
-    uint32_t prefix = t->prefix ? (t->prefix & TCALL_SLOT_HASH_) | 1 : 0;
-    uint32_t *link =
-        m->rows ? m->rows[(stem >> 12) % m->row_count].first : NULL;
-    tcall_entry_ *w;
-    for (; link && *link; link = w->next) {
-        w = &m->words[*link - 1];
-        if (w->hash[TCALL_BY_STEM_] == stem &&
-            w->hash[TCALL_BY_PREFIX_] == prefix)
-            return w;
-    }
-    w = (tcall_entry_ *)tcall_index_take_(m, sizeof *w);
-    if (!w || !link)
-        return NULL;
-    *link = ++m->count;
-    w->hash[TCALL_BY_STEM_] = stem;
-    w->hash[TCALL_BY_PREFIX_] = prefix;
-    return w;
-}
-
-/* Adds a word of the tool at hand. In place of the second chain, which is made
- * at last, stands 1 more than the tool that had the word before. */
-static void tcall_index_add_(tcall_indexing_ *m, const tcall_split_ *t,
-                             unsigned where)
-{
-    const uint8_t *weight = tcall_pick_weights_[where];
-    tcall_entry_ *w = tcall_index_find_(m, t);
-    uint32_t p = m->tool, own, like;
-    bool again = w && w->next[TCALL_BY_PREFIX_] == p + 1;
-    m->posted += !again;
-    if (!w)
-        return;
-    w->next[TCALL_BY_PREFIX_] = p + 1;
-    w->end += !again;
-    if (!m->postings)
-        return;
-    if (again)
-        p = m->postings[w->end - 1];
-    own = TCALL_POST_OWN_(p) + weight[0];
-    like = TCALL_POST_LIKE_(p) + weight[1];
-    m->postings[w->end - 1] =
-        TCALL_POST_TOOL_(p) |
-        (own < TCALL_OWN_MAX_ ? own : TCALL_OWN_MAX_) << 16 |
-        (like < TCALL_LIKE_MAX_ ? like : TCALL_LIKE_MAX_) << 21 |
-        (TCALL_POST_NAME_(p) + (where == TCALL_IN_NAME_)) << 23;
-}
-
-static void tcall_index_pass_(tcall_indexing_ *m, const tcall_desc *d)
-{
-    for (m->tool = 0; m->tool < d->tool_count; m->tool++) {
-        unsigned length = 0, name = 0, text;
-        tcall_split_ t;
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            unsigned where = tcall_pick_text_(&t, &d->tools[m->tool], text);
-            while (tcall_split_next_(&t))
-                tcall_index_add_(m, &t, where);
-            length += tcall_pick_weights_[where][2] * t.longer;
-            if (where == TCALL_IN_NAME_)
-                name = t.words;
-        }
-        if (m->rows) {
-            m->rows[m->tool].length =
-                (uint16_t)(length < 0xFFFF ? length : 0xFFFF);
-            m->rows[m->tool].name = (uint16_t)name;
-        }
-    }
-}
-
-/* As many numbers as the lines have words: 20 bits of the hash, the letters,
- * and 1 where a line begins. */
-static size_t tcall_index_synonyms_(tcall_indexing_ *m)
-{
-    size_t n = 0;
-#ifndef TOOLCALL_NO_SYNONYMS
-    const char *const *text = tcall_synonyms;
-    for (; *text; text++) {
-        tcall_split_ t;
-        tcall_split_input_(&t, tcall_str_of(*text)); /* tells lines apart */
-        for (; tcall_split_next_(&t); n++) {
-            uint32_t *word = (uint32_t *)tcall_index_take_(m, sizeof *word);
-            if (word)
-                *word = (t.stem & TCALL_SLOT_HASH_) | t.letters << 2 |
-                        (t.stop || t.words == 1);
-        }
-    }
-#else
-    (void)m;
-#endif
-    return n;
-}
-
-/* A row for each tool and each half KB of text, so that chains are short. */
-static uint32_t tcall_index_rows_(const tcall_desc *d)
-{
-    size_t bytes = 0, i;
-    unsigned text;
-    for (i = 0; i < d->tool_count; i++)
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            tcall_split_ t;
-            tcall_pick_text_(&t, &d->tools[i], text);
-            bytes += (size_t)(t.end - t.p);
-        }
-    return (uint32_t)(d->tool_count + bytes / 512 + 1);
-}
-
-int tcall_pick_index(tcall *tc, tcall_index *index)
-{
-    tcall_block *b = &tc->block;
-    size_t count = tc->desc.tool_count, low = b->low;
-    tcall_indexing_ m;
-    uint32_t i, posted = 0;
-    memset(index, 0, sizeof *index);
-    memset(&m, 0, sizeof m);
-    if (count > 0xFFFF)
-        return TCALL_E_USAGE;
-    m.block = b;
-    m.row_count = tcall_index_rows_(&tc->desc);
-    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
-    index->synonyms = (uint32_t *)(void *)tcall_block_gap_(b);
-    index->synonym_count = tcall_index_synonyms_(&m);
-    m.rows = (tcall_row_ *)tcall_index_take_(&m, m.row_count * sizeof *m.rows);
-    m.words = (tcall_entry_ *)(void *)tcall_block_gap_(b);
-    tcall_index_pass_(&m, &tc->desc);
-    for (i = 0; i < m.count; i++) {
-        uint32_t n = m.words[i].end;
-        m.words[i].end = posted;
-        m.words[i].next[TCALL_BY_PREFIX_] = 0;
-        posted += n;
-    }
-    m.postings = (uint32_t *)tcall_index_take_(&m, m.posted * sizeof(uint32_t));
-    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
-    if (m.missing) {
-        tcall_block_room_(b, m.missing);
-        b->low = low;
-        return TCALL_E_MEMORY;
-    }
-    tcall_index_pass_(&m, &tc->desc);
-    for (i = 0; i < m.count; i++) {
-        tcall_entry_ *w = &m.words[i];
-        uint32_t prefix = w->hash[TCALL_BY_PREFIX_];
-        tcall_row_ *row = &m.rows[(prefix >> 12) % m.row_count];
-        w->next[TCALL_BY_PREFIX_] = prefix ? row->first[TCALL_BY_PREFIX_] : 0;
-        if (prefix)
-            row->first[TCALL_BY_PREFIX_] = i + 1;
-    }
-    index->tools = count;
-    index->row_count = m.row_count;
-    index->rows = m.rows;
-    index->words = m.words;
-    index->postings = m.postings;
-    index->widen = tcall_index_widen_;
-    index->read = tcall_index_read_;
-    return TCALL_OK;
-}
-
-#endif
 
 /* ==========================================================================
  * >>call
@@ -9721,9 +10111,9 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     tcall_block *b = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(b, skip, &size);
-    tcall_args args;
+    tcall_arguments args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
+    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -10486,7 +10876,7 @@ static void tcall_write_available_(tcall_writer *w, const tcall *tc)
 }
 
 /* Writes the member "error": what was called, who failed and why. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ctx *cx,
+static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
                                 tcall_str reason)
 {
     const tcall_call *call = cx->call;
@@ -10520,7 +10910,7 @@ static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
     tcall_write_open(w, '{');
     tcall_write_key(w, "success");
     tcall_write_bool(w, false);
-    tcall_write_reason_(w, cx, reason);
+    tcall_write_error_(w, cx, reason);
 }
 
 /* Writes the result of a call that failed, instead of the output. */
@@ -13302,7 +13692,7 @@ static const char *tcall_reader_document_(tcall_reader *r, const char *p,
     end = line < end ? line + 1 : end;
     error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
     p += r->scan.pos - before;
-    if (tcall_scan_done(&r->scan)) {
+    if (tcall_scan_done_(&r->scan)) {
         tcall_reader_settle_all_(r);
         r->index = 0;
         if (r->whole && !r->announced)
@@ -13750,7 +14140,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
     X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
     X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
     X(3, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error") /* likewise */         \
-    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
     X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
     X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
     X(5, TCALL_AT_NAME, 0, "name")                                        \
@@ -13765,13 +14155,13 @@ int tcall_answer_error(const tcall_answer *a, int status)
     X(5, TCALL_AT_CALL, 0, "*")                                           \
     X(6, TCALL_AT_INDEX, 0, "index")                                      \
     X(6, TCALL_AT_ID, 0, "id")                                            \
-    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_AT_NAME, 0, "name")                                        \
     X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
     X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
 
-TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 /* clang-format off */
 static const char tcall_openai_words_[] =
@@ -13864,7 +14254,7 @@ TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
     X(3, TCALL_AT_KEEP_2, 0, "data")                            \
     X(3, TCALL_AT_SIGN, 0, "signature")
 
-TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 /* clang-format off */
 static const char tcall_anthropic_words_[] =
@@ -13944,7 +14334,7 @@ TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
     X(1, TCALL_AT_ERROR, 0, "error")                 \
     X(2, TCALL_AT_MESSAGE, 0, "message")
 
-TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 /* clang-format off */
 static const char tcall_ollama_words_[] =
@@ -14017,7 +14407,7 @@ TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
     X(5, TCALL_AT_SAID, 0, "text")                                           \
     X(5, TCALL_AT_SAID, 0, "refusal")
 
-TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 /* clang-format off */
 static const char tcall_responses_words_[] =
@@ -14125,7 +14515,7 @@ TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
     X(3, 0, 0, "*")                                                         \
     X(4, TCALL_AT_WAIT, 0, "retryDelay")
 
-TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 /* clang-format off */
 static const char tcall_gemini_words_[] =
@@ -14401,16 +14791,16 @@ static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
 {
     tcall_block *b = r->chat->block;
     size_t high = b->high;
-    tcall_args args;
+    tcall_arguments args;
     tcall_json v;
     tcall_writer w;
-    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
     void *mem = NULL;
     bool room = true;
     if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
         return error;
     if (mem)
-        error = tcall_args_read(&args, item->text, false, mem, args.used);
+        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
     if (error < 0) {
         item->error = item->error ? item->error : error;
     } else {

@@ -166,7 +166,7 @@ static void tcall_write_available_(tcall_writer *w, const tcall *tc)
 }
 
 /* Writes the member "error": what was called, who failed and why. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ctx *cx,
+static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
                                 tcall_str reason)
 {
     const tcall_call *call = cx->call;
@@ -200,7 +200,7 @@ static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
     tcall_write_open(w, '{');
     tcall_write_key(w, "success");
     tcall_write_bool(w, false);
-    tcall_write_reason_(w, cx, reason);
+    tcall_write_error_(w, cx, reason);
 }
 
 /* Writes the result of a call that failed, instead of the output. */
