@@ -260,7 +260,7 @@ static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
     if (w) {
         tcall_write_text(w, which);
         tcall_write_text(w, ": ");
-        tcall_write_refusal(w, refused);
+        tcall_write_schema_error(w, refused);
         tcall_write_text(w, "\n");
     }
     return TCALL_E_TOOL;
