@@ -1,7 +1,7 @@
 #pragma once
 #include "tools.h"
 #include "bind.c"
-#include "schema.c"
+#include "schema_errors.c"
 
 /* ==========================================================================
  * >>tools
