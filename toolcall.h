@@ -763,18 +763,29 @@ TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
 /* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
+/* Private: where a text that a sink refused is taken up again. */
+typedef struct tcall_resume_ {
+    size_t part;   /* number of the part that was refused; 0: none was */
+    size_t at;     /* bytes before that part */
+    char last;     /* the byte before it */
+    size_t stored; /* bytes of the text that need not be stored again */
+} tcall_resume_;
+
 typedef struct tcall_writer {
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* tells whether a comma is due */
-    uint16_t depth; /* brackets open: outside of them no commas are */
     char *buf;
     size_t cap;
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
-    size_t skip; /* bytes that are counted but not stored */
+    int error;   /* the first one, or TCALL_OK */
+    /* private */
     tcall_sink sink;
     void *user;
-    int error;
+    tcall_resume_ *resume; /* NULL: the text is written from its start */
+    size_t parts;          /* parts begun */
+    uint8_t in_part;       /* parts that are open */
+    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    char last;             /* the last byte: it says whether a comma is due */
+    uint16_t depth;        /* brackets open: outside of them no commas are */
 } tcall_writer;
 
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
@@ -2432,6 +2443,8 @@ struct tcall_agent {
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
+    size_t unsent;         /* bytes in io that were written, but not sent */
+    tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     size_t call_at;        /* calls of it that have a result */
     tcall_call *batch;     /* calls under way: call, or in the block */
@@ -5066,10 +5079,42 @@ int tcall_writer_flush(tcall_writer *w)
     return w->error;
 }
 
+/* A text that is written again, because the sink refused the rest of it, need
+ * not be written as a whole: its strings and tools are parts, and those before
+ * the one that was refused are left out. All else is written again: it is
+ * short, and the writer's state depends on it.
+ *
+ * Returns whether the part has to be written; then tcall_write_part_end_ has
+ * to follow. A part within another one does not count. */
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+{
+    tcall_resume_ *resume = w->resume;
+    if (resume && !w->in_part) {
+        w->parts++;
+        if (w->parts < resume->part || w->error)
+            return false;
+        if (w->parts == resume->part) { /* what was left out counts again */
+            w->len = resume->at;
+            w->last = resume->last;
+        }
+        resume->part = w->parts;
+        resume->at = w->len;
+        resume->last = w->last;
+    }
+    w->in_part++;
+    return true;
+}
+
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+{
+    w->in_part--;
+}
+
 /* The one place where bytes leave. */
 static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 {
-    size_t skip = w->skip > w->len ? w->skip - w->len : 0;
+    size_t stored = w->resume ? w->resume->stored : 0;
+    size_t skip = stored > w->len ? stored - w->len : 0;
     w->len += n;
     if (skip >= n)
         return;
@@ -5113,6 +5158,8 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
                                  bool twice)
 {
     const char *end = n ? p + n : p;
+    if (!tcall_write_part_(w))
+        return;
     while (p < end) {
         static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
@@ -5142,6 +5189,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, out, at ? 2 : 6);
         p++;
     }
+    tcall_write_part_end_(w);
 }
 
 int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
@@ -13247,6 +13295,8 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
         if (!some)
             form = tcall_write_words_(w, form, NULL);
         some = true;
+        if (!tcall_write_part_(w))
+            continue;
         rest = tcall_write_words_(w, each, tool->name);
         tcall_write_quote(w);
         if (ask->describe)
@@ -13260,6 +13310,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                             : left->say ? ",\"strict\":false"
                                         : "");
         tcall_write_words_(w, rest, NULL);
+        tcall_write_part_end_(w);
     }
     if (some)
         tcall_write_words_(w, form, NULL);
@@ -16073,7 +16124,8 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
     event.bytes = counter.len;
     event.tools = tcall_agent_tools_(agent);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-    agent->sent = agent->received = 0;
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
 }
@@ -16104,17 +16156,29 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
     tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
-/* Where the transport paused, the request is written again and what has been
- * sent is skipped: nothing of it is ever held. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+/* Writes what the buffer still holds and then the rest of the request, as far
+ * as the transport takes it. The request is never held: after a pause it is
+ * taken up again at the string or tool that was not complete. */
+static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
     tcall_writer writer;
     int result;
     tcall_writer_init(&writer, agent->io, agent->desc.io_size);
     tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.skip = agent->sent;
-    result = tcall_agent_write_(agent, &writer);
+    writer.fill = agent->unsent;
+    writer.resume = &agent->resume;
+    result = tcall_writer_flush(&writer);
+    if (result == TCALL_OK)
+        result = tcall_agent_write_(agent, &writer);
+    agent->unsent = writer.fill;
+    agent->resume.stored = agent->sent + writer.fill;
+    return result;
+}
+
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     if (agent->sent != agent->request.body_len)
