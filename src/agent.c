@@ -488,7 +488,7 @@ TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
-    call->cut = item.error;
+    call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
     return true;
 }
