@@ -44,8 +44,7 @@
  * transport is the door to the network; the block is the memory.
  *
  * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
  *
  * grep -n '>>' is the table of contents.
@@ -827,11 +826,11 @@ TCALL_API int tcall_write_unquote(tcall_writer *w);
  *            n = tcall_schema_compile(&s, text, mem, size, TCALL_DRAFT_2020);
  *            n >= 0: keep n bytes of mem and s; n < 0: s.reason, s.need
  *   lazy   the same call into scratch memory, forgotten after the check
- *   check  check.memory = scratch; check.faults = room for a few;
+ *   check  check.memory = scratch; check.errors = room for a few;
  *          check.coerce = true;
  *          r = tcall_schema_check(&s, value, &check);
- *          TCALL_E_INVALID: tcall_write_faults(&w, &s, value, &check)
- *          r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
+ *          TCALL_E_INVALID: tcall_write_validation_errors(&w, &s, value,
+ * &check) r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
  *          the text that was meant with tcall_write_json(&w, value), parse it
  *          and check it once more with coerce = false: only that result counts
  */
@@ -850,7 +849,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 44 bytes of scratch each. */
+/* Schemas that are at work inside each other; 48 bytes of scratch each. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
@@ -859,11 +858,6 @@ typedef enum tcall_draft {
 #ifndef TOOLCALL_MAX_PATTERN
 #define TOOLCALL_MAX_PATTERN 1024
 #endif
-
-/* TOOLCALL_NO_PATTERN leaves out `pattern`; TOOLCALL_NO_RARE leaves out what
- * none of 8,071 real tool definitions uses: if, then, else, contains,
- * prefixItems, additionalItems, uniqueItems, multipleOf, patternProperties and
- * dependencies of all kinds. Schemas that have them are then refused. */
 
 /* One step of the program: 8 bytes, no pointers, free to be moved. */
 typedef struct tcall_node_ {
@@ -878,6 +872,7 @@ typedef struct tcall_schema {
     uint32_t cells;     /* scratch that its largest pattern takes */
     size_t need;        /* bytes of program; also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
+    const char *remedy; /* what its author can do, or NULL */
     size_t at;          /* where in the text that stands */
 } tcall_schema;
 
@@ -887,24 +882,26 @@ typedef struct tcall_schema {
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
-/* The refusal in one line of plain text, with its offset in the schema's text
- * and what stands there: unknown type at 27: "dict" */
-TCALL_API int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
+/* Writes why a schema was refused as one line of text: the place as a JSON
+ * Pointer, what is wrong there, and what its author can do:
+ *   /properties/x/type: unknown type "dict"; use object, array, string, ... */
+TCALL_API int tcall_write_schema_error(tcall_writer *w,
+                                       const tcall_schema *schema);
 
 /* One thing that is wrong with a value. */
-typedef struct tcall_fault {
+typedef struct tcall_validation_error {
     uint32_t node; /* of the program */
     uint32_t at;   /* where in the schema the violated text stands */
     uint32_t tok;  /* the token concerned, counted from the value */
-} tcall_fault;
+} tcall_validation_error;
 
 typedef struct tcall_check {
     void *memory; /* scratch: a few frames; 1 KB is plenty for most */
     size_t size;
-    tcall_fault *faults; /* may be NULL */
-    size_t fault_cap;
+    tcall_validation_error *errors; /* may be NULL */
+    size_t error_cap;
     bool coerce;        /* accept "5" for 5 and the like, see below */
-    size_t fault_count; /* out: how many there were, stored or not */
+    size_t error_count; /* out: how many there were, stored or not */
     size_t coerced;     /* out: how many values were marked */
     size_t need;        /* out: scratch used; too little: that much at least */
 } tcall_check;
@@ -923,11 +920,15 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* {"path":"/unit","keyword":"enum","message":"not satisfied",
  *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
  * read: long values are cut, a missing or surplus property is named. */
-TCALL_API int tcall_write_fault(tcall_writer *w, const tcall_schema *s,
-                                tcall_json value, const tcall_fault *fault);
+TCALL_API int tcall_write_validation_error(tcall_writer *w,
+                                           const tcall_schema *s,
+                                           tcall_json value,
+                                           const tcall_validation_error *error);
 /* All that were stored, as an array. */
-TCALL_API int tcall_write_faults(tcall_writer *w, const tcall_schema *s,
-                                 tcall_json value, const tcall_check *check);
+TCALL_API int tcall_write_validation_errors(tcall_writer *w,
+                                            const tcall_schema *s,
+                                            tcall_json value,
+                                            const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
 
@@ -1548,7 +1549,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
+    tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
     tcall_str why;      /* words of a foreign validator or of binding */
     tcall_str coerced;  /* JSON text of the coercions, an array */
     tcall_str original; /* arguments before they were repaired */
@@ -2689,14 +2690,20 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
     return true;
 }
 
-/* FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_hash_(tcall_str s)
+/* FNV-1a: the hash of a text is that of its parts, one after the other. */
+#define TCALL_HASH_EMPTY_ 2166136261u
+
+TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 {
-    uint32_t h = 2166136261u;
     size_t i;
-    for (i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 16777619u;
-    return h;
+    for (i = 0; i < part.len; i++)
+        hash = (hash ^ (unsigned char)part.ptr[i]) * 16777619u;
+    return hash;
+}
+
+TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
+{
+    return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
 }
 
 /* ==========================================================================
@@ -3643,26 +3650,55 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-/* Whether the string that starts at the quote p, decoded, is s. */
-TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+/* Decodes what stands at *at in a JSON string, an escape or one byte, and moves
+ * *at past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
-    const char *want = s.ptr, *end = want + s.len;
-    for (p++; *p != '"';) {
-        char decoded[4];
-        const char *piece = p;
-        size_t len = 1;
-        if (*p == '\\') {
-            p += tcall_escape_len_(p);
-            len = tcall_decode_(decoded, piece, p);
-            piece = decoded;
-        } else {
-            p++;
-        }
-        if ((size_t)(end - want) < len || memcmp(want, piece, len) != 0)
-            return false;
-        want += len;
+    const char *from = *at;
+    if (*from != '\\') {
+        out[0] = *from;
+        ++*at;
+        return 1;
     }
-    return want == end;
+    *at += tcall_escape_len_(from);
+    return tcall_decode_(out, from, *at);
+}
+
+/* Returns whether the string that starts at the quote is equal to text. */
+TCALL_SHARED_ bool tcall_text_same_(const char *quote, tcall_str text)
+{
+    const char *expected = text.ptr, *end = expected + text.len;
+    for (quote++; *quote != '"';) {
+        char bytes[4];
+        size_t i, count = tcall_text_char_(&quote, bytes);
+        for (i = 0; i < count; i++)
+            if (expected == end || *expected++ != bytes[i])
+                return false;
+    }
+    return expected == end;
+}
+
+/* Returns whether two JSON strings are equal, however they are escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *a, const char *b)
+{
+    char left[4], right[4];
+    size_t i = 0, left_len = 0, k = 0, right_len = 0;
+    a++;
+    b++;
+    for (;; i++, k++) {
+        if (i == left_len && *a != '"') {
+            left_len = tcall_text_char_(&a, left);
+            i = 0;
+        }
+        if (k == right_len && *b != '"') {
+            right_len = tcall_text_char_(&b, right);
+            k = 0;
+        }
+        if (i == left_len || k == right_len)
+            return i == left_len && k == right_len;
+        if (left[i] != right[k])
+            return false;
+    }
 }
 
 /* The member of what stands at p: its key; of an array the element whose index
@@ -5275,176 +5311,199 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
 }
 
 /* ==========================================================================
- * >>schema
+ * >>schema: schemas become programs
  *
  * The program is the schema's outline in preorder: one node for each schema
  * and one for each keyword, nothing for lists and maps. The node of a schema
  * says what it is for (one of properties, one of anyOf, items ...) and how many
  * nodes are within, so that stepping over it is one addition. Names, bounds and
  * enums are compared where they stand, in the text.
- *
- * Checking is one loop over a stack of small frames, one per schema that is at
- * work on a value. Each turn looks at the next node of the top frame: an
- * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is a fault.
- * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
  */
 
-/* Keywords that no tool definition was seen to use can be left out; schemas
- * that have them are then refused. */
-#ifdef TOOLCALL_NO_RARE
-#define TCALL_RARE_ 0
-#else
-#define TCALL_RARE_ 1
-#endif
+/* What a keyword applies its schemas to. */
+enum {
+    TCALL_TO_VALUE_,    /* the value itself */
+    TCALL_TO_PRESENT_,  /* the value itself, if it has the named member */
+    TCALL_TO_MEMBERS_,  /* members of an object, or their names */
+    TCALL_TO_ELEMENTS_, /* elements of an array */
+    TCALL_TO_NOTHING_,  /* schemas that others refer to */
+    TCALL_ASSERTS_      /* it has no schemas, it is true or false */
+};
 
-/* X(op, keyword, the upper 24 bits of its tcall_hash_, what its value starts
- * with, the drafts that have it). s: a schema; *: anything. Drafts: ALL; NEW,
- * 2020-12 only; OLD, all others; LATE, from 2019-09. The order is relied upon:
- * what applies schemas to the same value, to members and to elements; schemas
- * that are only kept; then what applies none. */
-#define TCALL_KEYWORDS_(X)                                    \
-    X(ANYOF, "anyOf", 0x5F988D, '[', ALL)                     \
-    X(ONEOF, "oneOf", 0x957F34, '[', ALL)                     \
-    X(IF, "if", 0x39386E, 's', ALL)                           \
-    X(ALLOF, "allOf", 0xBF6211, '[', ALL)                     \
-    X(NOT, "not", 0x29B19C, 's', ALL)                         \
-    X(DEPEND, "dependencies", 0x653D9D, '{', ALL)             \
-    X(REF, "$ref", 0x94C365, '"', ALL)                        \
-    X(PROPERTIES, "properties", 0x11DE6C, '{', ALL)           \
-    X(PATTERNS, "patternProperties", 0xEB4BB2, '{', ALL)      \
-    X(ADDITIONAL, "additionalProperties", 0x1C9C30, 's', ALL) \
-    X(NAMES, "propertyNames", 0x22B1E1, 's', ALL)             \
-    X(PREFIX, "prefixItems", 0x328C49, '[', NEW)              \
-    X(REST, "items", 0x3A7933, 's', ALL)                      \
-    X(EXTRA, "additionalItems", 0x7A4724, 's', OLD)           \
-    X(CONTAINS, "contains", 0x6CCAF1, 's', ALL)               \
-    X(THEN, "then", 0xE522E9, 's', ALL)                       \
-    X(ELSE, "else", 0xBDBF5B, 's', ALL)                       \
-    X(DEFS, "$defs", 0x94EE77, '{', ALL)                      \
-    X(PATTERN, "pattern", 0x873D01, '"', ALL)                 \
-    X(KEY, "", 0, '"', ALL)                                   \
-    X(CONST, "const", 0x664FD1, '*', ALL)                     \
-    X(ENUM, "enum", 0x816CB0, '[', ALL)                       \
-    X(REQUIRED, "required", 0x848C86, '[', ALL)               \
-    X(MULTIPLE, "multipleOf", 0xAD1DFB, '0', ALL)             \
-    X(MINIMUM, "minimum", 0x938122, '0', ALL)                 \
-    X(MAXIMUM, "maximum", 0x5BF2F6, '0', ALL)                 \
-    X(ABOVE, "exclusiveMinimum", 0x720625, '0', ALL)          \
-    X(BELOW, "exclusiveMaximum", 0x64F7C2, '0', ALL)          \
-    X(MINLENGTH, "minLength", 0xB0443B, '0', ALL)             \
-    X(MAXLENGTH, "maxLength", 0xD23308, '0', ALL)             \
-    X(MINITEMS, "minItems", 0x13F0FB, '0', ALL)               \
-    X(MAXITEMS, "maxItems", 0xFCFB37, '0', ALL)               \
-    X(MINPROPS, "minProperties", 0x5F8287, '0', ALL)          \
-    X(MAXPROPS, "maxProperties", 0x93E8C8, '0', ALL)          \
-    X(MINCONTAINS, "minContains", 0xBC1B2E, '0', LATE)        \
-    X(MAXCONTAINS, "maxContains", 0x05F6A4, '0', LATE)        \
-    X(UNIQUE, "uniqueItems", 0xD1F6A6, 't', ALL)              \
-    X(TYPE, "type", 0x5127F1, '*', ALL)                       \
-    X(DRAFT, "$schema", 0x1083C5, '"', ALL)                   \
-    X(ID, "$id", 0x124D65, '*', ALL)                          \
-    X(REFUSED, "$dynamicRef", 0xB21B47, '*', ALL)
+/* Which side of its number a keyword accepts. */
+enum { TCALL_NO_BOUND_, TCALL_AT_LEAST_, TCALL_AT_MOST_ };
+
+/* Sets of drafts, one bit for each tcall_draft: all; 2020-12; all others; from
+ * 2019-09 on. */
+enum {
+    TCALL_IN_ALL_ = 0x1F,
+    TCALL_IN_NEW_ = 0x01,
+    TCALL_IN_OLD_ = 0x1E,
+    TCALL_IN_LATE_ = 0x03
+};
+
+/* X(op, keyword, how its value begins, drafts, what it applies to, the type of
+ * value it looks at (MISSING: any), its bound). How it begins: s: a schema,
+ * *: anything, !: it is refused. */
+#define TCALL_KEYWORDS_(X)                                                    \
+    X(ANYOF, "anyOf", '[', ALL, TO_VALUE, MISSING, NO_BOUND)                  \
+    X(ONEOF, "oneOf", '[', ALL, TO_VALUE, MISSING, NO_BOUND)                  \
+    X(IF, "if", 's', ALL, TO_VALUE, MISSING, NO_BOUND)                        \
+    X(ALLOF, "allOf", '[', ALL, TO_VALUE, MISSING, NO_BOUND)                  \
+    X(NOT, "not", 's', ALL, TO_VALUE, MISSING, NO_BOUND)                      \
+    X(REF, "$ref", '"', ALL, TO_VALUE, MISSING, NO_BOUND)                     \
+    X(DEPENDENCIES, "dependencies", '{', ALL, TO_PRESENT, OBJECT, NO_BOUND)   \
+    X(DEPENDENT_SCHEMAS, "dependentSchemas", '{', LATE, TO_PRESENT, OBJECT,   \
+      NO_BOUND)                                                               \
+    X(DEPENDENT_REQUIRED, "dependentRequired", '{', LATE, TO_PRESENT, OBJECT, \
+      NO_BOUND)                                                               \
+    X(PROPERTIES, "properties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)       \
+    X(PATTERNS, "patternProperties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)  \
+    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_MEMBERS, OBJECT,       \
+      NO_BOUND)                                                               \
+    X(NAMES, "propertyNames", 's', ALL, TO_MEMBERS, OBJECT, NO_BOUND)         \
+    X(PREFIX, "prefixItems", '[', NEW, TO_ELEMENTS, ARRAY, NO_BOUND)          \
+    X(REST, "items", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)                  \
+    X(EXTRA, "additionalItems", 's', OLD, TO_ELEMENTS, ARRAY, NO_BOUND)       \
+    X(CONTAINS, "contains", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)           \
+    X(THEN, "then", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
+    X(ELSE, "else", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
+    X(DEFS, "$defs", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)                 \
+    X(DEFINITIONS, "definitions", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)    \
+    X(PATTERN, "pattern", '"', ALL, ASSERTS, STRING, NO_BOUND)                \
+    X(CONST, "const", '*', ALL, ASSERTS, MISSING, NO_BOUND)                   \
+    X(ENUM, "enum", '[', ALL, ASSERTS, MISSING, NO_BOUND)                     \
+    X(REQUIRED, "required", '[', ALL, ASSERTS, OBJECT, NO_BOUND)              \
+    X(MULTIPLE, "multipleOf", '0', ALL, ASSERTS, NUMBER, NO_BOUND)            \
+    X(MINIMUM, "minimum", '0', ALL, ASSERTS, NUMBER, AT_LEAST)                \
+    X(MAXIMUM, "maximum", '0', ALL, ASSERTS, NUMBER, AT_MOST)                 \
+    X(ABOVE, "exclusiveMinimum", '0', ALL, ASSERTS, NUMBER, AT_LEAST)         \
+    X(BELOW, "exclusiveMaximum", '0', ALL, ASSERTS, NUMBER, AT_MOST)          \
+    X(MIN_LENGTH, "minLength", '0', ALL, ASSERTS, STRING, AT_LEAST)           \
+    X(MAX_LENGTH, "maxLength", '0', ALL, ASSERTS, STRING, AT_MOST)            \
+    X(MIN_ITEMS, "minItems", '0', ALL, ASSERTS, ARRAY, AT_LEAST)              \
+    X(MAX_ITEMS, "maxItems", '0', ALL, ASSERTS, ARRAY, AT_MOST)               \
+    X(MIN_PROPERTIES, "minProperties", '0', ALL, ASSERTS, OBJECT, AT_LEAST)   \
+    X(MAX_PROPERTIES, "maxProperties", '0', ALL, ASSERTS, OBJECT, AT_MOST)    \
+    X(MIN_CONTAINS, "minContains", '0', LATE, ASSERTS, MISSING, AT_LEAST)     \
+    X(MAX_CONTAINS, "maxContains", '0', LATE, ASSERTS, MISSING, AT_MOST)      \
+    X(UNIQUE, "uniqueItems", 't', ALL, ASSERTS, ARRAY, NO_BOUND)              \
+    X(TYPE, "type", '*', ALL, ASSERTS, MISSING, NO_BOUND)                     \
+    X(DRAFT, "$schema", '"', ALL, ASSERTS, MISSING, NO_BOUND)                 \
+    X(ID, "$id", '*', ALL, ASSERTS, MISSING, NO_BOUND)                        \
+    X(OLD_ID, "id", '*', ALL, ASSERTS, MISSING, NO_BOUND)                     \
+    X(DYNAMIC_REF, "$dynamicRef", '!', ALL, ASSERTS, MISSING, NO_BOUND)       \
+    X(RECURSIVE_REF, "$recursiveRef", '!', ALL, ASSERTS, MISSING, NO_BOUND)   \
+    X(UNEVALUATED_PROPERTIES, "unevaluatedProperties", '!', ALL, ASSERTS,     \
+      MISSING, NO_BOUND)                                                      \
+    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!', ALL, ASSERTS, MISSING,      \
+      NO_BOUND)
 
 enum {
-#define TCALL_X_(op, name, hash, shape, drafts) TCALL_K_##op##_,
+#define TCALL_X_(op, name, begins, drafts, applies, type, bound) \
+    TCALL_K_##op##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        TCALL_K_ATOM_, /* the steps of a pattern */
+        TCALL_K_COUNT_,                     /* of keywords; other nodes: */
+    TCALL_K_NAME_PATTERN_ = TCALL_K_COUNT_, /* of one of patternProperties */
+    TCALL_K_INDEX_,                         /* a hash table of names */
+    TCALL_K_SLOT_,
+    TCALL_K_ATOM_, /* the steps of a pattern */
     TCALL_K_ASSERT_,
     TCALL_K_FORK_,
-    TCALL_K_JUMP_,
-    TCALL_K_NULL_, /* the types, in their order, integer last */
-    TCALL_K_NONE_ = 0x3F,
-    TCALL_IN_ALL_ = 0, /* added to an op: one of tcall_drafts_ */
-    TCALL_IN_NEW_ = 0x40,
-    TCALL_IN_OLD_ = 0x80,
-    TCALL_IN_LATE_ = 0xC0
+    TCALL_K_JUMP_
 };
 
-/* Sets of drafts, one bit for each tcall_draft. */
-static const uint8_t tcall_drafts_[] = {0x1F, 0x01, 0x1E, 0x03};
+typedef struct tcall_keyword_ {
+    const char *name;
+    char begins;
+    uint8_t drafts, applies, type, bound;
+} tcall_keyword_;
 
-/* The rare ones. */
-#define TCALL_BIT_(op) ((uint64_t)1 << TCALL_K_##op##_)
-#define TCALL_RARE_OPS_                                                \
-    (TCALL_BIT_(DEPEND) | TCALL_BIT_(IF) | TCALL_BIT_(THEN) |          \
-     TCALL_BIT_(ELSE) | TCALL_BIT_(PATTERNS) | TCALL_BIT_(PREFIX) |    \
-     TCALL_BIT_(EXTRA) | TCALL_BIT_(CONTAINS) | TCALL_BIT_(MULTIPLE) | \
-     TCALL_BIT_(MINCONTAINS) | TCALL_BIT_(MAXCONTAINS) | TCALL_BIT_(UNIQUE))
-
-static const char tcall_shapes_[] = {
-#define TCALL_X_(op, name, hash, shape, drafts) shape,
+static const tcall_keyword_ tcall_keywords_[] = {
+#define TCALL_X_(op, name, begins, drafts, applies, type, bound)              \
+    {name,         begins,          TCALL_IN_##drafts##_, TCALL_##applies##_, \
+     TCALL_##type, TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-};
+        {"pattern", '"', 0, TCALL_ASSERTS_, TCALL_MISSING, TCALL_NO_BOUND_},
+    {"properties", '{', 0, TCALL_TO_MEMBERS_, TCALL_OBJECT, TCALL_NO_BOUND_}};
 
-/* The words of a schema: hash, drafts and op. */
-static const uint32_t tcall_words_[] = {
-#define TCALL_X_(op, name, hash, shape, drafts) \
-    (uint32_t) hash << 8 | TCALL_IN_##drafts##_ | TCALL_K_##op##_,
-    TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-#define TCALL_X_(op, hash) (uint32_t) hash << 8 | (op)
-        TCALL_X_(TCALL_K_DEFS_, 0xBF0E20),                /* definitions */
-    TCALL_X_(TCALL_K_DEPEND_ | TCALL_IN_LATE_, 0xB4B403), /* dependentSchemas */
-    TCALL_X_(TCALL_K_DEPEND_ | TCALL_IN_LATE_,
-             0x86D897),                   /* dependentRequired */
-    TCALL_X_(TCALL_K_ID_, 0x37386A),      /* id */
-    TCALL_X_(TCALL_K_REFUSED_, 0x30CAA3), /* $recursiveRef */
-    TCALL_X_(TCALL_K_REFUSED_, 0x595BD9), /* unevaluatedProperties */
-    TCALL_X_(TCALL_K_REFUSED_, 0x39C254), /* unevaluatedItems */
-    TCALL_X_(TCALL_K_NULL_, 0x77074B),
-    TCALL_X_(TCALL_K_NULL_ + 1, 0x65F46E), /* boolean */
-    TCALL_X_(TCALL_K_NULL_ + 2, 0x1BD670), /* number */
-    TCALL_X_(TCALL_K_NULL_ + 3, 0x17C165), /* string */
-    TCALL_X_(TCALL_K_NULL_ + 4, 0x8A58AD), /* array */
-    TCALL_X_(TCALL_K_NULL_ + 5, 0xB8C60C), /* object */
-    TCALL_X_(TCALL_K_NULL_ + 6, 0xBFD2C4)  /* integer */
-#undef TCALL_X_
-};
+/* The types in the order of tcall_type, and integer. */
+static const char *const tcall_type_names_[] = {
+    "null", "boolean", "number", "string", "array", "object", "integer"};
+
+static const struct {
+    const char *uri;
+    uint8_t draft;
+} tcall_dialects_[] = {
+    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
+    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
+    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
+    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
+    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
 /* In arg of a node that has a span: the span; the length of its name when that
  * is short and plain; its types, one bit each in the order of tcall_type,
- * integer last. */
+ * integer last; for one of properties: whether it is required. */
 #define TCALL_SPAN_      0xFFFFFu
 #define TCALL_LENGTH_    20
-#define TCALL_TYPES_ANY_ 0x7F000000u
-#define TCALL_MARKED_    0x80000000u
 #define TCALL_TYPES_     24
+#define TCALL_TYPES_ANY_ 0x7F000000u
 #define TCALL_ANY_       0x3F000000u
 #define TCALL_INTEGER_   0x40u
+#define TCALL_MARKED_    0x80000000u
 #define TCALL_NEVER_     0xFFFFFFFFu
 
-/* The op that a word means and its drafts. */
-static int tcall_word_(tcall_str word)
+/* The op of a keyword, TCALL_K_COUNT_: it is none. */
+static int tcall_keyword_of_(tcall_str word)
 {
-    uint32_t hash = tcall_hash_(word) >> 8;
-    size_t i = sizeof tcall_words_ / sizeof *tcall_words_;
-    while (i--)
-        if (tcall_words_[i] >> 8 == hash)
-            return (int)(tcall_words_[i] & 0xFF);
-    return TCALL_K_NONE_;
+    int op = 0;
+    while (op < TCALL_K_COUNT_ &&
+           !tcall_str_eq(tcall_str_of(tcall_keywords_[op].name), word))
+        op++;
+    return op;
 }
+
+/* The bit of a type in a schema's node, 0: there is no such type. */
+static uint32_t tcall_type_bit_(tcall_str word)
+{
+    uint32_t i;
+    for (i = 0; i < sizeof tcall_type_names_ / sizeof *tcall_type_names_; i++)
+        if (tcall_str_eq(tcall_str_of(tcall_type_names_[i]), word))
+            return 1u << (TCALL_TYPES_ + i);
+    return 0;
+}
+
+/* In word: the op, whether arg is a span, and where in the schema's text it
+ * comes from. */
+#define TCALL_SPANS_ 0x80
+#define TCALL_AT_    8
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
-    return (int)(node->word & 0xFF);
+    return (int)(node->word & 0x7F);
 }
 
-/* What it stands for in the schema's text: the name in front of a member of a
+/* Where in the schema's text it comes from: the name in front of a member of a
  * map, else the value. */
 static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
 {
-    return s->text + (s->program[node].word >> 8);
+    return s->text + (s->program[node].word >> TCALL_AT_);
 }
 
-/* The node behind this one and all that belongs to it. */
+/* Its value: no schema is a string. */
+static const char *tcall_node_value_(const tcall_schema *s, uint32_t node)
+{
+    const char *at = tcall_node_at_(s, node);
+    return *at == '"' ? tcall_text_value_(at) : at;
+}
+
+/* The node after this one and all that belongs to it. */
 static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
 {
-    int op = tcall_node_op_(&program[i]);
-    bool spans = op != TCALL_K_REF_ && op <= TCALL_K_KEY_;
-    return i + (spans ? program[i].arg & TCALL_SPAN_ : 1);
+    return i +
+           (program[i].word & TCALL_SPANS_ ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
 /* The first child with this op, 0: none. (No child can be node 0.) */
@@ -5454,6 +5513,72 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
     for (i++; i < end; i = tcall_node_after_(program, i))
         if (tcall_node_op_(&program[i]) == op)
             return i;
+    return 0;
+}
+
+/* -- Names ---------------------------------------------------------------- */
+
+/* Whether the member of a map at a node has this name. */
+static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
+                                     tcall_str name)
+{
+    const char *quote = tcall_node_at_(s, node);
+    uint32_t len = s->program[node].arg >> TCALL_LENGTH_ & 15;
+    return len ? len == name.len && memcmp(quote + 1, name.ptr, len) == 0
+               : tcall_text_same_(quote, name);
+}
+
+/* properties, $defs and definitions of more than a few members have a hash
+ * table in front of their nodes: a header and one node for each slot, whose arg
+ * says how far after the header the node of a member is, 0: free. Names that
+ * hash alike are compared: it decides nothing but time. */
+static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
+                                 uint32_t hash)
+{
+    return index + 1 + hash % ((program[index].arg & TCALL_SPAN_) - 1);
+}
+
+static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
+                                       uint32_t index, uint32_t slot)
+{
+    return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
+}
+
+/* The first node of a keyword's map, which is its index if it has one; 0: the
+ * schema does not have the keyword. */
+static uint32_t tcall_node_map_(const tcall_node_ *program, uint32_t schema,
+                                uint32_t end, int op)
+{
+    uint32_t i = schema + 1, next;
+    for (; i < end; i = next) {
+        next = tcall_node_after_(program, i);
+        if (tcall_node_op_(&program[i]) == op ||
+            (tcall_node_op_(&program[i]) == TCALL_K_INDEX_ &&
+             tcall_node_op_(&program[next]) == op))
+            return i;
+    }
+    return 0;
+}
+
+/* The member of such a map with this name, 0: none. */
+static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
+                                 uint32_t end, tcall_str name, int32_t *steps)
+{
+    const tcall_node_ *program = s->program;
+    int op = tcall_node_op_(&program[map]);
+    uint32_t member = map, slot;
+    if (op == TCALL_K_INDEX_) {
+        slot = tcall_node_slot_(program, map, tcall_hash_(name));
+        for (; program[slot].arg && --*steps >= 0;
+             slot = tcall_node_slot_after_(program, map, slot))
+            if (tcall_node_named_(s, map + program[slot].arg, name))
+                return map + program[slot].arg;
+        return 0;
+    }
+    for (; member < end && tcall_node_op_(&program[member]) == op;
+         member = tcall_node_after_(program, member))
+        if (--*steps >= 0 && tcall_node_named_(s, member, name))
+            return member;
     return 0;
 }
 
@@ -5682,55 +5807,71 @@ static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
 
 /* -- Compiling ------------------------------------------------------------ */
 
+/* Lists and maps with more members than this get an index. */
+#define TCALL_FEW_ 16
+
+/* The op of an open schema on the compiler's stack; others are lists and maps.
+ */
+#define TCALL_OPEN_ 0xFF
+
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const char *text;
     tcall_node_ *node;
-    uint32_t cap, n;
+    uint32_t cap, count; /* nodes that fit, and that there are */
     int32_t steps;
     int draft;
     const char *embedded; /* a subschema's own $id */
     uint32_t open; /* schema being built; its span is the one around it yet */
+    uint32_t found_in, found; /* the last child looked for, see resolve */
+    int found_op;
     int depth;
-    uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: the op of a
-                                           * list or map, 0xFF: a schema */
+    uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
 } tcall_sc_;
 
-#define TCALL_OPEN_ 0xFF
-
-/* The first refusal stays. Gives p, so that it can be returned. */
+/* Refuses the schema: what is wrong at p, and what the author can do. The first
+ * refusal stays. Returns p, so that it can be returned. */
 static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
-                                    const char *reason)
+                                    const char *reason, const char *remedy)
 {
     if (!c->out->reason) {
         c->out->reason = reason;
+        c->out->remedy = remedy;
         c->out->at = (size_t)(p - c->text);
     }
     return p;
 }
 
-static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p)
+/* Refuses a value that does not begin as its keyword asks for. */
+static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
 {
-    return tcall_sc_refuse_(c, p, "a value of the wrong kind");
+    const char *remedy = begins == '['   ? "use an array that is not empty"
+                         : begins == '{' ? "use an object"
+                         : begins == '"' ? "use a string"
+                         : begins == '0' ? "use a number"
+                         : begins == 't'
+                             ? "use true or false"
+                             : "use a schema: an object, true or false";
+    return tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Nodes that do not fit are counted only. */
-static uint32_t tcall_sc_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
-{
-    if (c->n < c->cap) {
-        c->node[c->n].word = word;
-        c->node[c->n].arg = arg;
-    }
-    return c->n++;
-}
-
+/* Nodes that do not fit are only counted. */
 static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
                                uint32_t arg)
 {
-    return tcall_sc_node_(c, (uint32_t)(at - c->text) << 8 | (uint32_t)op, arg);
+    if (c->count < c->cap) {
+        c->node[c->count].word = (uint32_t)(at - c->text) << 8 | (uint32_t)op;
+        c->node[c->count].arg = arg;
+    }
+    return c->count++;
 }
 
 #ifndef TOOLCALL_NO_PATTERN
+
+static uint32_t tcall_sc_step_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
+{
+    return tcall_sc_emit_(c, (int)(word & 0xFF), c->text + (word >> 8), arg);
+}
 
 /* Leads node i, if it is one of those that lead to a cell, to that. */
 static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
@@ -5756,7 +5897,8 @@ typedef struct tcall_re_open_ {
 TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
 {
     tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    uint32_t start = tcall_sc_emit_(c, op, at, 1), cells = 0, close, count;
+    uint32_t start = tcall_sc_emit_(c, op | TCALL_SPANS_, at, 1), cells = 0,
+             close, count;
     const char *p;
     g->body = at + 1;
 begin:
@@ -5764,7 +5906,7 @@ begin:
 copy:
     p = g->body;
     g->first = cells++;
-    g->fork = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+    g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
     while (cells <= TOOLCALL_MAX_PATTERN) {
         const char *piece = p;
         int32_t ch = tcall_re_char_(&p);
@@ -5780,7 +5922,7 @@ copy:
             goto begin;
         }
         if (ch == '^' || ch == '$') {
-            tcall_sc_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
+            tcall_sc_step_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
             cells++;
         } else if (ch >= 0 && ch != '|' && ch != ')') {
             p = piece;
@@ -5795,12 +5937,12 @@ copy:
             tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
             if (ch == '|') {
                 tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
-                tcall_sc_node_(c, TCALL_K_JUMP_, 1);
-                g->fork = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+                tcall_sc_step_node_(c, TCALL_K_JUMP_, 1);
+                g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
                 cells += 2;
                 continue;
             }
-            close = tcall_sc_node_(c, TCALL_K_FORK_, 1);
+            close = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
             if (g == group) {
                 if (*piece != '"')
                     break;
@@ -5808,7 +5950,7 @@ copy:
                 if (c->out->cells <= cells)
                     c->out->cells = cells + 1;
                 if (start < c->cap)
-                    c->node[start].arg = c->n - start;
+                    c->node[start].arg = c->count - start;
                 return;
             }
             cells++;
@@ -5824,7 +5966,7 @@ copy:
             g--;
         }
     }
-    tcall_sc_refuse_(c, at, "not supported in a pattern");
+    tcall_sc_refuse_(c, at, "unsupported pattern", "use a simpler one");
 }
 
 #else
@@ -5832,65 +5974,173 @@ copy:
 static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
 {
     (void)op;
-    tcall_sc_refuse_(c, p, "patterns were left out of this build");
+    tcall_sc_refuse_(c, p, "patterns are left out of this build",
+                     "build without TOOLCALL_NO_PATTERN");
 }
 
 #endif /* TOOLCALL_NO_PATTERN */
 
-/* Marks the properties that are required. Where all that are required are
- * among them the first of the names says how many: counting will do then. */
+/* -- Lists and maps ------------------------------------------------------- */
+
+/* Emits an empty index for a map, if it has more than a few members. */
+static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+{
+    const char *key;
+    uint32_t members = 0, slots;
+    for (key = tcall_text_next_(map + 1); !tcall_text_closes_(key);
+         key = tcall_text_next_(tcall_text_skip_(tcall_text_value_(key))))
+        members++;
+    if (members <= TCALL_FEW_)
+        return;
+    slots = members + members / 2;
+    tcall_sc_emit_(c, TCALL_K_INDEX_ | TCALL_SPANS_, map, slots + 1);
+    while (slots--)
+        tcall_sc_emit_(c, TCALL_K_SLOT_, map, 0);
+}
+
+/* The slot that belongs to the string at a quote. */
+static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
+{
+    const char *p = quote + 1;
+    uint32_t hash = TCALL_HASH_EMPTY_, slot, member;
+    char bytes[4];
+    while (*p != '"') {
+        size_t len = tcall_text_char_(&p, bytes);
+        hash = tcall_hash_more_(hash, tcall_slice_(bytes, len));
+    }
+    slot = tcall_node_slot_(c->node, index, hash);
+    while ((member = c->node[slot].arg) != 0 && --c->steps > 0 &&
+           !tcall_text_equal_(tcall_node_at_(c->out, index + member), quote))
+        slot = tcall_node_slot_after_(c->node, index, slot);
+    return slot;
+}
+
+/* Puts the members of a map, all of which are there now, into its index. */
+static void tcall_sc_fill_(tcall_sc_ *c, uint32_t index)
+{
+    uint32_t i = tcall_node_after_(c->node, index);
+    int op = tcall_node_op_(&c->node[i]);
+    for (; i < c->count && tcall_node_op_(&c->node[i]) == op && c->steps > 0;
+         i = tcall_node_after_(c->node, i)) {
+        const char *quote = tcall_node_at_(c->out, i);
+        uint32_t slot = tcall_sc_slot_(c, index, quote);
+        if (c->node[slot].arg)
+            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+        c->node[slot].arg = i - index;
+    }
+}
+
+/* The node of the property whose name is at a quote, 0: none. */
+static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
+                                   const char *quote)
+{
+    uint32_t i = map, slot;
+    if (map && tcall_node_op_(&c->node[map]) == TCALL_K_INDEX_) {
+        slot = tcall_sc_slot_(c, map, quote);
+        return c->node[slot].arg ? map + c->node[slot].arg : 0;
+    }
+    for (; i && i < c->count &&
+           tcall_node_op_(&c->node[i]) == TCALL_K_PROPERTIES_;
+         i = tcall_node_after_(c->node, i))
+        if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
+            return i;
+    return 0;
+}
+
+static void tcall_sc_reverse_(tcall_node_ *from, tcall_node_ *to)
+{
+    for (; from < to; from++) {
+        tcall_node_ node = *--to;
+        *to = *from;
+        *from = node;
+    }
+}
+
+/* Moves the names in required after all else of the schema: when their turn
+ * comes it is known how many required properties were met. */
+static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
+{
+    tcall_node_ *end = c->node + c->count, *first, *others;
+    uint32_t i =
+        tcall_node_child_(c->node, schema, c->count, TCALL_K_REQUIRED_);
+    if (!i)
+        return;
+    first = others = c->node + i;
+    while (others < end && tcall_node_op_(others) == TCALL_K_REQUIRED_)
+        others++;
+    tcall_sc_reverse_(first, others);
+    tcall_sc_reverse_(others, end);
+    tcall_sc_reverse_(first, end);
+}
+
+/* Marks the properties that are required, and of the names in required those
+ * that are properties. The first name says how many they are: where so many
+ * required properties were met, none of them needs to be looked for. */
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
-    uint32_t first = tcall_node_child_(node, schema, c->n, TCALL_K_REQUIRED_);
-    uint32_t i = first, k;
-    for (; i && i < c->n && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
+    uint32_t map = tcall_node_map_(node, schema, c->count, TCALL_K_PROPERTIES_);
+    uint32_t first =
+        tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
+    uint32_t i = first, property, met = 0;
+    for (; i && i < c->count && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
          i++) {
-        tcall_str name = tcall_text_verbatim_(tcall_node_at_(c->out, i));
-        for (k = schema + 1; k < c->n; k = tcall_node_after_(node, k))
-            if (tcall_node_op_(&node[k]) == TCALL_K_PROPERTIES_ &&
-                --c->steps > 0 &&
-                tcall_str_eq(tcall_text_verbatim_(tcall_node_at_(c->out, k)),
-                             name))
-                break;
-        if (k >= c->n || node[k].arg >> 31 || i - first > 126)
-            return;
-        node[k].arg |= TCALL_MARKED_;
+        property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
+        if (!property || node[property].arg & TCALL_MARKED_)
+            continue;
+        node[property].arg |= TCALL_MARKED_;
+        node[i].arg |= TCALL_MARKED_;
+        met++;
     }
     if (first)
-        node[first].arg |= (i - first) << TCALL_TYPES_;
+        node[first].arg |= met;
 }
 
+/* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
+static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
+{
+    uint32_t i;
+    bool typed = (c->node[schema].arg & TCALL_TYPES_ANY_) != TCALL_ANY_;
+    if (c->draft < TCALL_DRAFT_7 ||
+        !tcall_node_child_(c->node, schema, c->count, TCALL_K_REF_))
+        return;
+    for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i)) {
+        int op = tcall_node_op_(&c->node[i]);
+        bool kept = op == TCALL_K_REF_ || op == TCALL_K_INDEX_ ||
+                    op == TCALL_K_DEFS_ || op == TCALL_K_DEFINITIONS_;
+        if (!kept || typed)
+            tcall_sc_refuse_(c, tcall_node_at_(c->out, i),
+                             "keyword beside $ref, which this draft ignores",
+                             "put both into allOf, or use draft 2020-12");
+    }
+}
+
+/* All of the open schema's nodes are there. */
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    uint32_t i = c->open, k, parent;
-    if (c->n > c->cap)
+    uint32_t schema = c->open, parent, i;
+    if (c->count > c->cap)
         return;
-    parent = c->node[i].arg & TCALL_SPAN_;
-    c->node[i].arg += c->n - i - parent;
+    parent = c->node[schema].arg & TCALL_SPAN_;
+    c->node[schema].arg += c->count - schema - parent;
     c->open = parent;
-    if (!TCALL_LEAN_)
-        tcall_sc_require_(c, i);
-    /* up to draft 7 what stands beside a $ref does not count */
-    k = tcall_node_child_(c->node, i, c->n, TCALL_K_REF_);
-    if (k && c->draft >= TCALL_DRAFT_7)
-        for (k = i + 1; k < c->n; k = tcall_node_after_(c->node, k)) {
-            int op = tcall_node_op_(&c->node[k]);
-            if ((op != TCALL_K_REF_ && op != TCALL_K_DEFS_) ||
-                (c->node[i].arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
-                tcall_sc_refuse_(c, tcall_node_at_(c->out, k),
-                                 "what is beside a $ref does not count");
-        }
+    tcall_sc_required_last_(c, schema);
+    for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i))
+        if (tcall_node_op_(&c->node[i]) == TCALL_K_INDEX_)
+            tcall_sc_fill_(c, i);
+    tcall_sc_require_(c, schema);
+    tcall_sc_beside_(c, schema);
 }
 
-/* The length of the name at the quote p, where it is short and plain. */
-static uint32_t tcall_sc_plain_(const char *p)
+/* The length of the name at a quote, where it is short and plain. */
+static uint32_t tcall_sc_plain_(const char *quote)
 {
     uint32_t len = 0;
-    if (!TCALL_LEAN_ && *p == '"')
-        for (len = 1; len < 16 && p[len] != '"' && p[len] != '\\';)
-            len++;
-    return len && p[len] == '"' ? (len - 1) << TCALL_LENGTH_ : 0;
+    if (*quote != '"')
+        return 0;
+    while (len < 15 && quote[len + 1] != '"' && quote[len + 1] != '\\')
+        len++;
+    return quote[len + 1] == '"' ? len << TCALL_LENGTH_ : 0;
 }
 
 /* required: a node for each name. */
@@ -5900,21 +6150,23 @@ static void tcall_sc_names_(tcall_sc_ *c, const char *p)
          p = tcall_text_next_(tcall_text_skip_(p)))
         tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
     if (*p != ']')
-        tcall_sc_malformed_(c, p);
+        tcall_sc_malformed_(c, p, '"');
 }
 
-/* A schema starts at p. */
+/* A schema starts at p; at is where its node says it comes from. */
 static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
                                     const char *p)
 {
-    bool names = TCALL_RARE_ && op == TCALL_K_DEPEND_ && *p == '[';
-    if (*p != '{' && *p != 't' && *p != 'f' && !names)
-        return tcall_sc_malformed_(c, p);
-    c->open = tcall_sc_emit_(c, op, at,
+    bool schema = *p == '{' || *p == 't' || *p == 'f';
+    bool names = *p == '[' && (op == TCALL_K_DEPENDENT_REQUIRED_ ||
+                               op == TCALL_K_DEPENDENCIES_);
+    if (op == TCALL_K_DEPENDENT_REQUIRED_ ? !names : !schema && !names)
+        return tcall_sc_malformed_(c, p, names || schema ? '[' : 's');
+    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at,
                              (*p == 'f' ? 0 : TCALL_ANY_) |
                                  tcall_sc_plain_(at) | c->open);
-    if (TCALL_RARE_ && op == TCALL_K_PATTERNS_)
-        tcall_sc_pattern_(c, TCALL_K_KEY_, at);
+    if (op == TCALL_K_PATTERNS_)
+        tcall_sc_pattern_(c, TCALL_K_NAME_PATTERN_, at);
     if (*p == '{') {
         c->kind[c->depth++] = TCALL_OPEN_;
         return p + 1;
@@ -5925,6 +6177,8 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
     return tcall_text_skip_(p);
 }
 
+/* -- Keywords ------------------------------------------------------------- */
+
 /* One type or an array of them, into the schema's own node. */
 static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
@@ -5934,33 +6188,42 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
     if (*p == '[')
         p = tcall_text_next_(p + 1);
     do {
-        int type = *p == '"' ? tcall_word_(tcall_text_inner_(p)) : 0;
-        if (type < TCALL_K_NULL_ || type >= TCALL_K_NONE_) {
-            tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type");
+        uint32_t bit = *p == '"' ? tcall_type_bit_(tcall_text_inner_(p)) : 0;
+        if (!bit) {
+            tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type",
+                             "use object, array, string, number, integer, "
+                             "boolean or null");
             return;
         }
-        types |= 1u << (type - TCALL_K_NULL_);
+        types |= bit;
         p = tcall_text_next_(tcall_text_skip_(p));
     } while (*at == '[' && *p != ']');
     if (c->open >= c->cap)
         return;
     node = &c->node[c->open];
     if ((node->arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
-        tcall_sc_refuse_(c, at, "a second time");
-    node->arg ^= TCALL_ANY_ ^ types << TCALL_TYPES_;
+        tcall_sc_refuse_(c, at, "keyword given twice", "keep one");
+    node->arg ^= TCALL_ANY_ ^ types;
 }
 
 /* The first digits as an integer; NEVER where ten times that is too much. */
 static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 {
     const char *p = n->first;
-    uint32_t v = 0;
+    uint32_t value = 0;
     for (; digits > 0 && n->sign; digits--) {
-        if (v >= 42000000)
+        if (value >= 42000000)
             return TCALL_NEVER_;
-        v = v * 10 + (uint32_t)tcall_num_digit_(n, &p);
+        value = value * 10 + (uint32_t)tcall_num_digit_(n, &p);
     }
-    return v;
+    return value;
+}
+
+/* Whether the keyword's number counts something. */
+static bool tcall_keyword_counts_(int op)
+{
+    const tcall_keyword_ *keyword = &tcall_keywords_[op];
+    return keyword->begins == '0' && keyword->type != TCALL_NUMBER;
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
@@ -5969,85 +6232,117 @@ static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);
     uint32_t arg = (uint32_t)text.len;
-    bool ok = true;
-    if (op >= TCALL_K_MINLENGTH_) {
+    if (tcall_keyword_counts_(op)) {
         arg = tcall_num_digits_value_(&n, n.top + 1);
-        ok = tcall_num_integral_(&n) && n.sign >= 0;
-    } else if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_) {
-        ok = n.sign > 0 &&
-             tcall_num_digits_value_(&n, tcall_num_digits_(&n)) !=
-                 TCALL_NEVER_ &&
-             n.top >= -308 && n.top <= 308;
+        if (!tcall_num_integral_(&n) || n.sign < 0)
+            tcall_sc_refuse_(c, p, "impossible count",
+                             "use a whole number, 0 or more");
+    } else if (op == TCALL_K_MULTIPLE_ &&
+               (n.sign <= 0 || n.top < -308 || n.top > 308 ||
+                tcall_num_digits_value_(&n, tcall_num_digits_(&n)) ==
+                    TCALL_NEVER_)) {
+        tcall_sc_refuse_(c, p, "unsupported divisor",
+                         "use a number over 0 with at most 8 digits");
     }
-    if (!ok)
-        tcall_sc_refuse_(c, p, "a number that is not supported here");
     tcall_sc_emit_(c, op, p, arg);
 }
 
-/* The dialect that the string at p names, by the digit before "/schema" and
- * perhaps '#'; draft: none that is known. */
-static int tcall_sc_draft_of_(const char *p, int draft)
+/* The draft that the value of a $schema names, -1: none that is known. */
+static int tcall_sc_draft_of_(const char *p)
 {
-    static const char digits[] = "29764";
-    tcall_str s = tcall_text_inner_(p);
-    const char *found;
-    if (*p != '"')
-        return draft;
-    s.len -= s.len && s.ptr[s.len - 1] == '#';
-    if (s.len < 33 || memcmp(s.ptr + s.len - 7, "/schema", 7) != 0)
-        return draft;
-    found = strchr(digits, s.ptr[s.len - 8]);
-    return found ? (int)(found - digits) : draft;
+    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+    size_t i;
+    if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
+        uri.len--;
+    for (i = 0; i < sizeof tcall_dialects_ / sizeof *tcall_dialects_; i++)
+        if (tcall_str_eq(tcall_str_of(tcall_dialects_[i].uri), uri))
+            return tcall_dialects_[i].draft;
+    return -1;
+}
+
+/* Whether the keyword at key can be used here, and refuses it if not. A keyword
+ * of another draft was meant by whoever wrote it. */
+static bool tcall_sc_usable_(tcall_sc_ *c, int op, const char *key)
+{
+    const tcall_keyword_ *keyword = &tcall_keywords_[op];
+    if (keyword->begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(keyword->drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    return !c->out->reason;
+}
+
+/* A keyword that has no schemas; p: its value. */
+static void tcall_sc_assert_(tcall_sc_ *c, int op, const char *key,
+                             const char *p)
+{
+    switch (op) {
+    case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
+    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
+    case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
+    case TCALL_K_DRAFT_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_K_OLD_ID_:
+        if (c->draft != TCALL_DRAFT_4)
+            break; /* fall through */
+    case TCALL_K_ID_:
+        if (c->depth > 1 && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_K_UNIQUE_:
+        if (*p == 't')
+            tcall_sc_emit_(c, op, p, 0);
+        break;
+    case TCALL_K_REF_: /* its target is found when all nodes are there */
+        tcall_sc_emit_(c, op, p, TCALL_MARKED_);
+        break;
+    default:
+        if (tcall_keywords_[op].begins == '0')
+            tcall_sc_number_(c, op, p);
+        else
+            tcall_sc_emit_(c, op, p, 0);
+    }
 }
 
 /* One keyword of the schema that is open; p: its value. */
-static const char *tcall_sc_take_(tcall_sc_ *c, const char *key, const char *p)
+static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
+                                     const char *p)
 {
     tcall_str name = tcall_text_inner_(key);
-    int word = tcall_word_(name), op = word & TCALL_K_NONE_;
-    const char *shape;
-    /* a word of another draft: who wrote it means it */
-    if (memchr(name.ptr, '\\', name.len) || op == TCALL_K_REFUSED_ ||
-        (!TCALL_RARE_ && TCALL_RARE_OPS_ >> op & 1) ||
-        !(tcall_drafts_[word >> 6] >> c->draft & 1))
-        return tcall_sc_refuse_(c, key, "not supported");
-    if (op > TCALL_K_REFUSED_)
+    int op = tcall_keyword_of_(name);
+    char begins;
+    if (memchr(name.ptr, '\\', name.len))
+        return tcall_sc_refuse_(c, key, "keyword with escapes",
+                                "write it plainly");
+    if (op == TCALL_K_COUNT_)
         return tcall_text_skip_(p);
-    if (TCALL_RARE_ && op == TCALL_K_REST_ && *p == '[' && c->draft)
-        op = TCALL_K_PREFIX_;
-    shape = &tcall_shapes_[op];
-    if (*shape != 's' && *shape != '*' &&
-        tcall_type_at_(shape) != tcall_type_at_(p))
-        return tcall_sc_malformed_(c, p);
-    if (c->n <= c->cap && tcall_node_child_(c->node, c->open, c->n, op))
-        return tcall_sc_refuse_(c, key, "a second time");
-    if (*shape == 's')
+    if (!tcall_sc_usable_(c, op, key))
+        return key;
+    if (op == TCALL_K_REST_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        op = TCALL_K_PREFIX_; /* as it was called then */
+    if (c->count <= c->cap && tcall_node_child_(c->node, c->open, c->count, op))
+        return tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    begins = tcall_keywords_[op].begins;
+    if (begins == 's')
         return tcall_sc_schema_(c, op, p, p);
-    if (op <= TCALL_K_DEFS_ && op != TCALL_K_REF_) {
-        if (*p == '[' && !tcall_text_first_(p))
-            tcall_sc_malformed_(c, p);
-        c->kind[c->depth++] = (uint8_t)op;
-        return p + 1;
+    if (begins != '*' && tcall_type_at_(&begins) != tcall_type_at_(p))
+        return tcall_sc_malformed_(c, p, begins);
+    if (tcall_keywords_[op].applies == TCALL_ASSERTS_ || op == TCALL_K_REF_) {
+        tcall_sc_assert_(c, op, key, p);
+        return tcall_text_skip_(p);
     }
-    if (op == TCALL_K_PATTERN_) {
-        tcall_sc_pattern_(c, op, p);
-    } else if (op == TCALL_K_REQUIRED_) {
-        tcall_sc_names_(c, p);
-    } else if (op == TCALL_K_TYPE_) {
-        tcall_sc_type_(c, p);
-    } else if (op == TCALL_K_DRAFT_) {
-        if (tcall_sc_draft_of_(p, -1) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema");
-    } else if (op == TCALL_K_ID_) {
-        if (c->depth > 1 && *p == '"' && p[1] != '#' &&
-            (*name.ptr == '$' || c->draft == TCALL_DRAFT_4))
-            c->embedded = key;
-    } else if (*shape == '0') {
-        tcall_sc_number_(c, op, p);
-    } else if (op != TCALL_K_UNIQUE_ || *p == 't') {
-        tcall_sc_emit_(c, op, p, TCALL_MARKED_); /* counts for a $ref */
-    }
-    return tcall_text_skip_(p);
+    if (*p == '[' && !tcall_text_first_(p))
+        tcall_sc_malformed_(c, p, '[');
+    if (op == TCALL_K_PROPERTIES_ || op == TCALL_K_DEFS_ ||
+        op == TCALL_K_DEFINITIONS_)
+        tcall_sc_index_(c, p);
+    c->kind[c->depth++] = (uint8_t)op;
+    return p + 1;
 }
 
 /* From one bracket or comma to the next, all the way through. */
@@ -6064,72 +6359,128 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
             p++;
             continue;
         }
-        if (kind == TCALL_OPEN_ || tcall_shapes_[kind] == '{')
+        if (kind == TCALL_OPEN_ || tcall_keywords_[kind].begins == '{')
             p = tcall_text_value_(key);
-        p = kind == TCALL_OPEN_ ? tcall_sc_take_(c, key, p)
+        p = kind == TCALL_OPEN_ ? tcall_sc_keyword_(c, key, p)
                                 : tcall_sc_schema_(c, kind, key, p);
     }
 }
 
-/* The next name of a JSON Pointer, decoded, from behind its '/' on: its length,
- * -1 when it is malformed or too long. */
-static int tcall_sc_step_(const char **at, char *name, int cap)
+/* -- $ref ----------------------------------------------------------------- */
+
+#define TCALL_NAME_MAX_ 64
+
+/* Decodes the next name of a JSON Pointer in the fragment of a URI, from after
+ * its '/' on. Returns its length, -1 when it is malformed or too long. */
+static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
 {
     const char *p = *at;
-    int n = 0;
-    for (; *p != '/' && *p != '"'; n++) {
-        char ch = *p++;
-        if (n == cap)
+    int len = 0;
+    for (; *p != '/' && *p != '"'; len++) {
+        if (*p == '\\' || len == TCALL_NAME_MAX_)
             return -1;
-        if (ch == '%') {
-            int high = tcall_hex_(*p), low = high < 0 ? -1 : tcall_hex_(p[1]);
+        if (*p == '%') {
+            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
             if (low < 0)
                 return -1;
-            ch = (char)(high << 4 | low);
-            p += 2;
+            name[len] = (char)(high << 4 | low);
+            p += 3;
+        } else {
+            name[len] = *p++;
         }
-        if (ch == '~')
-            ch = *p++ == '1' ? '/' : '~';
-        if (ch == '\\' || p[-1] == '"')
-            return -1;
-        name[n] = ch;
     }
     *at = p;
-    return n;
+    return tcall_pointer_unescape_(name, len);
 }
 
-/* Finds what a $ref means: first in the text, then the node of that place. */
-TCALL_APART_ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
+/* The first node of a schema's list or map. Many $refs in a row lead through
+ * the same one, so the last answer is kept. */
+static uint32_t tcall_sc_map_(tcall_sc_ *c, uint32_t schema, int op)
 {
-    const char *at = c->text + (ref->word >> 8), *p = at + 2;
-    const char *value = tcall_text_space_(c->text), *to = value;
-    uint32_t i;
+    if (c->found_in != schema || c->found_op != op) {
+        uint32_t end = tcall_node_after_(c->node, schema);
+        c->found = tcall_node_map_(c->node, schema, end, op);
+        c->found_in = schema;
+        c->found_op = op;
+        c->steps -= (int32_t)((c->found ? c->found : end) - schema) / 16;
+    }
+    return c->found;
+}
+
+/* The element of a list, 0: none. */
+static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
+                                  tcall_str name)
+{
+    int op = tcall_node_op_(&c->node[first]);
+    uint32_t index = 0;
+    size_t i;
+    if (!name.len || name.len > 5 || (*name.ptr == '0' && name.len > 1))
+        return 0;
+    for (i = 0; i < name.len; i++) {
+        if (!tcall_is_digit_(name.ptr[i]))
+            return 0;
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    }
+    for (; first < end && tcall_node_op_(&c->node[first]) == op;
+         first = tcall_node_after_(c->node, first))
+        if (!index-- || --c->steps <= 0)
+            return first;
+    return 0;
+}
+
+/* The node that a JSON Pointer leads to from a schema by one keyword, and by
+ * one name or index more if the keyword has a list or map; 0: none. */
+static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
+{
+    char name[TCALL_NAME_MAX_];
+    uint32_t first, end = tcall_node_after_(c->node, schema);
+    int len = tcall_sc_step_(at, name), op;
+    if (len < 0)
+        return 0;
+    op = tcall_keyword_of_(tcall_slice_(name, (size_t)len));
+    if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
+        tcall_keywords_[op].applies == TCALL_ASSERTS_)
+        return 0;
+    first = tcall_sc_map_(c, schema, op);
+    if (!first && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020) {
+        op = TCALL_K_PREFIX_;
+        first = tcall_sc_map_(c, schema, op);
+    }
+    if (!first || tcall_keywords_[op].begins == 's')
+        return first;
+    if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
+        return 0;
+    if (tcall_keywords_[op].begins == '[')
+        return tcall_sc_element_(c, first, end,
+                                 tcall_slice_(name, (size_t)len));
+    return tcall_node_find_(c->out, first, end, tcall_slice_(name, (size_t)len),
+                            &c->steps);
+}
+
+/* Finds the schema that a $ref means. */
+static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
+{
+    const char *at = c->text + (ref->word >> TCALL_AT_), *p = at + 2;
+    uint32_t schema = 0;
+    bool found = true;
     if (c->embedded)
-        tcall_sc_refuse_(c, c->embedded, "an inner $id beside $refs");
+        tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
+                         "leave it out");
     if (at[1] != '#' || (*p != '"' && *p != '/')) {
-        tcall_sc_refuse_(c, at, "only $refs like #/... are supported");
+        tcall_sc_refuse_(c, at, "$ref to another document",
+                         "use a JSON Pointer such as #/$defs/name");
         return;
     }
-    while (to && *p == '/') {
-        char name[64];
-        int n = (p++, tcall_sc_step_(&p, name, sizeof name));
-        to = n < 0 ? NULL
-                   : tcall_text_member_(value, tcall_slice_(name, (size_t)n));
-        if (to)
-            value = *value == '{' ? tcall_text_value_(to) : to;
+    while (found && *p == '/') {
+        p++;
+        schema = tcall_sc_follow_(c, schema, &p);
+        found = schema && *tcall_node_value_(c->out, schema) != '[';
     }
-    for (i = 0; to && i < c->n && --c->steps > 0; i++) {
-        const char *here = tcall_node_at_(c->out, i);
-        int op = tcall_node_op_(&c->node[i]);
-        if (op != TCALL_K_REF_ && op <= TCALL_K_DEFS_ &&
-            (here == value || here == to)) {
-            ref->arg = i | TCALL_MARKED_;
-            c->steps -= (int32_t)(value - c->text) / 16;
-            return;
-        }
-    }
-    tcall_sc_refuse_(c, at,
-                     c->steps > 0 ? "leads to no schema" : "too many $refs");
+    c->steps--;
+    ref->arg = schema | TCALL_MARKED_;
+    if (!found)
+        tcall_sc_refuse_(c, at, "$ref that leads to no schema",
+                         "define one there");
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -6139,8 +6490,9 @@ static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
     uint32_t end = tcall_node_after_(c->node, i);
     for (i++; i < end && --c->steps > 0;) {
         int op = tcall_node_op_(&c->node[i]);
-        bool same = op < TCALL_K_PROPERTIES_ || op == TCALL_K_THEN_ ||
-                    op == TCALL_K_ELSE_;
+        bool same = op == TCALL_K_THEN_ || op == TCALL_K_ELSE_ ||
+                    (op < TCALL_K_COUNT_ &&
+                     tcall_keywords_[op].applies <= TCALL_TO_PRESENT_);
         if (op == TCALL_K_REF_ && c->node[i].arg & TCALL_MARKED_)
             return i;
         i = same ? i + 1 : tcall_node_after_(c->node, i);
@@ -6155,15 +6507,16 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
+    for (i = 0; i < c->count && !c->out->reason; i++)
+        if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
+            tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
-        for (i = 0; i < c->out->nodes && !c->out->reason; i++) {
+        for (i = 0; i < c->count && !c->out->reason; i++) {
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;
-            if (ref->arg == TCALL_MARKED_)
-                tcall_sc_resolve_(c, ref);
             if (tcall_sc_marked_(c, ref->arg & TCALL_SPAN_)) {
                 left = i;
             } else {
@@ -6172,22 +6525,44 @@ static void tcall_sc_refs_(tcall_sc_ *c)
             }
         }
     } while (more && left && c->steps > 0);
-    if (left || c->steps <= 0)
+    if (left && !c->out->reason && c->steps > 0)
         tcall_sc_refuse_(c, tcall_node_at_(c->out, left),
-                         left ? "leads to itself" : "too many $refs");
+                         "$ref that leads to itself",
+                         "let it go through properties or items");
 }
 
-/* The root's $schema counts from the beginning, wherever it stands. */
+/* -- Entry ---------------------------------------------------------------- */
+
+/* Compiles text that is one JSON value. The root's $schema counts from the
+ * beginning, wherever it stands. */
+static void tcall_sc_run_(tcall_sc_ *c)
+{
+    const char *root = tcall_text_space_(c->text);
+    const char *dialect = tcall_text_get_(root, "$schema");
+    int draft = dialect ? tcall_sc_draft_of_(dialect) : -1;
+    if (draft >= 0)
+        c->draft = draft;
+    tcall_sc_outline_(c, root);
+    if (c->count > TCALL_SPAN_)
+        tcall_sc_refuse_(c, root, "too many keywords", "split the schema");
+    if (c->count <= c->cap)
+        tcall_sc_refs_(c);
+    if (c->steps <= 0)
+        tcall_sc_refuse_(c, root, "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+}
+
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     int r = tcall_scan_whole_(text);
-    const char *root, *dialect;
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
-    if (r < 0 || text.len >= 0xFFFFFF) {
-        out->reason = tcall_error_text(r < 0 ? r : TCALL_E_LIMIT);
+    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+        r = TCALL_E_LIMIT;
+    if (r < 0) {
+        out->reason = tcall_error_text(r);
         return TCALL_E_SCHEMA;
     }
     memset(&c, 0, sizeof c);
@@ -6200,43 +6575,45 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     }
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
+    c.found_op = TCALL_K_COUNT_;
     out->program = c.node;
-    root = tcall_text_space_(text.ptr);
-    dialect = tcall_text_get_(root, "$schema");
-    if (dialect)
-        c.draft = tcall_sc_draft_of_(dialect, c.draft);
-    tcall_sc_outline_(&c, root);
-    if (!c.n)
-        out->text = NULL;
-    out->need = c.n * sizeof *c.node + pad;
-    if (c.n > TCALL_SPAN_)
-        tcall_sc_refuse_(&c, root, "too large");
-    if (c.n <= c.cap) {
-        out->nodes = c.n;
-        tcall_sc_refs_(&c);
-    }
-    return out->reason  ? TCALL_E_SCHEMA
-           : out->nodes ? (int)out->need
-                        : TCALL_E_MEMORY;
+    tcall_sc_run_(&c);
+    out->need = c.count * sizeof *c.node + pad;
+    if (out->reason)
+        return TCALL_E_SCHEMA;
+    if (c.count > c.cap)
+        return TCALL_E_MEMORY;
+    out->nodes = c.count; /* only now: nothing is checked against the rest */
+    return (int)out->need;
 }
 
-/* -- Checking ------------------------------------------------------------- */
+/* ==========================================================================
+ * >>schema_check: values against a schema
+ *
+ * Checking is one loop over a stack of small frames, one per schema that is at
+ * work on a value. Each turn looks at the next node of the top frame: an
+ * assertion is decided at once, a schema is applied to the next value that it
+ * is for, which may push a frame; what that says is counted or is a fault.
+ * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
+ */
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
     uint8_t flags;
-    uint8_t type;    /* of the value, as the schema sees it */
-    uint8_t n;       /* of anyOf, oneOf: how many hold, 2: more than one */
-    uint8_t have;    /* required properties that were met */
-    uint32_t schema; /* its node */
-    uint32_t end;    /* the node behind it */
-    uint32_t pc;     /* the keyword that is at work */
-    uint32_t tok;    /* the value */
-    uint32_t cur;    /* the value that pc was applied to last, or NEVER */
-    uint32_t hint;   /* the key where the search for the next name begins */
-    uint32_t seen;   /* tokens of the members that properties named */
-    uint32_t edge;   /* the schema that decides: then, else, one of anyOf */
-    uint32_t rank;   /* how far it came; of contains: how many hold */
+    uint8_t type;      /* of the value, as the schema sees it */
+    uint8_t holding;   /* anyOf, oneOf: how many hold, 2: several */
+    bool complete;     /* all properties that are required were met */
+    uint32_t required; /* required properties that were met */
+    uint32_t schema;   /* its node */
+    uint32_t end;      /* the node after it */
+    uint32_t pc;       /* the keyword that is at work */
+    uint32_t tok;      /* the value */
+    uint32_t cur;      /* the value that pc was applied to last, or NEVER */
+    uint32_t next_key; /* where the search for the next name begins */
+    uint32_t known;    /* tokens of the members that properties named */
+    uint32_t branch;   /* the schema that decides: then, else, one of anyOf */
+    uint32_t progress; /* how far that came */
+    uint32_t match_count; /* contains: how many elements match */
 } tcall_ev_frame_;
 
 enum {
@@ -6265,9 +6642,9 @@ typedef struct tcall_ev_ {
     uint32_t depth;   /* frames */
     int32_t steps;
     int error;
-    uint32_t rank;    /* of the last fault, reported or not: its token, and
-                       * what failed was not the type */
-    uint32_t num_tok; /* the token that num was read from */
+    uint32_t progress; /* of the last fault, reported or not: its token, and
+                        * what failed was not the type */
+    uint32_t num_tok;  /* the token that num was read from */
     tcall_num_ num;
 } tcall_ev_;
 
@@ -6289,7 +6666,7 @@ static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
 /* The number at hand, read once for all keywords that look at it. */
 static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
 {
-    if (TCALL_LEAN_ || e->num_tok != tok)
+    if (e->num_tok != tok)
         e->num = tcall_num_read_(tcall_ev_of_(e, tok));
     e->num_tok = tok;
     return &e->num;
@@ -6300,10 +6677,10 @@ static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
                             uint32_t tok, const char *at)
 {
     tcall_check *c = e->check;
-    e->rank = 2 * tok + 1;
-    if (!(flags & TCALL_F_QUIET_) && c->fault_count++ < c->fault_cap &&
-        c->faults) {
-        tcall_fault *f = &c->faults[c->fault_count - 1];
+    e->progress = 2 * tok + 1;
+    if (!(flags & TCALL_F_QUIET_) && c->error_count++ < c->error_cap &&
+        c->errors) {
+        tcall_validation_error *f = &c->errors[c->error_count - 1];
         f->node = node;
         f->at = (uint32_t)(at - e->s->text);
         f->tok = tok;
@@ -6344,28 +6721,31 @@ TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
     return false;
 }
 
-/* Does the node stand for the name that is this token? */
-static inline bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node,
-                                   uint32_t tok)
+static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
 {
-    tcall_str name = tcall_ev_of_(e, tok);
-    const char *p = tcall_node_at_(e->s, node);
-    uint32_t len = e->program[node].arg >> TCALL_LENGTH_ & 15;
-    return len && !TCALL_LEAN_
-               ? len == name.len && memcmp(p + 1, name.ptr, len) == 0
-               : tcall_text_same_(p, name);
+    return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
 }
 
-/* Has the frame's schema a child with this op for the name? */
-static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                            uint32_t name)
+/* Whether one of the frame's properties has the name that is this token. */
+static bool tcall_ev_property_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                               uint32_t name)
 {
-    uint32_t i;
-    for (i = f->schema + 1; i < f->end; i = tcall_node_after_(e->program, i))
-        if (e->steps--, tcall_node_op_(&e->program[i]) == op &&
-                            (TCALL_RARE_ && op == TCALL_K_PATTERNS_
-                                 ? tcall_ev_match_(e, i + 1, name)
-                                 : tcall_ev_named_(e, i, name)))
+    uint32_t map =
+        tcall_node_map_(e->program, f->schema, f->end, TCALL_K_PROPERTIES_);
+    return map && tcall_node_find_(e->s, map, f->end, tcall_ev_of_(e, name),
+                                   &e->steps);
+}
+
+/* Whether one of the frame's patternProperties matches this name. */
+static bool tcall_ev_patterned_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                uint32_t name)
+{
+    uint32_t i =
+        tcall_node_child_(e->program, f->schema, f->end, TCALL_K_PATTERNS_);
+    for (;
+         i && i < f->end && tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_;
+         i = tcall_node_after_(e->program, i))
+        if (tcall_ev_match_(e, i + 1, name))
             return true;
     return false;
 }
@@ -6375,7 +6755,7 @@ static bool tcall_ev_lists_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
  * order. */
 static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_after_(e, f->tok), key = f->hint, value;
+    uint32_t end = tcall_ev_after_(e, f->tok), key = f->next_key, value;
     if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
         return 0;
     do {
@@ -6386,10 +6766,10 @@ static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
         if (key == end)
             key = f->tok + 1;
         if (found) {
-            f->hint = key;
+            f->next_key = key;
             return value;
         }
-    } while (key != f->hint);
+    } while (key != f->next_key);
     return 0;
 }
 
@@ -6417,7 +6797,7 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 {
     uint32_t i = tok, end;
     bool same;
-    if (!TCALL_LEAN_ && *p == '"')
+    if (*p == '"')
         return type == TCALL_STRING &&
                tcall_text_same_(p, tcall_ev_of_(e, tok));
     same = tcall_ev_alike_(e, tok, type, p);
@@ -6461,26 +6841,75 @@ static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     return false;
 }
 
-/* Each element is written as text, which those before it are held against. */
-TCALL_APART_ static bool tcall_ev_unique_(tcall_ev_ *e,
-                                          const tcall_ev_frame_ *f)
+/* A hash that equal values share: the sum of those of all scalars and names
+ * within, whatever their order. */
+static uint32_t tcall_ev_hash_(tcall_ev_ *e, uint32_t tok)
 {
-    uint32_t i, k, end = tcall_ev_after_(e, f->tok);
-    char *text = (char *)tcall_ev_scratch_(e, 0);
-    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i)) {
-        tcall_writer w;
-        tcall_writer_init(&w, text,
-                          (size_t)((char *)e->check->memory + e->size - text));
-        tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[i]));
-        tcall_write_char_(&w, ' '); /* where a number ends */
-        e->steps -= (int32_t)(w.len / 16);
-        if (!tcall_ev_scratch_(e, w.len))
-            return false;
-        for (k = f->tok + 1; k < i; k = tcall_ev_after_(e, k))
-            if (e->steps < 0 || tcall_ev_is_(e, k, tcall_ev_kind_(e, k), text))
-                return false;
+    uint32_t sum = 0, end = tcall_ev_after_(e, tok), i;
+    for (i = tok; i < end; i++) {
+        uint32_t hash = tcall_ev_kind_(e, i) + 1;
+        tcall_num_ n;
+        const char *digit;
+        if (hash > TCALL_ARRAY) { /* 1 and [1] differ */
+            sum += hash;
+        } else if (hash != TCALL_NUMBER + 1) {
+            sum += tcall_hash_more_(hash, tcall_ev_of_(e, i));
+        } else { /* 1 and 1.0 do not */
+            n = tcall_num_read_(tcall_ev_of_(e, i));
+            hash += (uint32_t)(n.top * 4 + n.sign);
+            for (digit = n.first; digit && digit <= n.last;)
+                hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
+            sum += n.sign ? hash * 2654435769u : 1;
+        }
     }
-    return true;
+    return sum;
+}
+
+/* A slot of the hash table of elements; element 0: free. */
+typedef struct tcall_ev_slot_ {
+    uint32_t hash, element;
+} tcall_ev_slot_;
+
+/* Whether two elements are equal. One is written into the scratch memory that
+ * begins at text, after the hash table. */
+static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
+{
+    char *table = (char *)tcall_ev_scratch_(e, 0);
+    tcall_writer w;
+    tcall_writer_init(&w, text,
+                      (size_t)((char *)e->check->memory + e->size - text));
+    tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[a]));
+    tcall_write_char_(&w, ' '); /* where a number ends */
+    e->steps -= (int32_t)(w.len / 16);
+    return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
+           tcall_ev_is_(e, b, tcall_ev_kind_(e, b), text);
+}
+
+/* The elements go into a hash table one after the other; only those that hash
+ * alike are compared. Returns the second of two that are equal, 0: none. */
+static uint32_t tcall_ev_repeated_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), slots = 1, i, hash, k;
+    tcall_ev_slot_ *table;
+    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i))
+        slots += 2;
+    table = (tcall_ev_slot_ *)tcall_ev_scratch_(e, slots * sizeof *table);
+    if (!table)
+        return 0;
+    memset(table, 0, slots * sizeof *table);
+    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i)) {
+        hash = tcall_ev_hash_(e, i);
+        for (k = hash % slots; table[k].element; k = (k + 1) % slots)
+            if (--e->steps < 0 || e->error ||
+                (table[k].hash == hash &&
+                 tcall_ev_equal_(e, i, table[k].element,
+                                 (char *)(table + slots))))
+                return i;
+        table[k].hash = hash;
+        table[k].element = i;
+        e->steps--;
+    }
+    return 0;
 }
 
 /* Both are scaled so that the divisor is an integer; then the remainder is
@@ -6504,70 +6933,80 @@ TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     tcall_num_ bound = tcall_num_read_(
         tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
     int order;
-    if (TCALL_RARE_ && op == TCALL_K_MULTIPLE_)
+    if (op == TCALL_K_MULTIPLE_)
         return tcall_ev_multiple_(n, &bound);
     order = tcall_num_compare_(n, &bound);
-    if ((op - TCALL_K_MINIMUM_) & 1)
+    if (tcall_keywords_[op].bound == TCALL_AT_MOST_)
         order = -order;
-    return order > (op >= TCALL_K_ABOVE_ ? 0 : -1);
+    if (op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_)
+        return order > 0;
+    return order >= 0;
 }
 
-/* Length in characters, elements or members. */
+/* The characters of a string, the elements of an array or the members of an
+ * object. */
+static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    tcall_str s = tcall_ev_of_(e, f->tok);
+    uint32_t count = 0;
+    size_t i;
+    if (f->type != TCALL_STRING)
+        return (uint32_t)tcall_json_count(
+            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+    for (i = 0; i < s.len; i++)
+        count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
+    return count;
+}
+
 static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
                              int op)
 {
-    uint32_t n = 0, limit = e->program[f->pc].arg;
-    tcall_str s = tcall_ev_of_(e, f->tok);
-    bool most = (op - TCALL_K_MINLENGTH_) & 1;
-    if (f->type != TCALL_STRING) {
-        n = (uint32_t)tcall_json_count(
-            tcall_json_cursor_(e->text, &e->tok[f->tok]));
-    } else {
-        n = (uint32_t)s.len;
-        if (TCALL_LEAN_ || (n >= limit + most &&
-                            n / 4 <= limit)) /* characters have up to 4 bytes */
-            for (n = 0; s.len--;)
-                n += ((unsigned char)s.ptr[s.len] & 0xC0) != 0x80;
+    bool most = tcall_keywords_[op].bound == TCALL_AT_MOST_;
+    uint32_t limit = e->program[f->pc].arg, length;
+    if (f->type == TCALL_STRING) {
+        /* characters have up to 4 bytes: often there is no need to count */
+        size_t bytes = tcall_ev_of_(e, f->tok).len;
+        if (most ? bytes <= limit : bytes < limit)
+            return most;
+        if (!most && bytes / 4 >= limit)
+            return true;
     }
-    return n == limit || (n < limit) == most;
+    length = tcall_ev_length_(e, f);
+    return most ? length <= limit : length >= limit;
+}
+
+/* required: whether the member that the node at pc names is there. Where as
+ * many required properties were met as the first node counts, all of them are.
+ */
+static bool tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t arg = e->program[f->pc].arg, count = arg & TCALL_SPAN_;
+    if (count)
+        f->complete = f->required == count;
+    return (f->complete && arg & TCALL_MARKED_) || tcall_ev_find_(e, f);
 }
 
 /* A keyword that applies no schema. */
 static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const char *at = tcall_node_at_(e->s, f->pc);
-    uint32_t count;
-    unsigned type = f->type;
+    const tcall_keyword_ *keyword;
     bool ok = true;
+    if (op >= TCALL_K_COUNT_)
+        return;
+    keyword = &tcall_keywords_[op];
+    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+        return;
     switch (op) {
-    case TCALL_K_PATTERN_:
-        if (type == TCALL_STRING)
-            ok = tcall_ev_match_(e, f->pc, f->tok);
-        break;
-    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, type, at); break;
+    case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
+    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
-    case TCALL_K_MULTIPLE_:
-    case TCALL_K_MINIMUM_:
-    case TCALL_K_MAXIMUM_:
-    case TCALL_K_ABOVE_:
-    case TCALL_K_BELOW_:
-        if (type == TCALL_NUMBER)
+    case TCALL_K_UNIQUE_: ok = !tcall_ev_repeated_(e, f); break;
+    case TCALL_K_REQUIRED_: ok = tcall_ev_required_(e, f); break;
+    default:
+        if (keyword->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
-        break;
-    case TCALL_K_UNIQUE_:
-        if (TCALL_RARE_ && type == TCALL_ARRAY)
-            ok = tcall_ev_unique_(e, f);
-        break;
-    case TCALL_K_REQUIRED_:
-        count = e->program[f->pc].arg >> TCALL_TYPES_;
-        if (!TCALL_LEAN_ && count && count == f->have)
-            f->pc += count - 1; /* and so are the others */
-        else
-            ok = type != TCALL_OBJECT || tcall_ev_find_(e, f);
-        break;
-    default: /* lengths: pairs for strings, arrays and objects */
-        if (op >= TCALL_K_MINLENGTH_ && op <= TCALL_K_MAXPROPS_ &&
-            type == TCALL_STRING + ((unsigned)op - TCALL_K_MINLENGTH_) / 2)
+        else if (keyword->type != TCALL_MISSING)
             ok = tcall_ev_within_(e, f, op);
     }
     if (!ok)
@@ -6628,9 +7067,24 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
         as = tcall_ev_coerced_(e, types, tok, flags);
     if (!as) {
         tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
-        e->rank--;
+        e->progress--;
     }
     return as;
+}
+
+/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
+ */
+static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+{
+    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+}
+
+/* Whether a node is a keyword that is at work for longer than one step. */
+static bool tcall_ev_applies_(int op)
+{
+    return op == TCALL_K_INDEX_ ||
+           (op < TCALL_K_COUNT_ &&
+            tcall_keywords_[op].applies < TCALL_TO_NOTHING_);
 }
 
 /* Decides the assertions of the frame on top, up to the next keyword that
@@ -6640,9 +7094,9 @@ static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
     f->cur = TCALL_NEVER_;
-    while (f->pc < f->end && (f->flags & 3) != 3) {
+    while (f->pc < f->end && !tcall_ev_over_(f)) {
         int op = tcall_node_op_(&program[f->pc]);
-        if (op <= TCALL_K_CONTAINS_)
+        if (tcall_ev_applies_(op))
             return TCALL_PUSHED_;
         e->steps--;
         tcall_ev_assert_(e, f, op);
@@ -6677,9 +7131,11 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     f->end = schema + (arg & TCALL_SPAN_);
     f->pc = schema + 1;
     f->tok = tok;
-    f->hint = tok + 1;
-    f->seen = f->edge = f->rank = 0;
-    f->n = f->have = 0;
+    f->next_key = tok + 1;
+    f->known = f->branch = f->progress = f->match_count = 0;
+    f->required = 0;
+    f->holding = 0;
+    f->complete = false;
     f->type = (uint8_t)type;
     f->flags = (uint8_t)flags;
     return tcall_ev_resume_(e, f);
@@ -6691,16 +7147,14 @@ TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
     return tcall_node_child_(e->program, f->schema, f->end, op);
 }
 
-/* Is this member or element none that the keyword is for? */
-static bool tcall_ev_spared_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                             uint32_t value)
+/* Whether a member is one that the keyword is not applied to. */
+static bool tcall_ev_skips_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                            uint32_t value)
 {
     uint32_t key = value - 1;
     if (op == TCALL_K_ADDITIONAL_)
-        return tcall_ev_lists_(e, f, TCALL_K_PROPERTIES_, key) ||
-               (TCALL_RARE_ && tcall_ev_lists_(e, f, TCALL_K_PATTERNS_, key));
-    return TCALL_RARE_ && op == TCALL_K_PATTERNS_ &&
-           !tcall_ev_match_(e, f->pc + 1, key);
+        return tcall_ev_property_(e, f, key) || tcall_ev_patterned_(e, f, key);
+    return op == TCALL_K_PATTERNS_ && !tcall_ev_match_(e, f->pc + 1, key);
 }
 
 /* The first element that is not for a prefixItems before node end. */
@@ -6719,25 +7173,26 @@ static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
-    bool object = op < TCALL_K_PREFIX_;
-    if (op < TCALL_K_PROPERTIES_)
-        return TCALL_RARE_ && op == TCALL_K_DEPEND_ && !tcall_ev_find_(e, f)
-                   ? TCALL_NEVER_
-                   : f->tok;
-    if (f->type != (object ? TCALL_OBJECT : TCALL_ARRAY) ||
-        (!TCALL_LEAN_ && op == TCALL_K_ADDITIONAL_ &&
-         f->tok + 1 + f->seen == end))
+    unsigned applies = tcall_keywords_[op].applies;
+    bool members = applies == TCALL_TO_MEMBERS_;
+    if (applies == TCALL_TO_VALUE_)
+        return f->tok;
+    if (f->type != tcall_keywords_[op].type)
         return TCALL_NEVER_;
+    if (applies == TCALL_TO_PRESENT_)
+        return tcall_ev_find_(e, f) ? f->tok : TCALL_NEVER_;
+    if (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->known == end)
+        return TCALL_NEVER_; /* properties named them all */
     do {
         if (cur != TCALL_NEVER_)
-            cur = tcall_ev_after_(e, cur) + object;
-        else if (object || (TCALL_RARE_ && op == TCALL_K_CONTAINS_))
-            cur = f->tok + 1 + object;
+            cur = tcall_ev_after_(e, cur) + members;
+        else if (members || op == TCALL_K_CONTAINS_)
+            cur = f->tok + 1 + members;
         else
             cur = tcall_ev_rest_(e, f, op);
         if (cur >= end || --e->steps < 0 || e->error)
             return TCALL_NEVER_;
-    } while (tcall_ev_spared_(e, f, op, cur));
+    } while (tcall_ev_skips_(e, f, op, cur));
     return cur;
 }
 
@@ -6746,18 +7201,19 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
 {
     if (f->flags & TCALL_F_LAST_)
         op = TCALL_K_ALLOF_;
-    if (op <= TCALL_K_ONEOF_) {
+    if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
         if (r) {
-            f->n = (uint8_t)(f->n + (f->n < 2));
-            f->edge = f->pc;
-        } else if (!f->n && e->rank > 2 * f->tok && e->rank >= f->rank) {
-            f->edge = e->rank > f->rank ? f->pc : 0;
-            f->rank = e->rank;
+            f->holding = (uint8_t)(f->holding + (f->holding < 2));
+            f->branch = f->pc;
+        } else if (!f->holding && e->progress > 2 * f->tok &&
+                   e->progress >= f->progress) {
+            f->branch = e->progress > f->progress ? f->pc : 0;
+            f->progress = e->progress;
         }
     } else if (op == TCALL_K_IF_) {
-        f->edge = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+        f->branch = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
     } else if (op == TCALL_K_CONTAINS_) {
-        f->rank += r;
+        f->match_count += (uint32_t)r;
     } else if (op == TCALL_K_NOT_ && r) {
         tcall_ev_fails_(e, f, f->pc);
     } else if (op != TCALL_K_NOT_ && !r) {
@@ -6772,16 +7228,17 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
 static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     bool retry = f->flags & TCALL_F_RETRY_;
-    bool once = f->n == 1; /* of anyOf no more are asked strictly */
+    bool once = f->holding == 1; /* of anyOf no more are asked strictly */
     uint32_t first = tcall_ev_child_(e, f, op);
     const char *at = tcall_node_at_(e->s, first);
-    if (!f->n && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
+    if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
         f->pc = first;
-        f->edge = f->rank = 0;
+        f->branch = f->progress = f->match_count = 0;
         return true;
     }
-    if (once ? retry : !f->n && f->edge && !(f->flags & TCALL_F_QUIET_)) {
+    if (once ? retry
+             : !f->holding && f->branch && !(f->flags & TCALL_F_QUIET_)) {
         f->flags |= TCALL_F_LAST_;
         return true;
     }
@@ -6800,14 +7257,14 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
     if (!(f->flags & TCALL_F_LAST_)) {
-        if (op == TCALL_K_IF_ && f->edge) {
+        if (op == TCALL_K_IF_ && f->branch) {
             f->flags |= TCALL_F_LAST_;
             return;
         }
         if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
             for (; next < f->end && tcall_node_op_(&program[next]) == op;
                  next = tcall_node_after_(program, next))
-                if (!f->n || op == TCALL_K_ONEOF_ ||
+                if (!f->holding || op == TCALL_K_ONEOF_ ||
                     f->flags & TCALL_F_RETRY_) {
                     f->pc = next;
                     return;
@@ -6816,33 +7273,35 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (TCALL_RARE_ && op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
-        min = tcall_ev_child_(e, f, TCALL_K_MINCONTAINS_);
-        max = tcall_ev_child_(e, f, TCALL_K_MAXCONTAINS_);
-        if (f->rank < (min ? program[min].arg : 1))
+    if (op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+        if (f->match_count < (min ? program[min].arg : 1))
             tcall_ev_fails_(e, f, min ? min : f->pc);
-        if (max && f->rank > program[max].arg)
+        if (max && f->match_count > program[max].arg)
             tcall_ev_fails_(e, f, max);
     }
     f->pc = next;
-    f->edge = f->rank = 0;
-    f->n = 0;
+    f->branch = f->progress = f->match_count = 0;
+    f->holding = 0;
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
 
-/* What only asks its schemas: they report no faults. */
-#define TCALL_TESTS_                                                   \
-    (1u << TCALL_K_ANYOF_ | 1u << TCALL_K_ONEOF_ | 1u << TCALL_K_IF_ | \
-     1u << TCALL_K_NOT_ | 1u << TCALL_K_CONTAINS_)
+/* Whether a keyword only asks its schemas: they report no errors. */
+static bool tcall_ev_asks_(int op)
+{
+    return op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_ || op == TCALL_K_IF_ ||
+           op == TCALL_K_NOT_ || op == TCALL_K_CONTAINS_;
+}
 
-/* Applies the schema at pc, or the edge, to cur. */
+/* Applies the schema at pc, or the deciding branch, to cur. */
 static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     unsigned flags = f->flags & TCALL_F_ALIKE_;
     uint32_t schema = f->pc, tok = f->cur;
     if (f->flags & TCALL_F_LAST_)
-        return tcall_ev_enter_(e, f->edge, tok, flags);
-    if ((1u << op) & TCALL_TESTS_)
+        return tcall_ev_enter_(e, f->branch, tok, flags);
+    if (tcall_ev_asks_(op))
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
     if (op == TCALL_K_NAMES_) { /* a name stays a string */
@@ -6854,62 +7313,98 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-/* properties, where most of the time is spent. A null may count as absent where
- * coercion is allowed and the property is not required. r: what the schema at
- * pc said, or TCALL_PUSHED_. */
+/* Applies the schema of a property to the member at cur. A null may count as
+ * absent where coercion is allowed and the property is not required. */
+static int tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t property)
+{
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    bool required = e->program[property].arg & TCALL_MARKED_;
+    f->known += 1 + (uint32_t)e->tok[f->cur].span;
+    f->required += required;
+    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+    if (tcall_ev_kind_(e, f->cur) == TCALL_NULL && !required &&
+        !(flags & TCALL_F_STRICT_)) {
+        f->flags |= TCALL_F_ABSENT_;
+        flags |= TCALL_F_TEST_;
+    }
+    return tcall_ev_enter_(e, property, f->cur, flags);
+}
+
+/* A member's schema has answered. */
+static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    if (!r && f->flags & TCALL_F_ABSENT_)
+        tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
+    else if (!r)
+        f->flags |= TCALL_F_BAD_;
+}
+
+/* properties, where most of the time is spent: each looks for its member. r:
+ * what the schema at pc said, or TCALL_PUSHED_. */
 static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     const tcall_node_ *program = e->program;
     do {
-        unsigned flags = f->flags & TCALL_F_ALIKE_;
         if (r < 0) {
             f->cur = tcall_ev_find_(e, f);
-            f->flags &= (uint8_t)~TCALL_F_ABSENT_;
-            r = 1;
-            if (f->cur) {
-                if (!TCALL_LEAN_) {
-                    f->seen += 1 + (uint32_t)e->tok[f->cur].span;
-                    f->have = (uint8_t)(f->have + (program[f->pc].arg >> 31));
-                }
-                if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
-                    !(flags & TCALL_F_STRICT_) &&
-                    !tcall_ev_lists_(e, f, TCALL_K_REQUIRED_, f->cur - 1)) {
-                    f->flags |= TCALL_F_ABSENT_;
-                    flags |= TCALL_F_TEST_;
-                }
-                r = tcall_ev_enter_(e, f->pc, f->cur, flags);
-                if (r < 0)
-                    return r;
-            }
+            r = f->cur ? tcall_ev_member_(e, f, f->pc) : 1;
+            if (r < 0)
+                return r;
         }
-        if (!r && f->flags & TCALL_F_ABSENT_)
-            tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
-        else if (!r)
-            f->flags |= TCALL_F_BAD_;
+        tcall_ev_member_answer_(e, f, r);
         f->pc += program[f->pc].arg & TCALL_SPAN_;
         r = TCALL_PUSHED_;
-    } while (!TCALL_LEAN_ && f->pc < f->end && (f->flags & 3) != 3 &&
+    } while (f->pc < f->end && !tcall_ev_over_(f) &&
              tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
+    return tcall_ev_resume_(e, f);
+}
+
+/* Many properties: each member looks for its schema in the index at pc. */
+static int tcall_ev_indexed_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), property;
+    int op = tcall_node_op_(&e->program[tcall_node_after_(e->program, f->pc)]);
+    if (op != TCALL_K_PROPERTIES_ || f->type != TCALL_OBJECT)
+        f->cur = end;
+    else if (r >= 0)
+        tcall_ev_member_answer_(e, f, r);
+    for (;;) {
+        if (f->cur == TCALL_NEVER_)
+            f->cur = f->tok + 2;
+        else if (f->cur < end)
+            f->cur = tcall_ev_after_(e, f->cur) + 1;
+        if (f->cur >= end || tcall_ev_over_(f) || --e->steps < 0)
+            break;
+        property = tcall_node_find_(e->s, f->pc, f->end,
+                                    tcall_ev_of_(e, f->cur - 1), &e->steps);
+        if (!property)
+            continue;
+        r = tcall_ev_member_(e, f, property);
+        if (r < 0)
+            return r;
+        tcall_ev_member_answer_(e, f, r);
+    }
+    f->pc = tcall_node_after_(e->program, f->pc);
+    while (f->pc < f->end && tcall_node_op_(&e->program[f->pc]) == op)
+        f->pc = tcall_node_after_(e->program, f->pc);
     return tcall_ev_resume_(e, f);
 }
 
 /* Any other keyword that applies schemas. */
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
+    unsigned applies = tcall_keywords_[op].applies;
     if (r < 0) {
         f->cur = tcall_ev_next_(e, f, op);
         if (f->cur != TCALL_NEVER_)
             return tcall_ev_apply_(e, f, op);
     } else {
         tcall_ev_answer_(e, f, op, r);
-        if (op >= TCALL_K_PATTERNS_ && op <= TCALL_K_CONTAINS_ &&
-            op != TCALL_K_PREFIX_ && (f->flags & 3) != 3)
+        if ((applies == TCALL_TO_MEMBERS_ || applies == TCALL_TO_ELEMENTS_) &&
+            op != TCALL_K_PREFIX_ && !tcall_ev_over_(f))
             return TCALL_PUSHED_; /* to the next member or element */
     }
-    if (!TCALL_LEAN_ && op > TCALL_K_IF_ && op != TCALL_K_CONTAINS_)
-        f->pc = tcall_node_after_(e->program, f->pc); /* nothing to settle */
-    else
-        tcall_ev_done_(e, f, op);
+    tcall_ev_done_(e, f, op);
     return tcall_ev_resume_(e, f);
 }
 
@@ -6921,8 +7416,12 @@ static int tcall_ev_run_(tcall_ev_ *e)
     while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
         int op = tcall_node_op_(&e->program[f->pc]);
-        r = op == TCALL_K_PROPERTIES_ ? tcall_ev_members_(e, f, r)
-                                      : tcall_ev_walk_(e, f, op, r);
+        if (op == TCALL_K_PROPERTIES_)
+            r = tcall_ev_members_(e, f, r);
+        else if (op == TCALL_K_INDEX_)
+            r = tcall_ev_indexed_(e, f, r);
+        else
+            r = tcall_ev_walk_(e, f, op, r);
     }
     return r;
 }
@@ -6940,8 +7439,10 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 {
     tcall_ev_ e;
     int ok;
-    check->fault_count = check->coerced = check->need = 0;
-    if (!s->nodes || !value.tok)
+    check->error_count = check->coerced = check->need = 0;
+    if (!s->nodes)
+        return TCALL_E_SCHEMA; /* it was refused, or not compiled */
+    if (!value.tok)
         return TCALL_E_USAGE;
     memset(&e, 0, sizeof e);
     e.s = s;
@@ -6966,7 +7467,9 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     return e.error;
 }
 
-/* -- Telling what is wrong ------------------------------------------------ */
+/* ==========================================================================
+ * >>schema_errors: what is wrong with a value or a schema, in sentences
+ */
 
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
@@ -7047,8 +7550,9 @@ static void tcall_show_names_(tcall_writer *w, const tcall_schema *s,
     tcall_write_close(w, ']');
 }
 
-int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                      const tcall_fault *fault)
+int tcall_write_validation_error(tcall_writer *w, const tcall_schema *s,
+                                 tcall_json value,
+                                 const tcall_validation_error *fault)
 {
     const tcall_tok *found = value.tok + fault->tok;
     int op = tcall_node_op_(&s->program[fault->node]);
@@ -7057,8 +7561,9 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
     if (op == TCALL_K_REQUIRED_) {
         keyword = tcall_slice_("required", 8);
         message = "missing property";
-    } else if (op <= TCALL_K_DEFS_ && *at != '[' && op != TCALL_K_NOT_ &&
-               op != TCALL_K_CONTAINS_) {
+    } else if (op < TCALL_K_COUNT_ &&
+               tcall_keywords_[op].applies != TCALL_ASSERTS_ && *at != '[' &&
+               op != TCALL_K_NOT_ && op != TCALL_K_CONTAINS_) {
         at = *at == '"' ? tcall_text_value_(at) : at;
         message = "not allowed";
         if (*at == '{') { /* what stands there is a schema: its type */
@@ -7092,13 +7597,13 @@ int tcall_write_fault(tcall_writer *w, const tcall_schema *s, tcall_json value,
     return tcall_write_close(w, '}');
 }
 
-int tcall_write_faults(tcall_writer *w, const tcall_schema *s, tcall_json value,
-                       const tcall_check *check)
+int tcall_write_validation_errors(tcall_writer *w, const tcall_schema *s,
+                                  tcall_json value, const tcall_check *check)
 {
     size_t i;
     tcall_write_open(w, '[');
-    for (i = 0; i < check->fault_count && i < check->fault_cap; i++)
-        tcall_write_fault(w, s, value, &check->faults[i]);
+    for (i = 0; i < check->error_count && i < check->error_cap; i++)
+        tcall_write_validation_error(w, s, value, &check->errors[i]);
     return tcall_write_close(w, ']');
 }
 
@@ -7124,16 +7629,71 @@ int tcall_write_coercions(tcall_writer *w, tcall_json value)
     return tcall_write_close(w, ']');
 }
 
-int tcall_write_refusal(tcall_writer *w, const tcall_schema *s)
+/* -- Schema errors -------------------------------------------------------- */
+
+/* A name of a JSON Pointer; quote: the name in JSON text. */
+static void tcall_write_pointer_name_(tcall_writer *w, const char *quote)
 {
-    tcall_write_text(w, s->reason ? s->reason : "ok");
-    if (s->reason && s->text) {
-        tcall_write_text(w, " at ");
-        w->last = 0;
-        tcall_write_int(w, (long)s->at);
+    tcall_write_text(w, "/");
+    for (quote++; *quote != '"';) {
+        char bytes[4];
+        size_t len = tcall_text_char_(&quote, bytes);
+        const char *escape = tcall_pointer_escape_(*bytes);
+        if (escape)
+            tcall_write_text(w, escape);
+        else
+            tcall_write_bytes(w, bytes, len);
+    }
+}
+
+/* The JSON Pointer of the value, or of the member whose name begins, at a place
+ * in JSON text. */
+static void tcall_write_place_(tcall_writer *w, const char *text,
+                               const char *place)
+{
+    const char *value = tcall_text_space_(text), *member = value;
+    while (member < place && (*value == '{' || *value == '[')) {
+        bool object = *value == '{';
+        long index = 0;
+        for (member = tcall_text_next_(value + 1);; index++) {
+            const char *next;
+            value = object ? tcall_text_value_(member) : member;
+            next = tcall_text_next_(tcall_text_skip_(value));
+            if (next > place || tcall_text_closes_(next))
+                break;
+            member = next;
+        }
+        if (object) {
+            tcall_write_pointer_name_(w, member);
+        } else {
+            tcall_write_text(w, "/");
+            w->last = 0; /* no comma */
+            tcall_write_int(w, index);
+        }
+        member = value > place ? place : value;
+    }
+}
+
+int tcall_write_schema_error(tcall_writer *w, const tcall_schema *schema)
+{
+    if (!schema->reason)
+        return tcall_write_text(w, "ok");
+    if (schema->text) {
+        const char *place = schema->text + schema->at;
+        if (place == tcall_text_space_(schema->text))
+            tcall_write_text(w, "the schema");
+        tcall_write_place_(w, schema->text, place);
         tcall_write_text(w, ": ");
-        w->last = 0;
-        tcall_show_(w, tcall_text_verbatim_(s->text + s->at), false);
+        tcall_write_text(w, schema->reason);
+        tcall_write_text(w, " ");
+        w->last = 0; /* no comma */
+        tcall_show_(w, tcall_text_verbatim_(place), false);
+    } else {
+        tcall_write_text(w, schema->reason);
+    }
+    if (schema->remedy) {
+        tcall_write_text(w, "; ");
+        tcall_write_text(w, schema->remedy);
     }
     return w->error;
 }
@@ -7357,7 +7917,7 @@ static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
         tcall_write_text(w, ": ");
         tcall_write_text(w, what);
         if (refused)
-            tcall_write_refusal(w, refused);
+            tcall_write_schema_error(w, refused);
         tcall_write_char_(w, '\n');
     }
     return TCALL_E_TOOL;
@@ -9809,14 +10369,14 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     tcall_check check;
     int r;
     memset(&check, 0, sizeof check);
-    check.faults = call->fault;
-    check.fault_cap = TOOLCALL_MAX_FAULTS;
+    check.errors = call->fault;
+    check.error_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
     r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
-    call->faults = (uint8_t)(check.fault_count < TOOLCALL_MAX_FAULTS
-                                 ? check.fault_count
+    call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
+                                 ? check.error_count
                                  : TOOLCALL_MAX_FAULTS);
     return r;
 }
@@ -9965,7 +10525,8 @@ int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
         tcall_write_key(w, "errors");
         tcall_write_open(w, '[');
         for (i = 0; i < call->faults; i++)
-            tcall_write_fault(w, &call->schema, call->args, &call->fault[i]);
+            tcall_write_validation_error(w, &call->schema, call->args,
+                                         &call->fault[i]);
         tcall_write_close(w, ']');
     } else if (call->why.len) {
         tcall_write_key(w, "errors");
@@ -14561,7 +15122,7 @@ TCALL_APART_ static void tcall_lint_refusal_(tcall_lint_ *l,
     char text[TCALL_LINT_TEXT_];
     tcall_writer w;
     tcall_writer_init(&w, text, sizeof text);
-    tcall_write_refusal(&w, s);
+    tcall_write_schema_error(&w, s);
     tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(text, w.fill));
 }
 

@@ -44,8 +44,7 @@
  * transport is the door to the network; the block is the memory.
  *
  * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
  *
  * grep -n '>>' is the table of contents.

@@ -68,26 +68,55 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
-/* Whether the string that starts at the quote p, decoded, is s. */
-TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+/* Decodes what stands at *at in a JSON string, an escape or one byte, and moves
+ * *at past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
-    const char *want = s.ptr, *end = want + s.len;
-    for (p++; *p != '"';) {
-        char decoded[4];
-        const char *piece = p;
-        size_t len = 1;
-        if (*p == '\\') {
-            p += tcall_escape_len_(p);
-            len = tcall_decode_(decoded, piece, p);
-            piece = decoded;
-        } else {
-            p++;
-        }
-        if ((size_t)(end - want) < len || memcmp(want, piece, len) != 0)
-            return false;
-        want += len;
+    const char *from = *at;
+    if (*from != '\\') {
+        out[0] = *from;
+        ++*at;
+        return 1;
     }
-    return want == end;
+    *at += tcall_escape_len_(from);
+    return tcall_decode_(out, from, *at);
+}
+
+/* Returns whether the string that starts at the quote is equal to text. */
+TCALL_SHARED_ bool tcall_text_same_(const char *quote, tcall_str text)
+{
+    const char *expected = text.ptr, *end = expected + text.len;
+    for (quote++; *quote != '"';) {
+        char bytes[4];
+        size_t i, count = tcall_text_char_(&quote, bytes);
+        for (i = 0; i < count; i++)
+            if (expected == end || *expected++ != bytes[i])
+                return false;
+    }
+    return expected == end;
+}
+
+/* Returns whether two JSON strings are equal, however they are escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *a, const char *b)
+{
+    char left[4], right[4];
+    size_t i = 0, left_len = 0, k = 0, right_len = 0;
+    a++;
+    b++;
+    for (;; i++, k++) {
+        if (i == left_len && *a != '"') {
+            left_len = tcall_text_char_(&a, left);
+            i = 0;
+        }
+        if (k == right_len && *b != '"') {
+            right_len = tcall_text_char_(&b, right);
+            k = 0;
+        }
+        if (i == left_len || k == right_len)
+            return i == left_len && k == right_len;
+        if (left[i] != right[k])
+            return false;
+    }
 }
 
 /* The member of what stands at p: its key; of an array the element whose index

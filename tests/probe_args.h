@@ -57,14 +57,15 @@ static int probe_args_read(tcall_arguments *args, tcall_str text, bool strict,
 }
 
 static int probe_args_check(const tcall_schema *schema, tcall_json value,
-                            bool coerce, tcall_check *check, tcall_fault *fault)
+                            bool coerce, tcall_check *check,
+                            tcall_validation_error *fault)
 {
     static char memory[1 << 16];
     memset(check, 0, sizeof *check);
     check->memory = memory;
     check->size = sizeof memory;
-    check->faults = fault;
-    check->fault_cap = 4;
+    check->errors = fault;
+    check->error_cap = 4;
     check->coerce = coerce;
     return tcall_schema_check(schema, value, check);
 }
@@ -77,7 +78,7 @@ static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
     static char program[1 << 20];
     tcall_schema schema;
     tcall_check check;
-    tcall_fault fault[4];
+    tcall_validation_error fault[4];
     tcall_writer faults, coerced;
     tcall_arguments again;
     tcall_json value = args->root;
@@ -104,7 +105,7 @@ static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
     }
     tcall_writer_init(&faults, scratch + coerced.len, size - coerced.len - 1);
     if (r == TCALL_E_INVALID)
-        tcall_write_faults(&faults, &schema, value, &check);
+        tcall_write_validation_errors(&faults, &schema, value, &check);
     faults.buf[faults.fill] = 0;
     if (r < 0)
         probe_args_error(w, r, 0, faults.fill ? faults.buf : NULL);

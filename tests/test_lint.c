@@ -184,7 +184,8 @@ static void test_schemas(void)
     static const char closed[] =
         TCALL_JSON({"type" : "object", "patternProperties" : {"^x" : {}}});
     tcall_tool t = tool("x", "{\"type\":\"dict\"}");
-    CHECK(lint(&t, 1) == 1 && says("schema - /parameters: unknown type"));
+    CHECK(lint(&t, 1) == 1 &&
+          says("schema - /parameters: /type: unknown type"));
     t = tool("x", "{\"properties\":{\"a");
     CHECK(lint(&t, 1) == 1 && says("schema - /parameters: "));
     t = tool("x", "");

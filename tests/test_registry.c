@@ -141,7 +141,7 @@ static void test_come_and_go(bool lazy)
     CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
     tcall_write_bytes(&faults, "", 1);
     CHECK(strstr(report, "third: another tool has this name\n"));
-    CHECK(strstr(report, "bad: parameters: unknown type"));
+    CHECK(strstr(report, "bad: parameters: /type: unknown type"));
 
     /* Another schema in the row of one that was compiled. */
     t = made("fifth");
