@@ -44,12 +44,6 @@
 #else
 #define TCALL_LEAN_ 0
 #endif
-/* Registers of eight bytes, the first of which is the lowest. */
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TCALL_WIDE_
-#endif
-
 /* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64

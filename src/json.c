@@ -122,9 +122,8 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 || TCALL_LEAN_
-                        ? tcall_find_duplicate_key_hashed_(text, t)
-                        : tcall_find_duplicate_key_small_(text, t);
+            twice = t->span > 32 ? tcall_find_duplicate_key_hashed_(text, t)
+                                 : tcall_find_duplicate_key_small_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;

@@ -387,29 +387,35 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-/* How many bytes from p on are plain ASCII string content: a word at a time,
- * no byte of which is a quote, a backslash, below 0x20 or above 0x7F. */
+static bool tcall_is_plain_(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
+/* Skips plain ASCII string content: a word at a time while no byte of it is a
+ * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while (!TCALL_LEAN_ && (size_t)(end - p) >= sizeof(size_t)) {
-        size_t w, q, b;
-        memcpy(&w, p, sizeof w);
-        q = w ^ ones * '"';
-        b = w ^ ones * '\\';
-        w = ((w - ones * 0x20) | (q - ones) | (b - ones) | w) & ones * 0x80;
-#ifdef TCALL_WIDE_
-        /* The lowest mark is exact, a borrow only marks bytes above it. */
-        if (w)
-            return p + (__builtin_ctzl(w) >> 3);
-#else
-        if (w)
-            break;
+    while ((size_t)(end - p) >= sizeof(size_t)) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, p, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return p + (__builtin_ctzll(marks) >> 3);
 #endif
-        p += sizeof w;
+        if (marks)
+            break;
+        p += sizeof word;
     }
-    while (p < end && (unsigned char)(*p - 0x20) < 0x60 && *p != '"' &&
-           *p != '\\')
+    while (p < end && tcall_is_plain_(*p))
         p++;
     return p;
 }
@@ -444,13 +450,12 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
-        p = s->utf.left || TCALL_LEAN_ ? p : tcall_plain_(p, end);
-        if (p < end &&
-            (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
+        p = s->utf.left ? p : tcall_plain_(p, end);
+        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
             p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (TCALL_LEAN_ || end - p < 2 || *p != '\\')
+        if (end - p < 2 || *p != '\\')
             break;
         c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
         if (!c)
@@ -464,10 +469,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
             tcall_scan_bytes_(s, from, run);
             run = 0;
         }
-        if (run <= 8 && end - from >= 8 && n + 8 < sizeof out)
-            memcpy(out + n, from, 8); /* of which run bytes count */
-        else
-            memcpy(out + n, from, run);
+        memcpy(out + n, from, run);
         n += run;
         out[n++] = c;
     }
@@ -478,8 +480,8 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' &&
-        s->string_mode == TCALL_STRING_KEY_ && s->key_len == 0) {
+    if (p < end && *p == '"' && s->string_mode == TCALL_STRING_KEY_ &&
+        s->key_len == 0) {
         tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
@@ -551,7 +553,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
                                            const char *end)
 {
     tcall_scan_value_end_(s);
-    if (TCALL_LEAN_ || p == end || *p != ',' || !s->depth || s->error)
+    if (p == end || *p != ',' || !s->depth || s->error)
         return p;
     s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
     return p + 1;
@@ -565,8 +567,7 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
-            if (!TCALL_LEAN_ &&
-                0x250 >> state & 1) /* digits go on with digits */
+            if (0x250 >> state & 1) /* digits go on with digits */
                 while (p < end && tcall_is_digit_(*p))
                     p++;
             next = p < end ? tcall_number_next_(state, *p) : state;
@@ -635,8 +636,7 @@ static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
                                             const char *end, bool key)
 {
-    const char *q =
-        *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
+    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
     if (q)
         return q;
     if (key)
