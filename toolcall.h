@@ -33,19 +33,45 @@
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
  * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse makes values of it, tcall_writer writes it,
- * tcall_schema_check holds values against a JSON Schema, tcall_hydrate takes
- * what a model sent to a call that may run, tcall_invoke runs it, tcall_reader
- * reads a provider's answer as it arrives, tcall_agent is the loop around all.
+ * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
+ * what a model sent into a call that may run, tcall_invoke runs it,
+ * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
+ * loop around all of them.
  *
- * Results are ints: >= 0 fine, < 0 one of TCALL_E_... Zero in a struct is the
- * default, and the careful choice. Words: a tool has parameters (its schema); a
- * call has arguments and gets a result; a provider is a wire format; a
- * transport is the door to the network; the block is the memory.
+ * Functions that can fail return an int: >= 0 is success, < 0 is one of
+ * TCALL_E_... A zero in a struct is the default, and the careful choice. A tool
+ * has parameters (its schema); a call has arguments and gets a result; a
+ * provider is a wire format; a transport is the door to the network; the block
+ * is the memory that you give.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
- * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
+ * Define TOOLCALL_STATIC before the implementation to make everything private
+ * to the one file that includes it. What a program does not need is left out
+ * by defining one of these with TOOLCALL_ before it; a tool or an option that
+ * needs what was left out is refused at the start, by name:
+ *
+ *     NO_LENIENT     repair of arguments that are almost JSON
+ *     NO_BIND        arguments as a C struct
+ *     NO_PATTERN     regular expressions in schemas
+ *     NO_SENTENCES   the sentences of errors; their codes stay
+ *     NO_HOOKS       hooks around the stages of a call
+ *     NO_PICK        ranking tools by the request
+ *     NO_PICK_INDEX  the index that makes ranking faster
+ *     NO_SYNONYMS    English words that mean the same, for ranking
+ *     NO_STRICT      schemas in the form that strict modes demand
+ *     NO_RETRY       trying a failed request again
+ *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_OPENAI      the format of Chat Completions
+ *     NO_RESPONSES   the format of OpenAI's Responses
+ *     NO_ANTHROPIC   the format of Anthropic's Messages
+ *     NO_OLLAMA      the format of Ollama's /api/chat
+ *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_LINT        advice on the definitions of tools
+ *     NO_AGENT       the loop
+ *
+ * A compiler ignores a misspelt switch in silence, so let the build look:
+ * make, CMake and PlatformIO do; src/switches checks the flags of any other.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -763,18 +789,29 @@ TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
 /* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
+/* Private: where a text that a sink refused is taken up again. */
+typedef struct tcall_resume_ {
+    size_t part;   /* number of the part that was refused; 0: none was */
+    size_t at;     /* bytes before that part */
+    char last;     /* the byte before it */
+    size_t stored; /* bytes of the text that need not be stored again */
+} tcall_resume_;
+
 typedef struct tcall_writer {
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* tells whether a comma is due */
-    uint16_t depth; /* brackets open: outside of them no commas are */
     char *buf;
     size_t cap;
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
-    size_t skip; /* bytes that are counted but not stored */
+    int error;   /* the first one, or TCALL_OK */
+    /* private */
     tcall_sink sink;
     void *user;
-    int error;
+    tcall_resume_ *resume; /* NULL: the text is written from its start */
+    size_t parts;          /* parts begun */
+    uint8_t in_part;       /* parts that are open */
+    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    char last;             /* the last byte: it says whether a comma is due */
+    uint16_t depth;        /* brackets open: outside of them no commas are */
 } tcall_writer;
 
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
@@ -1106,8 +1143,8 @@ typedef struct tcall_session {
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
-    const char *name;        /* A-Z a-z 0-9 _ -, begins with no digit, <= 64 */
-    const char *title;       /* for people; default: the name */
+    const char *name;  /* a letter or _, then A-Z a-z 0-9 _ -; <= 64 in all */
+    const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
     const char *parameters;  /* JSON Schema text of the arguments, an object */
@@ -1206,7 +1243,9 @@ typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
-    size_t tool_count;
+    size_t tool_count; /* at most 65,535 */
+    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
+    size_t row_count;  /* of these, those of tools included */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
@@ -1214,8 +1253,8 @@ typedef struct tcall_desc {
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
-    /* One try to mend arguments that were refused: write JSON text to out,
-     * return TCALL_OK. Its outcome is untrusted. NULL: no repair. */
+    /* One try to repair arguments that were refused: writes JSON text to out
+     * and returns TCALL_OK. What it wrote is not trusted. NULL: no repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -1224,60 +1263,80 @@ typedef struct tcall_desc {
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2]; /* of tcall_hash_...: random and secret, where others
-                           * may want to forge what an approval is bound to */
-    tcall_writer *report; /* tcall_init: one line for each fault of a table */
-    void *user;           /* for all of the above */
+    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
+                             * may want to forge what an approval is bound to */
+    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
+                             * each fault of a table; NULL: none */
+    void *user;             /* for all of the above */
 } tcall_desc;
+
+/* The hooks of a registry, or of it and one of its tools, in the order of
+ * their calls. */
+typedef struct tcall_order_ {
+    uint16_t *hooks; /* the registry's are counted first, then the tool's */
+    uint16_t count, room;
+} tcall_order_;
 
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
+    uint16_t repairs; /* how many were tried */
+    /* private */
+    bool ready;
+    int error;             /* of tcall_init */
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
-    uint16_t repairs;      /* how many were tried */
+    uint16_t *names;       /* the tools in the order of their names */
+    size_t name_count;
+    tcall_order_ order;   /* of the registry's hooks */
+    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     tcall_listener *listeners;
-    tcall_tool *rows; /* private: of tcall_extend */
-    size_t row_count;
 } tcall;
 
-/* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
- * definition is wrong (all faults of all tools are in desc->report, each as
- * "name: what is wrong and what to do"); TCALL_E_MEMORY (tc->block.need). On
- * any error no tool can be called. */
+/* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
+ * a definition is wrong: desc->report then has all faults of all tables, each
+ * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
+ * says how large to make the block. After an error nothing can be called, and
+ * every function that takes the tcall fails with the same error; a zeroed
+ * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
-/* Most bytes of the block that were ever in use. */
+/* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
+/* Returns the tool with this name, or NULL. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* True when somebody with these permissions may see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Tools that come and go at run time. tcall_extend, right after tcall_init,
- * gives room for row_count tools, those of desc.tools included, which are
- * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
- * than there are, or the block is too small; TCALL_E_USAGE: it was done before.
+/* Visits the tools that permissions `allow` suffice for:
  *
- * tcall_add copies the row (its texts have to stay) and checks it like those
- * of tcall_init; its schema is compiled when a call comes. So a function can
- * make a definition, and the tools of one registry can be added to another:
- *
- *     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;)
- * { row = *t; row.provided_by = "other"; tcall_add(&tc, &row);
- *     }
- *
- * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
- * free, TCALL_E_USAGE: tcall_extend is missing. tcall_remove hides the tool at
- * once: TCALL_OK or TCALL_E_UNKNOWN. Calls of it that are under way end as they
- * would have; its row is used again only when no call is, and its texts have
- * to stay until then. Both may be called by tools. An index for picking has to
- * be built anew after either. */
-TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
-TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
-TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-/* for (i = 0; (t = tcall_next_tool(tc, &i, allow)) != NULL;) visits the tools
- * that somebody with these permissions may see. */
+ *     size_t i = 0;
+ *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
+ */
 TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
                                             unsigned allow);
-/* Events go to desc.on_event first, then to the latest listener and so on. A
- * listener may end its own subscription while it is called. */
+
+/* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
+ * texts must stay; it is checked like those of tcall_init, but its schema is
+ * compiled when a call comes. So a function can make a definition, and the
+ * tools of one registry can be added to another:
+ *
+ *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
+ *         row = *tool;
+ *         row.provided_by = "other";
+ *         tcall_add(&tc, &row);
+ *     }
+ *
+ * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
+ * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
+ * built anew afterwards. Tools may call this, and tcall_remove, too. */
+TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
+/* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
+ * Calls of it that are under way end as they would have; its texts have to stay
+ * until then, and its row is used again only when no call is under way. */
+TCALL_API int tcall_remove(tcall *tc, tcall_str name);
+
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. A listener may remove itself while it is
+ * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
@@ -1489,19 +1548,18 @@ typedef struct tcall_result {
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
-    uint8_t stage;               /* tcall_stage at hand */
-    uint8_t state, phase, depth; /* private, as are these */
-    bool timed, asked, lacks, begun, mapped, asks, mine;
-    uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* of the tool */
     tcall_session *session;      /* may be NULL */
+    const void *bound;           /* the struct that tool->fields describe */
+    void *user;                  /* tool->user */
     const tcall_hook *hook;      /* at work; NULL: the tool */
+    uint8_t stage;               /* tcall_stage at hand */
+    uint16_t attempt;            /* 1 for the first run of the tool */
     int error;                   /* TCALL_OK, or why the call failed */
     tcall_str reason;            /* in words, may be empty */
-    const char *by;              /* name of the hook that failed, may be NULL */
+    const char *failed_by;       /* the hook that failed, or the service that is
+                                    missing; may be NULL */
     const char *code;            /* of tcall_abort, may be NULL */
     int status;                  /* HTTP status of tcall_abort, else 0 */
     uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
@@ -1510,15 +1568,29 @@ struct tcall_ctx {
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
-    /* private */
-    tcall_writer *out;
-    const tcall_writer *clean; /* out as it was */
-    tcall_service *services;
+
+    /* private: the way through the stages */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
+    uint16_t next_hook;   /* of the stage at hand, in the order of hooks */
+    uint16_t next_inner;  /* the same for a stage inside of an attempt */
+    uint16_t next_around; /* the same for AROUND_EXECUTE */
+    uint8_t around_depth; /* hooks that are around what runs now */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    /* private: attempts to run the tool */
+    uint8_t run_step; /* where the attempt is */
+    bool tool_ran;    /* it was called at least once, for whatever came */
+    int last_attempt; /* how the last attempt ended */
+    /* private: approval */
+    bool approval_asked;  /* reported, and not decided yet */
+    bool approval_wanted; /* the tool itself wants one: tcall_approval */
+    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    /* private: the rest */
+    bool service_missing; /* since the last look at it */
+    bool has_deadline;
     uint32_t deadline;
-    uint32_t hooked;            /* stages that have hooks */
-    uint32_t held;              /* acquiring hooks that are to be released */
-    uint32_t at, inner, around; /* place of the next hook */
-    int ran;                    /* how the last attempt went */
+    tcall_service *services;
+    tcall_writer *out;
+    const tcall_writer *out_start; /* out as it was before the call */
 };
 
 struct tcall_call {
@@ -1527,7 +1599,7 @@ struct tcall_call {
     tcall_str name;
     tcall_str arguments;
     const char *provider; /* name of the wire format, may be NULL */
-    int cut;              /* < 0: why the call is not whole; it will not run */
+    int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     /* What became of it. */
     bool validated; /* the schema holds */
@@ -1544,11 +1616,11 @@ struct tcall_call {
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
-    tcall_str why;      /* words of a foreign validator or of binding */
-    tcall_str coerced;  /* JSON text of the coercions, an array */
-    tcall_str original; /* arguments before they were repaired */
-    size_t mark;        /* private: what tcall_release frees */
+    tcall_str complaint; /* words of a foreign validator or of binding */
+    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_str original;  /* arguments before they were repaired */
     tcall_ctx cx;
+    size_t block_high; /* private: what tcall_release restores */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -1696,6 +1768,17 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
 TCALL_API int tcall_approval(tcall_ctx *cx);
 
 /* ==========================================================================
+ * >>hash: fingerprints that nobody can forge without the key
+ */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value, with desc.hash_key, whatever the order of members and the
+ * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
+ * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* ==========================================================================
  * >>hooks: ready-made ones
  *
  * Each is a macro that gives the rows for a table of hooks; what it keeps is a
@@ -1707,12 +1790,7 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
  */
 
-/* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Of a value, whatever the order of members and the form of numbers: 5, 5.0
- * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
- * TCALL_E_MEMORY. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+#ifndef TOOLCALL_NO_HOOKS
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -1831,6 +1909,8 @@ TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 /* Begins a turn: each call may be made once more. A zeroed struct has
  * forgotten everything. */
 TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
+
+#endif
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -2389,6 +2469,8 @@ struct tcall_agent {
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
+    size_t unsent;         /* bytes in io that were written, but not sent */
+    tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     size_t call_at;        /* calls of it that have a result */
     tcall_call *batch;     /* calls under way: call, or in the block */
@@ -5023,10 +5105,42 @@ int tcall_writer_flush(tcall_writer *w)
     return w->error;
 }
 
+/* A text that is written again, because the sink refused the rest of it, need
+ * not be written as a whole: its strings and tools are parts, and those before
+ * the one that was refused are left out. All else is written again: it is
+ * short, and the writer's state depends on it.
+ *
+ * Returns whether the part has to be written; then tcall_write_part_end_ has
+ * to follow. A part within another one does not count. */
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+{
+    tcall_resume_ *resume = w->resume;
+    if (resume && !w->in_part) {
+        w->parts++;
+        if (w->parts < resume->part || w->error)
+            return false;
+        if (w->parts == resume->part) { /* what was left out counts again */
+            w->len = resume->at;
+            w->last = resume->last;
+        }
+        resume->part = w->parts;
+        resume->at = w->len;
+        resume->last = w->last;
+    }
+    w->in_part++;
+    return true;
+}
+
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+{
+    w->in_part--;
+}
+
 /* The one place where bytes leave. */
 static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 {
-    size_t skip = w->skip > w->len ? w->skip - w->len : 0;
+    size_t stored = w->resume ? w->resume->stored : 0;
+    size_t skip = stored > w->len ? stored - w->len : 0;
     w->len += n;
     if (skip >= n)
         return;
@@ -5070,6 +5184,8 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
                                  bool twice)
 {
     const char *end = n ? p + n : p;
+    if (!tcall_write_part_(w))
+        return;
     while (p < end) {
         static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
@@ -5099,6 +5215,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, out, at ? 2 : 6);
         p++;
     }
+    tcall_write_part_end_(w);
 }
 
 int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
@@ -7859,6 +7976,17 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
  * >>tools
  */
 
+/* ---- looking up ---- */
+
+/* Returns TCALL_OK, or why nothing can be called: tcall_init failed or was
+ * never called. */
+TCALL_SHARED_ int tcall_usable_(const tcall *tc)
+{
+    if (tc->ready)
+        return TCALL_OK;
+    return tc->error < 0 ? tc->error : TCALL_E_USAGE;
+}
+
 /* Returns what the tool needs: everything when it declares nothing. */
 TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {
@@ -7875,219 +8003,39 @@ size_t tcall_peak(const tcall *tc)
     return tc->block.peak;
 }
 
+/* Returns < 0, 0 or > 0 as text comes before, is or comes after name. */
+static int tcall_name_compare_(const char *text, tcall_str name)
+{
+    size_t i;
+    for (i = 0; i < name.len; i++)
+        if (text[i] != name.ptr[i] || !text[i])
+            return (unsigned char)text[i] - (unsigned char)name.ptr[i];
+    return (unsigned char)text[i];
+}
+
+/* Returns the place of a name in tc->names, or where it belongs. */
+static size_t tcall_name_place_(const tcall *tc, tcall_str name, bool *found)
+{
+    size_t first = 0, end = tc->name_count;
+    *found = false;
+    while (first < end && !*found) {
+        size_t middle = first + (end - first) / 2;
+        const char *other = tc->desc.tools[tc->names[middle]].name;
+        int order = tcall_name_compare_(other, name);
+        *found = order == 0;
+        if (order < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return end;
+}
+
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
-    size_t i;
-    if (!name.len) /* a row that is free */
-        return NULL;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_str_eq(tcall_str_of(tc->desc.tools[i].name), name))
-            return &tc->desc.tools[i];
-    return NULL;
-}
-
-/* Every provider takes such a name; some take more. */
-static bool tcall_name_ok_(const char *name)
-{
-    size_t i;
-    for (i = 0; name[i] && i <= 64; i++) {
-        char c = (char)(name[i] | 0x20);
-        bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
-        bool other = tcall_is_digit_(name[i]) || name[i] == '-';
-        if (!letter && !(other && i > 0))
-            return false;
-    }
-    return i > 0 && i <= 64;
-}
-
-/* One line of the report: "name: what"; a refused schema says why itself. */
-static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
-                             const char *what, const tcall_schema *refused)
-{
-    tcall_writer *w = tc->desc.report;
-    if (w) {
-        tcall_write_text(w, tool->name ? tool->name : "(no name)");
-        tcall_write_text(w, ": ");
-        tcall_write_text(w, what);
-        if (refused)
-            tcall_write_schema_error(w, refused);
-        tcall_write_char_(w, '\n');
-    }
-    return TCALL_E_TOOL;
-}
-
-/* Compile into the free part of the block; the program is not held yet. */
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_block *b = &tc->block;
-    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
-                                 tcall_block_free_(b), TCALL_DRAFT_2020);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
-/* A schema of a row must compile. A foreign validator decides itself what it
- * can check. */
-static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
-{
-    int r;
-    if (!tc->desc.validator)
-        return tcall_tool_compile_(tc, s, text);
-    r = tcall_scan_whole_(tcall_str_of(text));
-    s->text = NULL;
-    s->reason = "is not JSON";
-    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-}
-
-/* What is wrong with a row but for its schemas: bits, and their words. */
-static const char tcall_row_faults_[] =
-    "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
-    "another tool has this name\0"
-    "run is missing\0"
-    "parameters or allow_no_schema is missing\0"
-    "fields need args_size: sizeof the struct that they describe";
-
-static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
-{
-    unsigned wrong = !tool->name || !tcall_name_ok_(tool->name);
-    const tcall_tool *first = tcall_find(tc, tcall_str_of(tool->name));
-    if (first && first != tool)
-        wrong |= 1u << 1;
-    if (!tool->run)
-        wrong |= 1u << 2;
-    if (!tool->parameters && !tool->allow_no_schema)
-        wrong |= 1u << 3;
-    if (tool->fields && !tool->args_size)
-        wrong |= 1u << 4;
-    return wrong;
-}
-
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int a, int b)
-{
-    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
-}
-
-/* All faults of a row; keep holds the program of its parameters in the block.
- */
-static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
-{
-    const tcall_tool *tool = &tc->desc.tools[index];
-    const char *const texts[] = {tool->parameters, tool->output,
-                                 tool->provider_schema};
-    unsigned wrong = tcall_tool_check_(tc, tool);
-    int i, r = TCALL_OK;
-    for (i = 0; wrong >> i; i++)
-        if (wrong >> i & 1)
-            r = tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, i),
-                                  NULL);
-    for (i = 0; i < 3; i++) {
-        tcall_schema scratch, *s = keep && i == 0 ? keep : &scratch;
-        int n = texts[i] ? tcall_schema_add_(tc, s, texts[i]) : TCALL_OK;
-        if (n == TCALL_E_SCHEMA)
-            n = tcall_fault_line_(
-                tc, tool,
-                tcall_nth_("parameters: \0output: \0provider_schema: ", i), s);
-        else if (n > 0 && s == keep)
-            tcall_block_grow_(&tc->block, (size_t)n);
-        r = tcall_worse_(r, n < 0 ? n : TCALL_OK);
-    }
-    return r;
-}
-
-int tcall_init(tcall *tc, const tcall_desc *desc)
-{
-    size_t i, table;
-    int r = TCALL_OK;
-    memset(tc, 0, sizeof *tc);
-    tc->desc = *desc;
-    tcall_block_init(&tc->block, desc->block, desc->block_size);
-    table = (desc->tool_count * sizeof(tcall_schema) + 7) & ~(size_t)7;
-    if (!desc->lazy_schemas && !desc->validator) {
-        tc->schemas = (tcall_schema *)(void *)tcall_block_gap_(&tc->block);
-        if (!tcall_block_grow_(&tc->block, table)) {
-            tc->schemas = NULL;
-            r = TCALL_E_MEMORY;
-        }
-    }
-    for (i = 0; i < desc->tool_count; i++)
-        r = tcall_worse_(
-            r, tcall_tool_add_(tc, i, tc->schemas ? &tc->schemas[i] : NULL));
-    if (r < 0)
-        tc->desc.tool_count = 0;
-    return r;
-}
-
-/* A row that is free: needs what nobody can be given. */
-#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
-
-int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count)
-{
-    size_t used = tc->desc.tool_count * sizeof *tc->schemas;
-    size_t table = (row_count * sizeof *tc->schemas + 7) & ~(size_t)7;
-    char *more = tcall_block_gap_(&tc->block);
-    if (tc->rows)
-        return TCALL_E_USAGE;
-    if (row_count < tc->desc.tool_count ||
-        (tc->schemas && !tcall_block_grow_(&tc->block, table)))
-        return TCALL_E_MEMORY;
-    if (tc->schemas) {
-        memset(more, 0, table);
-        memcpy(more, tc->schemas, used);
-        tc->schemas = (tcall_schema *)(void *)more;
-    }
-    if (tc->desc.tool_count)
-        memmove(rows, tc->desc.tools, tc->desc.tool_count * sizeof *rows);
-    tc->desc.tools = tc->rows = rows;
-    tc->row_count = row_count;
-    return TCALL_OK;
-}
-
-int tcall_add(tcall *tc, const tcall_tool *tool)
-{
-    size_t all = tc->desc.tool_count, i = all;
-    int r = TCALL_E_TOOL;
-    if (!tc->rows)
-        return TCALL_E_USAGE;
-    if (tool->name && tcall_find(tc, tcall_str_of(tool->name)))
-        return tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, 1),
-                                 NULL);
-    if (tc->block.high == 0) /* no call is under way */
-        for (i = 0; i < all && tc->rows[i].permissions != TCALL_GONE_; i++)
-            ;
-    if (i == tc->row_count)
-        return TCALL_E_MEMORY;
-    tc->rows[i] = *tool;
-    if (!(tool->permissions & ~TCALL_EVERYTHING))
-        r = tcall_tool_add_(tc, i, NULL);
-    if (r < 0) {
-        memset(&tc->rows[i], 0, sizeof tc->rows[i]);
-        tc->rows[i].name = "";
-        tc->rows[i].permissions = TCALL_GONE_;
-        return r;
-    }
-    if (i == all)
-        tc->desc.tool_count++;
-    return (int)i;
-}
-
-int tcall_remove(tcall *tc, tcall_str name)
-{
-    const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
-    if (!tool || !tc->rows)
-        return TCALL_E_UNKNOWN;
-    row = tc->rows + (tool - tc->rows);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->rows], 0, sizeof *tc->schemas);
-    return TCALL_OK;
+    bool found;
+    size_t place = tcall_name_place_(tc, name, &found);
+    return found ? &tc->desc.tools[tc->names[place]] : NULL;
 }
 
 const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
@@ -8100,6 +8048,497 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
     return NULL;
 }
 
+/* Lists a row under its name, unless there is none or an earlier row has it:
+ * both are faults that were reported. */
+static void tcall_name_insert_(tcall *tc, size_t row)
+{
+    bool found;
+    tcall_str name = tcall_str_of(tc->desc.tools[row].name);
+    size_t place = tcall_name_place_(tc, name, &found);
+    uint16_t *at = tc->names + place;
+    if (!tc->names || found || !name.len)
+        return;
+    memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
+    *at = (uint16_t)row;
+    tc->name_count++;
+}
+
+static void tcall_name_remove_(tcall *tc, tcall_str name)
+{
+    bool found;
+    size_t place = tcall_name_place_(tc, name, &found);
+    uint16_t *at = tc->names + place;
+    tc->name_count--;
+    memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
+}
+
+/* ---- what can be wrong with a table ---- */
+
+typedef struct tcall_table_fault_ {
+    bool wrong;
+    const char *sentence;
+} tcall_table_fault_;
+
+/* Begins a line of the report; returns where to write on, or NULL. */
+static tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *w = tc->desc.report;
+    if (w) {
+        tcall_write_text(w, name ? name : "(no name)");
+        tcall_write_text(w, ": ");
+    }
+    return w;
+}
+
+/* Reports all faults that are true of the thing with this name. */
+static int tcall_report_faults_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *faults, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        tcall_writer *w;
+        if (!faults[i].wrong)
+            continue;
+        r = TCALL_E_TOOL;
+        w = tcall_report_(tc, name);
+        if (w) {
+            tcall_write_text(w, faults[i].sentence);
+            tcall_write_text(w, "\n");
+        }
+    }
+    return r;
+}
+
+/* The rule for names: letters, digits, _ - and what `more` adds, at most max,
+ * and perhaps a letter or _ first. */
+TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
+                                    size_t max, bool letter_first)
+{
+    size_t i;
+    for (i = 0; name[i] && i <= max; i++) {
+        char lower = (char)(name[i] | 0x20);
+        bool letter = (lower >= 'a' && lower <= 'z') || name[i] == '_';
+        bool other = tcall_is_digit_(name[i]) || name[i] == '-' ||
+                     strchr(more, name[i]) != NULL;
+        if (!letter && (!other || (i == 0 && letter_first)))
+            return false;
+    }
+    return i > 0 && i <= max;
+}
+
+/* Everything that is wrong with a row but for its schemas and hooks. */
+static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+         "the name must begin with a letter or _ and have 1 to 64 of A-Z a-z "
+         "0-9 _ -"},
+        {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+         "another tool has this name"},
+        {!tool->run, "run is missing: name the function that does the work"},
+        {!tool->parameters && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
+        {tool->strict && !tool->parameters,
+         "strict needs parameters to hold the model to"},
+        {tool->fields && !tool->parameters,
+         "fields need parameters: the schema that says what they are"},
+        {tool->fields && !tool->args_size,
+         "fields need args_size: sizeof the struct that they describe"},
+        {tool->args_size && !tool->fields,
+         "args_size needs fields: the table that fills the struct"},
+        {(tool->permissions | tool->optional_permissions) > TCALL_EVERYTHING,
+         "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE"},
+        {tool->safe > TCALL_SAFETY_UNSAFE, "safe is none of tcall_safety"},
+        {tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+         "no_schema_mode is none of tcall_no_schema"},
+        {!tool->hooks != !tool->hook_count,
+         "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_BIND
+        {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
+#endif
+#ifdef TOOLCALL_NO_STRICT
+        {tool->strict, "strict was left out by TOOLCALL_NO_STRICT"},
+#endif
+#ifdef TOOLCALL_NO_HOOKS
+        {tool->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+#endif
+    };
+    return tcall_report_faults_(tc, tool->name, faults,
+                                sizeof faults / sizeof *faults);
+}
+
+/* The same for the registry itself. */
+static int tcall_desc_check_(tcall *tc)
+{
+    const tcall_desc *d = &tc->desc;
+    const tcall_table_fault_ faults[] = {
+        {d->tool_count > 0 && !d->tools, "tool_count needs tools: the table"},
+        {d->tool_count > UINT16_MAX || d->row_count > UINT16_MAX,
+         "there are more than 65535 tools"},
+        {!d->rows != !d->row_count,
+         "rows and row_count belong together: give both"},
+        {d->rows && d->row_count < d->tool_count,
+         "rows has less room than tools needs"},
+        {!d->hooks != !d->hook_count,
+         "hooks and hook_count belong together: give both"},
+        {!d->services != !d->service_count,
+         "services and service_count belong together: give both"},
+        {d->validator && !d->validator->check,
+         "validator needs check: the function that checks arguments"},
+#ifdef TOOLCALL_NO_HOOKS
+        {d->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+#endif
+    };
+    return tcall_report_faults_(tc, "tcall_desc", faults,
+                                sizeof faults / sizeof *faults);
+}
+
+/* ---- schemas of a row ---- */
+
+/* Compiles into the free part of the block; the program is not held yet. */
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
+{
+    tcall_block *b = &tc->block;
+    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
+                                 tcall_block_free_(b), TCALL_DRAFT_2020);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
+            r = TCALL_E_MEMORY;
+    return r;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself
+ * what it can check. */
+static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
+{
+    int r;
+    if (!tc->desc.validator)
+        return tcall_tool_compile_(tc, schema, text);
+    r = tcall_scan_whole_(tcall_str_of(text));
+    schema->text = NULL;
+    schema->reason = "is not JSON";
+    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+}
+
+static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
+                                const char *which, const tcall_schema *refused)
+{
+    tcall_writer *w = tcall_report_(tc, tool->name);
+    if (w) {
+        tcall_write_text(w, which);
+        tcall_write_text(w, ": ");
+        tcall_write_schema_error(w, refused);
+        tcall_write_text(w, "\n");
+    }
+    return TCALL_E_TOOL;
+}
+
+/* Compiles one schema of a row, for the report; a program that `keep` is given
+ * for is held in the block. */
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const char *which, const char *text,
+                             tcall_schema *keep)
+{
+    tcall_schema scratch, *schema = keep ? keep : &scratch;
+    int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    if (r == TCALL_E_SCHEMA)
+        return tcall_schema_refuse_(tc, tool, which, schema);
+    if (r > 0 && keep)
+        tcall_block_grow_(&tc->block, (size_t)r);
+    return r < 0 ? r : TCALL_OK;
+}
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int a, int b)
+{
+    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
+}
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    int r = tcall_row_schema_(tc, tool, "parameters", tool->parameters, keep);
+    r = tcall_worse_(r,
+                     tcall_row_schema_(tc, tool, "output", tool->output, NULL));
+    return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
+                                             tool->provider_schema, NULL));
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+/* ---- the order of hooks ---- */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
+
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
+
+#ifndef TOOLCALL_NO_HOOKS
+
+/* Hook i of a call: those of the registry, then those of the tool, which may
+ * be NULL. */
+TCALL_SHARED_ const tcall_hook *tcall_hook_(const tcall *tc,
+                                            const tcall_tool *tool, size_t i)
+{
+    const tcall_desc *d = &tc->desc;
+    if (i < d->hook_count)
+        return &d->hooks[i];
+    i -= d->hook_count;
+    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
+}
+
+/* True when hook a runs before hook b, which is earlier in the tables. */
+static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
+{
+    if (a->stage != b->stage)
+        return a->stage < b->stage;
+    if (tcall_due_[a->stage] & TCALL_LATE_)
+        return a->priority < b->priority;
+    return a->priority > b->priority;
+}
+
+/* Sorts by insertion: tables of hooks are short, and mostly in order. */
+static void tcall_order_sort_(const tcall *tc, const tcall_tool *tool,
+                              tcall_order_ *order)
+{
+    size_t i, at;
+    for (i = 0; i < order->count; i++) {
+        const tcall_hook *hook = tcall_hook_(tc, tool, i);
+        for (at = i; at > 0; at--) {
+            uint16_t other = order->hooks[at - 1];
+            if (!tcall_hook_before_(hook, tcall_hook_(tc, tool, other)))
+                break;
+            order->hooks[at] = other;
+        }
+        order->hooks[at] = (uint16_t)i;
+    }
+}
+
+static int tcall_hooks_check_(tcall *tc, const char *name,
+                              const tcall_hook *hooks, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_table_fault_ faults[] = {
+            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {hooks[i].stage >= TCALL_STAGE_COUNT,
+             "a hook has a stage that is none of TCALL_STAGES"},
+        };
+        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+            r = TCALL_E_TOOL;
+    }
+    return r;
+}
+
+/* Orders the hooks of the registry and of one tool, which may be NULL. The
+ * room of a row that was used before is used again. */
+static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
+                              tcall_order_ *order)
+{
+    size_t count = (size_t)tc->desc.hook_count + (tool ? tool->hook_count : 0);
+    if (count > order->room) {
+        order->hooks = (uint16_t *)tcall_table_(tc, count, sizeof(uint16_t));
+        order->room = (uint16_t)(order->hooks ? count : 0);
+    }
+    if (count > order->room)
+        return TCALL_E_MEMORY;
+    order->count = (uint16_t)count;
+    tcall_order_sort_(tc, tool, order);
+    return TCALL_OK;
+}
+
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
+    if (r < 0 || !tool->hook_count || !tc->orders)
+        return r;
+    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+}
+
+static int tcall_desc_hooks_(tcall *tc)
+{
+    const tcall_desc *d = &tc->desc;
+    size_t i, rows = d->row_count;
+    int r = tcall_hooks_check_(tc, "tcall_desc", d->hooks, d->hook_count);
+    for (i = 0; i < d->tool_count && !rows; i++)
+        rows = d->tools[i].hook_count ? d->tool_count : 0;
+    if (rows) {
+        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
+        r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
+    }
+    return r < 0 ? r : tcall_order_hooks_(tc, NULL, &tc->order);
+}
+
+#else
+
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return TCALL_OK;
+}
+
+static int tcall_desc_hooks_(tcall *tc)
+{
+    (void)tc;
+    return TCALL_OK;
+}
+
+#endif
+
+/* ---- the registry ---- */
+
+/* Takes the tables that are as long as there may be tools. */
+static int tcall_tables_(tcall *tc)
+{
+    tcall_desc *d = &tc->desc;
+    size_t rows = d->rows ? d->row_count : d->tool_count;
+    if (d->rows && d->tool_count)
+        memmove(d->rows, d->tools, d->tool_count * sizeof *d->rows);
+    if (d->rows)
+        d->tools = d->rows;
+    if (!rows)
+        return TCALL_OK;
+    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
+    if (!d->lazy_schemas && !d->validator)
+        tc->schemas =
+            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->names && (tc->schemas || d->lazy_schemas || d->validator)
+               ? TCALL_OK
+               : TCALL_E_MEMORY;
+}
+
+/* Checks a row of the table, reports all that is wrong with it, and makes it
+ * ready to be called. */
+static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
+{
+    const tcall_tool *tool = &tc->desc.tools[row];
+    int r = tcall_row_check_(tc, tool);
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
+    r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return r;
+}
+
+int tcall_init(tcall *tc, const tcall_desc *desc)
+{
+    size_t i;
+    int r;
+    memset(tc, 0, sizeof *tc);
+    tc->desc = *desc;
+    tcall_block_init(&tc->block, desc->block, desc->block_size);
+    r = tcall_desc_check_(tc);
+    if (r == TCALL_OK)
+        r = tcall_tables_(tc);
+    if (r == TCALL_OK)
+        r = tcall_desc_hooks_(tc);
+    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
+        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        tcall_name_insert_(tc, i);
+    }
+    tc->ready = r == TCALL_OK;
+    tc->error = r;
+    if (r < 0)
+        tc->desc.tool_count = tc->name_count = 0;
+    return r;
+}
+
+/* A row that is free: it needs a permission that nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+static void tcall_row_clear_(tcall_tool *row)
+{
+    memset(row, 0, sizeof *row);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+}
+
+/* Returns the first row that is free. A call under way may still need the row
+ * of a tool that was removed. */
+static size_t tcall_row_free_(const tcall *tc)
+{
+    size_t row = tc->desc.tool_count;
+    if (tc->block.high == 0)
+        for (row = 0; row < tc->desc.tool_count; row++)
+            if (tc->desc.rows[row].permissions == TCALL_GONE_)
+                break;
+    return row;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t row;
+    int r = tcall_usable_(tc);
+    if (r < 0 || !tc->desc.rows)
+        return r < 0 ? r : TCALL_E_USAGE;
+    row = tcall_row_free_(tc);
+    if (row == tc->desc.row_count)
+        return TCALL_E_MEMORY;
+    tc->desc.rows[row] = *tool;
+    r = tcall_row_add_(tc, row, NULL);
+    if (r < 0) {
+        tcall_row_clear_(&tc->desc.rows[row]);
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
+        tc->desc.tool_count++;
+    return (int)row;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->desc.rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->desc.rows + (tool - tc->desc.rows);
+    tcall_name_remove_(tc, name);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->schemas)
+        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    return TCALL_OK;
+}
+
+/* ---- time and events ---- */
+
 TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
@@ -8108,14 +8547,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
-    tcall_listener *l, *next;
+    tcall_listener *listener, *next;
     event->kind = kind;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
-    for (l = tc->listeners; l; l = next) {
-        next = l->next;
-        if (!l->kinds || l->kinds >> kind & 1)
-            l->on_event(l->user, event);
+    for (listener = tc->listeners; listener; listener = next) {
+        next = listener->next; /* it may remove itself */
+        if (!listener->kinds || listener->kinds >> kind & 1)
+            listener->on_event(listener->user, event);
     }
 }
 
@@ -10250,7 +10689,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
-    tc->block.high = call->mark;
+    tc->block.high = call->block_high;
     call->args = tcall_json_none_();
     call->cx.bound = NULL;
 }
@@ -10404,7 +10843,7 @@ TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     int r;
     tcall_hydrate_writer_(b, &why);
     r = v->check(v->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(b, why.buf, why.fill, &call->why);
+    tcall_hydrate_keep_(b, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -10414,8 +10853,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
-    if (call->cut && !call->repaired)
-        return call->cut < 0 ? call->cut : TCALL_E_CUT;
+    if (call->incomplete && !call->repaired)
+        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
     if (r < 0 || !call->tool->parameters)
         return r;
@@ -10475,7 +10914,7 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
     r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
-        tcall_hydrate_keep_(b, path, strlen(path), &call->why);
+        tcall_hydrate_keep_(b, path, strlen(path), &call->complaint);
     return r;
 }
 
@@ -10484,13 +10923,15 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     uint32_t before = tcall_now_(tc);
     size_t base;
     int r;
-    call->mark = tc->block.high;
+    call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     call->cx.user = call->tool ? call->tool->user : NULL;
-    r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
+    r = tcall_usable_(tc);
+    if (r == TCALL_OK)
+        r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
     if (r == TCALL_OK) {
         r = call->error = tcall_hydrate_try_(tc, call, base);
@@ -10521,9 +10962,9 @@ int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
             tcall_write_validation_error(w, &call->schema, call->args,
                                          &call->fault[i]);
         tcall_write_close(w, ']');
-    } else if (call->why.len) {
+    } else if (call->complaint.len) {
         tcall_write_key(w, "errors");
-        tcall_write_str(w, call->why);
+        tcall_write_str(w, call->complaint);
     } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
         const char *near = call->arguments.ptr + call->error_at;
         near_len -= call->error_at;
@@ -10617,38 +11058,6 @@ int tcall_write_provenance(tcall_writer *w, const tcall *tc,
  * >>context
  */
 
-enum {
-    TCALL_GOING_ = 1,    /* towards the run of the tool */
-    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
-    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
-    TCALL_FAILED_ = 8,
-    TCALL_DONE_ = 16,
-    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
-
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
-    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
-    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
-    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
-    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
-    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
-    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
-};
-
-/* Where an attempt to run the tool stands. */
-enum {
-    TCALL_RUN_NOT_,
-    TCALL_RUN_WILL_,    /* at WILL_EXECUTE */
-    TCALL_RUN_CONSENT_, /* the arguments may need approval once more */
-    TCALL_RUN_BEGIN_,
-    TCALL_RUN_POLLED_ /* the tool answered TCALL_E_AGAIN */
-};
-
-static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, name, when) TCALL_##when##_,
-    TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-};
-
 const char *tcall_stage_name(int stage)
 {
     static const char names[][25] = {
@@ -10669,100 +11078,11 @@ void tcall_progress(tcall_ctx *cx, tcall_str text)
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
-/* A copy in the block. */
-TCALL_SHARED_ int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *to)
+/* Copies text to the memory of the call. */
+static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, to);
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
-
-/* ---- input and output ---- */
-
-tcall_str tcall_output(const tcall_ctx *cx)
-{
-    size_t start = cx->clean->fill;
-    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
-}
-
-/* What was written is taken back. */
-TCALL_APART_ static void tcall_take_back_(tcall_ctx *cx)
-{
-    *cx->out = *cx->clean;
-}
-
-/* What is about to be replaced goes to the history. */
-static tcall_change *tcall_change_(tcall_ctx *cx)
-{
-    tcall_change *c =
-        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *c);
-    if (!c)
-        return NULL;
-    memset(c, 0, sizeof *c);
-    c->before = cx->history;
-    c->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    c->stage = cx->hook ? cx->hook->stage : cx->stage;
-    cx->history = c;
-    return c;
-}
-
-int tcall_set_input(tcall_ctx *cx, tcall_str text)
-{
-    tcall *tc = cx->tc;
-    tcall_call *call = cx->call;
-    tcall_change *c;
-    if (!call->tool || cx->state != TCALL_GOING_ || cx->begun)
-        return TCALL_E_USAGE;
-    c = tcall_change_(cx);
-    if (!c || tcall_keep_(cx, text, &text) < 0)
-        return call->error = TCALL_E_MEMORY;
-    call->arguments = text;
-    c->input = call->args;
-    call->approved = call->validated = false;
-    call->cut = 0;
-    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
-    if (call->error == TCALL_OK)
-        call->error = tcall_hydrate_bind_(tc, call);
-    return call->error;
-}
-
-/* What was written did not fit: keep whole characters and say so. */
-static int tcall_write_cut_(tcall_ctx *cx)
-{
-    tcall_writer *w = cx->out;
-    size_t start = cx->clean->fill, size = w->len - cx->clean->len, n;
-    char text[64];
-    tcall_writer notice;
-    if (w->error != TCALL_E_MEMORY)
-        return w->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (long)size);
-    tcall_write_text(&notice, " bytes]");
-    n = w->fill - start;
-    n = n > notice.fill ? tcall_utf8_cut_(w->buf + start, n - notice.fill) : 0;
-    tcall_take_back_(cx);
-    w->len += n;
-    w->fill += n;
-    if (w->cap - w->fill >= notice.fill)
-        tcall_write_bytes(w, text, notice.fill);
-    return TCALL_OK;
-}
-
-int tcall_set_output(tcall_ctx *cx, tcall_str text)
-{
-    tcall_str old = tcall_output(cx);
-    if (old.len) {
-        tcall_change *c = tcall_change_(cx);
-        if (!c || tcall_keep_(cx, old, &c->output) < 0)
-            return TCALL_E_MEMORY;
-        if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = c->output.ptr + (text.ptr - old.ptr);
-    }
-    tcall_take_back_(cx);
-    tcall_write_bytes(cx->out, text.ptr, text.len);
-    return tcall_write_cut_(cx);
-}
-
-/* ---- result ---- */
 
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 {
@@ -10776,90 +11096,35 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
     return r;
 }
 
-/* ---- controls ---- */
-
-int tcall_respond(tcall_ctx *cx, tcall_str text)
-{
-    int r = tcall_set_output(cx, text);
-    if (r < 0)
-        return r;
-    if (cx->state != TCALL_HIT_)
-        cx->state =
-            cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
-    cx->error = TCALL_OK;
-    return TCALL_OK;
-}
-
-int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
-{
-    if (cx->state != TCALL_FAILED_) {
-        cx->reason = tcall_str_of(reason);
-        cx->code = code;
-        cx->status = status;
-    }
-    return TCALL_E_ABORTED;
-}
-
-int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
-{
-    tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_)
-        cx->retry_ms = ms;
-    return TCALL_E_RATE;
-}
-
-void tcall_deadline(tcall_ctx *cx, uint32_t ms)
-{
-    uint32_t end = tcall_now_(cx->tc) + ms;
-    if (cx->timed && (int32_t)(cx->deadline - end) < 0)
-        return;
-    cx->deadline = end;
-    cx->timed = cx->tc->desc.now_ms != NULL;
-}
-
-int32_t tcall_time_left(const tcall_ctx *cx)
-{
-    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
-    return !cx->timed ? INT32_MAX : left > 0 ? left : 0;
-}
-
-/* Why the tool must not run now or go on, or TCALL_OK. */
-static int tcall_over_(const tcall_ctx *cx)
-{
-    return cx->stop < 0               ? cx->stop
-           : tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT
-                                      : TCALL_OK;
-}
-
 /* ---- services ---- */
 
-static tcall_service *tcall_service_(tcall_service *s, const char *name)
+static tcall_service *tcall_service_(tcall_service *list, const char *name)
 {
-    while (s && strcmp(s->name, name) != 0)
-        s = s->next;
-    return s;
+    while (list && strcmp(list->name, name) != 0)
+        list = list->next;
+    return list;
 }
 
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = &cx->tc->desc;
-    const tcall_service *s = tcall_service_(cx->services, name);
+    const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
-    if (!s && cx->session)
-        s = tcall_service_(cx->session->services, name);
-    for (i = 0; !s && i < d->service_count; i++)
+    if (!service && cx->session)
+        service = tcall_service_(cx->session->services, name);
+    for (i = 0; !service && i < d->service_count; i++)
         if (strcmp(d->services[i].name, name) == 0)
-            s = &d->services[i];
-    return s ? s->object : NULL;
+            service = &d->services[i];
+    return service ? service->object : NULL;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);
     if (!object) {
-        cx->lacks = true;
+        cx->service_missing = true;
         if (cx->state != TCALL_FAILED_)
-            cx->by = name;
+            cx->failed_by = name;
     }
     return object;
 }
@@ -10885,34 +11150,193 @@ void tcall_unbind_service(tcall_session *session, const tcall_service *service)
         *at = service->next;
 }
 
+/* Scratch memory is a service of the call, with its object right after it. */
 void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 {
     const size_t head = (sizeof(tcall_service) + 7) & ~(size_t)7;
-    tcall_service *s = tcall_service_(cx->services, name);
-    if (s)
-        return s->object;
-    s = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
-    if (!s)
+    tcall_service *service = tcall_service_(cx->services, name);
+    if (service)
+        return service->object;
+    service = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
+    if (!service)
         return NULL;
-    memset(s, 0, head + size);
-    s->name = name;
-    s->object = (char *)s + head;
-    tcall_bind_service(cx, s, TCALL_SCOPE_CALL);
-    return s->object;
+    memset(service, 0, head + size);
+    service->name = name;
+    service->object = (char *)service + head;
+    tcall_bind_service(cx, service, TCALL_SCOPE_CALL);
+    return service->object;
 }
 
+/* ---- time ---- */
+
+void tcall_deadline(tcall_ctx *cx, uint32_t ms)
+{
+    uint32_t end = tcall_now_(cx->tc) + ms;
+    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+        return;
+    cx->deadline = end;
+    cx->has_deadline = cx->tc->desc.now_ms != NULL;
+}
+
+int32_t tcall_time_left(const tcall_ctx *cx)
+{
+    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
+    if (!cx->has_deadline)
+        return INT32_MAX;
+    return left > 0 ? left : 0;
+}
+
+/* Returns why the tool must not run now or go on, or TCALL_OK. */
+TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
+{
+    if (cx->stop < 0)
+        return cx->stop;
+    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
+}
+
+/* ---- input and output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->out_start->fill;
+    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+}
+
+/* Takes back all that was written since the call began. */
+TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
+{
+    *cx->out = *cx->out_start;
+}
+
+/* Adds an entry to the history for what is about to be replaced. */
+static tcall_change *tcall_change_(tcall_ctx *cx)
+{
+    tcall_change *change =
+        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *change);
+    if (!change)
+        return NULL;
+    memset(change, 0, sizeof *change);
+    change->before = cx->history;
+    change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
+    change->stage = cx->hook ? cx->hook->stage : cx->stage;
+    cx->history = change;
+    return change;
+}
+
+int tcall_set_input(tcall_ctx *cx, tcall_str text)
+{
+    tcall *tc = cx->tc;
+    tcall_call *call = cx->call;
+    tcall_change *change;
+    if (!call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+        return TCALL_E_USAGE;
+    change = tcall_change_(cx);
+    if (!change || tcall_keep_(cx, text, &text) < 0)
+        return call->error = TCALL_E_MEMORY;
+    change->input = call->args;
+    call->arguments = text;
+    call->approved = call->validated = false;
+    call->incomplete = 0;
+    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    if (call->error == TCALL_OK)
+        call->error = tcall_hydrate_bind_(tc, call);
+    return call->error;
+}
+
+/* Where the output did not fit, keeps whole characters and says so. Returns the
+ * writer's error of any other kind. */
+TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
+{
+    tcall_writer *w = cx->out, notice;
+    size_t start = cx->out_start->fill, size = w->len - cx->out_start->len;
+    size_t keep = w->fill - start;
+    char text[64];
+    if (w->error != TCALL_E_MEMORY)
+        return w->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (long)size);
+    tcall_write_text(&notice, " bytes]");
+    keep = keep > notice.fill
+               ? tcall_utf8_cut_(w->buf + start, keep - notice.fill)
+               : 0;
+    tcall_output_clear_(cx);
+    w->len += keep;
+    w->fill += keep;
+    if (w->cap - w->fill >= notice.fill)
+        tcall_write_bytes(w, text, notice.fill);
+    return TCALL_OK;
+}
+
+int tcall_set_output(tcall_ctx *cx, tcall_str text)
+{
+    tcall_str old = tcall_output(cx);
+    if (old.len) {
+        tcall_change *change = tcall_change_(cx);
+        if (!change || tcall_keep_(cx, old, &change->output) < 0)
+            return TCALL_E_MEMORY;
+        /* A part of the old output may be the new one. */
+        if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
+            text.ptr = change->output.ptr + (text.ptr - old.ptr);
+    }
+    tcall_output_clear_(cx);
+    tcall_write_bytes(cx->out, text.ptr, text.len);
+    return tcall_output_cut_(cx);
+}
+
+/* ---- what becomes of the call ---- */
+
+int tcall_respond(tcall_ctx *cx, tcall_str text)
+{
+    int r = tcall_set_output(cx, text);
+    if (r < 0)
+        return r;
+    if (cx->state != TCALL_HIT_)
+        cx->state =
+            cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
+    cx->error = TCALL_OK;
+    return TCALL_OK;
+}
+
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
+{
+    if (cx->state != TCALL_FAILED_) { /* the first failure counts */
+        cx->reason = tcall_str_of(reason);
+        cx->code = code;
+        cx->status = status;
+    }
+    return TCALL_E_ABORTED;
+}
+
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 429);
+    if (cx->state != TCALL_FAILED_)
+        cx->retry_ms = ms;
+    return TCALL_E_RATE;
+}
+
+TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
+{
+    if (error < 0 && cx->state != TCALL_FAILED_) {
+        cx->state = TCALL_FAILED_;
+        cx->error = error;
+    }
+}
+
+/* True for the two errors that ask for tcall_invoke once more. */
 TCALL_SHARED_ bool tcall_waits_(int r)
 {
     return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
 }
 
-/* What came of a hook or of the tool: not less than an error where it asked
- * for a service that is missing. */
-static int tcall_came_(tcall_ctx *cx, int r)
+/* Returns how a hook or the tool ended: with an error, whatever it returned,
+ * when it required a service that is missing. */
+TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 {
-    if (cx->lacks)
+    if (cx->service_missing)
         r = TCALL_E_SERVICE;
-    cx->lacks = false;
+    cx->service_missing = false;
     return r > 0 ? TCALL_OK : r;
 }
 
@@ -10920,12 +11344,29 @@ static int tcall_came_(tcall_ctx *cx, int r)
  * >>result
  */
 
+static void tcall_write_attachments_(tcall_writer *w,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(w, "attachments");
+    tcall_write_open(w, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(w, "name", tcall_str_of(attachment->name));
+        tcall_write_key(w, "bytes");
+        tcall_write_int(w, (long)attachment->bytes.len);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+}
+
 int tcall_write_result(tcall_writer *w, const tcall_result *result)
 {
-    const tcall_attachment *a;
+    tcall_str output = result->output;
     tcall_write_open(w, '{');
-    if (result->error < 0 && result->output.len > 1) {
-        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(w, output.ptr + 1, output.len - 2);
     } else {
         tcall_write_key(w, "success");
         tcall_write_bool(w, result->error == TCALL_OK);
@@ -10938,27 +11379,120 @@ int tcall_write_result(tcall_writer *w, const tcall_result *result)
         tcall_write_verbatim(w, result->metadata);
     }
     if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", result->output);
-    if (result->attached) {
-        tcall_write_key(w, "attachments");
-        tcall_write_open(w, '[');
-        for (a = result->attached; a; a = a->next) {
-            tcall_write_open(w, '{');
-            tcall_write_pair_(w, "type", tcall_str_of(a->type));
-            tcall_write_pair_(w, "name", tcall_str_of(a->name));
-            tcall_write_key(w, "bytes");
-            tcall_write_int(w, (long)a->bytes.len);
-            tcall_write_close(w, '}');
-        }
-        tcall_write_close(w, ']');
-    }
+        tcall_write_pair_(w, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(w, result->attached);
     return tcall_write_close(w, '}');
 }
 
-/* ---- the result ---- */
+/* ---- the call in passing: name(key=value, ...) ---- */
 
-/* The model learns which names there are, so that it can choose again. */
-static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+/* Bytes of an argument that are shown, and of all arguments together. */
+#define TCALL_GLANCE_     32
+#define TCALL_GLANCE_ALL_ 160
+
+/* Writes one more argument as key=value; what is long is cut. */
+static void tcall_write_argument_(tcall_writer *w, tcall_str key,
+                                  tcall_str value)
+{
+    bool cut = value.len > TCALL_GLANCE_;
+    if (cut)
+        value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
+    tcall_write_text(w, w->last == '(' ? "" : ", ");
+    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
+    tcall_write_text(w, "=");
+    tcall_write_bytes(w, value.ptr, value.len);
+    tcall_write_text(w, cut ? "..." : "");
+}
+
+/* Writes what was called, with its arguments, which are an object. */
+static void tcall_write_called_(tcall_writer *w, const char *name,
+                                tcall_json args)
+{
+    const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
+    size_t start = w->len;
+    tcall_write_text(w, name);
+    tcall_write_text(w, "(");
+    for (; token < end && w->len - start < TCALL_GLANCE_ALL_;
+         token += token->span) {
+        char room[TCALL_GLANCE_];
+        tcall_writer value;
+        tcall_str key = tcall_tok_str_(args.text, token++);
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_json(&value, tcall_json_cursor_(args.text, token));
+        tcall_write_argument_(w, key, tcall_slice_(room, value.len));
+    }
+    tcall_write_text(w, token < end ? ", ...): " : "): ");
+}
+
+/* ---- an example of a call that would do ---- */
+
+/* Returns a value that the schema of a property names; without one, a value of
+ * its type. */
+static tcall_str tcall_example_(const char *property)
+{
+    static const struct {
+        const char *keyword;
+        bool first; /* the first of a list */
+    } values[] = {{"enum", true},
+                  {"examples", true},
+                  {"const", false},
+                  {"default", false},
+                  {"minimum", false}};
+    static const struct {
+        const char *type, *value;
+    } types[] = {{"integer", "1"},
+                 {"number", "1"},
+                 {"boolean", "true"},
+                 {"array", "[]"},
+                 {"object", "{}"}};
+    const char *type = tcall_text_get_(property, "type");
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values; i++) {
+        const char *value = tcall_text_get_(property, values[i].keyword);
+        if (values[i].first)
+            value = tcall_text_first_(value);
+        if (value)
+            return tcall_text_verbatim_(value);
+    }
+    for (i = 0; type && i < sizeof types / sizeof *types; i++)
+        if (tcall_text_same_(type, tcall_str_of(types[i].type)))
+            return tcall_str_of(types[i].value);
+    return tcall_str_of("\"value\"");
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what the schema
+ * requires. */
+static void tcall_write_example_(tcall_writer *w, const tcall_tool *tool)
+{
+    const char *schema = tcall_text_space_(tool->parameters), *name;
+    const char *properties = tcall_text_get_(schema, "properties");
+    tcall_write_key(w, "suggestion");
+    tcall_write_quote(w);
+    tcall_write_text(w, "Example: ");
+    tcall_write_text(w, tool->name);
+    tcall_write_text(w, "(");
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && *name == '"';
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        char room[64];
+        const char *end = tcall_text_skip_(name);
+        size_t len = 0;
+        if (end - name < (int)sizeof room)
+            len = tcall_decode_(room, name + 1, end - 1);
+        room[len] = '\0';
+        tcall_write_argument_(
+            w, tcall_slice_(room, len),
+            tcall_example_(tcall_text_get_(properties, room)));
+    }
+    tcall_write_text(w, ")");
+    tcall_write_unquote(w);
+}
+
+/* ---- failures ---- */
+
+/* Writes which tools there are, so that the model can choose again. */
+static void tcall_write_available_(tcall_writer *w, const tcall *tc)
 {
     const tcall_tool *tool;
     size_t i = 0;
@@ -10969,132 +11503,64 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
-/* What of an argument is shown in passing. */
-#define TCALL_GLANCE_ 32
-
-/* One more argument, key=value; what is long is cut. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
-{
-    size_t n = value.len > TCALL_GLANCE_
-                   ? tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1)
-                   : value.len;
-    tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_char_(w, '=');
-    tcall_write_bytes(w, value.ptr, n);
-    tcall_write_text(w, n < value.len ? "..." : "");
-}
-
-/* name(key=value, ...): of arguments, which are an object. */
-static void tcall_write_shape_(tcall_writer *w, const char *name,
-                               tcall_json args)
-{
-    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
-    size_t start = w->len;
-    tcall_write_text(w, name);
-    tcall_write_char_(w, '(');
-    for (; t < end && w->len - start < 160; t += t->span) {
-        char room[TCALL_GLANCE_];
-        tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, t++);
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
-        tcall_write_short_(w, key, tcall_slice_(room, value.len));
-    }
-    tcall_write_text(w, t < end ? ", ...): " : "): ");
-}
-
-/* A value that the schema of a property names; none: one of its type. */
-static tcall_str tcall_example_(const char *property)
-{
-    static const char keys[][9] = {"enum", "examples", "const", "default",
-                                   "minimum"};
-    static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
-    const char *v, *type = tcall_text_get_(property, "type");
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(keys); i++) {
-        v = tcall_text_get_(property, keys[i]);
-        if (i < 2)
-            v = tcall_text_first_(v);
-        if (v)
-            return tcall_text_verbatim_(v);
-    }
-    for (i = 0; type && i < TCALL_ARRAY_LEN(types); i++)
-        if (type[1] == types[i][0])
-            return tcall_str_of(types[i] + 1);
-    return tcall_str_of("\"value\"");
-}
-
-/* "suggestion":"Example: name(key=value)" with what the schema requires. */
-TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
-                                              tcall_writer *w)
-{
-    const char *schema = tcall_text_space_(tool->parameters), *name;
-    const char *all = tcall_text_get_(schema, "properties");
-    tcall_write_texts_(w, "'suggestion':'Example: %(", tool->name, NULL);
-    w->quoted = 1;
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64];
-        const char *end = tcall_text_skip_(name);
-        size_t n = 0;
-        if (end - name < (int)sizeof room)
-            n = tcall_decode_(room, name + 1, end - 1);
-        room[n] = 0;
-        tcall_write_short_(w, tcall_slice_(room, n),
-                           tcall_example_(tcall_text_get_(all, room)));
-    }
-    tcall_write_char_(w, ')');
-    tcall_write_unquote(w);
-}
-
-/* Its beginning into out, whose present content may be where the reason
- * stands. */
-TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
+/* Writes the member "error": what was called, who failed and why. */
+static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+                                tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    char words[128];
-    tcall_str reason = cx->reason;
-    if (reason.len >= sizeof words)
-        reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
-    if (reason.len)
-        memcpy(words, reason.ptr, reason.len);
-    tcall_take_back_(cx);
-    tcall_write_open(w, '{');
-    tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
-    w->quoted = 1;
+    tcall_write_key(w, "error");
+    tcall_write_quote(w);
     if (call->tool && call->args.tok)
-        tcall_write_shape_(w, call->tool->name, call->args);
-    if (cx->by) {
-        tcall_write_text(w, cx->by);
+        tcall_write_called_(w, call->tool->name, call->args);
+    if (cx->failed_by) {
+        tcall_write_text(w, cx->failed_by);
         tcall_write_text(w, ": ");
     }
     if (reason.len)
-        tcall_write_bytes(w, words, reason.len);
+        tcall_write_bytes(w, reason.ptr, reason.len);
     else
         tcall_write_text(w, tcall_error_text(cx->error));
     tcall_write_unquote(w);
 }
 
-TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
+/* Begins the result of a failure. The reason may be what the tool wrote, so it
+ * is copied before that is taken back. */
+static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
 {
-    tcall_call *call = cx->call;
+    char copy[128];
+    tcall_str reason = cx->reason;
+    if (reason.len >= sizeof copy)
+        reason.len = tcall_utf8_cut_(reason.ptr, sizeof copy - 1);
+    if (reason.len)
+        memcpy(copy, reason.ptr, reason.len);
+    reason.ptr = copy;
+    tcall_output_clear_(cx);
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "success");
+    tcall_write_bool(w, false);
+    tcall_write_error_(w, cx, reason);
+}
+
+/* Writes the result of a call that failed, instead of the output. */
+TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
     tcall_writer *w = cx->out;
-    tcall_write_reasons_(cx, w);
-    tcall_write_texts_(w, "'error_type':'%','code':'%'",
-                       tcall_error_type(cx->error),
-                       cx->code ? cx->code : tcall_error_code(cx->error));
+    tcall_write_failed_(w, cx);
+    tcall_write_pair_(w, "error_type",
+                      tcall_str_of(tcall_error_type(cx->error)));
+    tcall_write_pair_(w, "code", tcall_str_of(code));
     if (cx->result.suggestion)
-        tcall_write_texts_(w, "'suggestion':'%'", cx->result.suggestion, NULL);
+        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(call->tool, w);
+        tcall_write_example_(w, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_names_(cx->tc, w);
+        tcall_write_available_(w, cx->tc);
     else
         tcall_write_call_errors(w, call);
     tcall_write_close(w, '}');
@@ -11103,43 +11569,124 @@ TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
 }
 
 /* ==========================================================================
- * >>stages
+ * >>run: permission, approval, the tool itself
+ *
+ * What the library does itself at the stages of a call, with or without hooks.
  */
 
-/* ---- what the library itself does at stages ---- */
+/* ---- permission ---- */
 
-/* Told once when it is asked for and once when it is decided. */
+static void tcall_write_permissions_(tcall_writer *w, unsigned set,
+                                     bool constants)
+{
+    static const struct {
+        const char *word, *constant;
+    } names[] = {{"read", "TCALL_READ"},
+                 {"write", "TCALL_WRITE"},
+                 {"execute", "TCALL_EXECUTE"},
+                 {"network", "TCALL_NETWORK"},
+                 {"actuate", "TCALL_ACTUATE"}};
+    const char *between = constants ? " | " : " and ";
+    size_t i;
+    bool first = true;
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(set >> i & 1))
+            continue;
+        tcall_write_text(w, first ? "" : between);
+        tcall_write_text(w, constants ? names[i].constant : names[i].word);
+        first = false;
+    }
+    tcall_write_text(w, first ? "nothing" : "");
+}
+
+/* Writes why the tool is not permitted, in words for the model. */
+static void tcall_write_denial_(tcall_writer *w, const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
+        tcall_write_text(w, "this tool was removed");
+        return;
+    }
+    tcall_write_text(w, "needs ");
+    if (tool->permissions)
+        tcall_write_permissions_(w, tool->permissions, false);
+    else
+        tcall_write_text(w, "everything, as it declares no permissions");
+    tcall_write_text(w, "; the registry allows ");
+    tcall_write_permissions_(w, cx->tc->desc.allow, false);
+}
+
+/* Writes the same for the developer: which tool it is, and the remedy. */
+static void tcall_write_remedy_(tcall_writer *w, const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(w, tool->name);
+    tcall_write_text(w, " ");
+    tcall_write_denial_(w, cx);
+    if (missing & TCALL_EVERYTHING) {
+        tcall_write_text(w, ": add ");
+        tcall_write_permissions_(w, missing, true);
+        tcall_write_text(w, " to tcall_desc.allow");
+    }
+}
+
+static int tcall_authorize_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    char text[160];
+    tcall_writer w;
+    if (!call->tool)
+        return call->error < 0 ? call->error : TCALL_E_USAGE;
+    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+        return TCALL_OK;
+    tcall_writer_init(&w, text, sizeof text);
+    tcall_write_denial_(&w, cx);
+    if (!cx->reason.len) /* without room for it the code alone must do */
+        tcall_keep_(cx, tcall_slice_(text, w.fill), &cx->reason);
+    return TCALL_E_DENIED;
+}
+
+/* ---- approval ---- */
+
+/* Reports a verdict: once when it is asked for, once when it is there. */
 TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
     tcall_event event;
-    bool asked = cx->asked;
-    cx->asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->asked)
+    bool asked = cx->approval_asked;
+    cx->approval_asked = verdict == TCALL_VERDICT_LATER;
+    if (asked == cx->approval_asked)
         return;
     memset(&event, 0, sizeof event);
     event.call = cx->call;
     event.verdict = (int)verdict;
     tcall_tell_(cx->tc, &event,
-                cx->asked ? TCALL_EVENT_APPROVAL : TCALL_EVENT_VERDICT);
+                cx->approval_asked ? TCALL_EVENT_APPROVAL
+                                   : TCALL_EVENT_VERDICT);
 }
 
-TCALL_SHARED_ bool tcall_must_ask_(const tcall_call *call)
+/* True when the call needs approval: the tool or its author says so, what runs
+ * is the work of a repair, or nobody has checked the arguments. */
+TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.asks || (call->repaired && !reads))
+    bool reads_only = tool->permissions == TCALL_READ;
+    if (tool->confirm || call->cx.approval_wanted ||
+        (call->repaired && !reads_only))
         return true;
     if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
-    return !reads || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
+    return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
+/* Asks desc.approve where it has to be asked. */
 static int tcall_consent_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
-    if (call->error < 0 || (!tcall_must_ask_(call) && !cx->asked))
+    if (call->error < 0 ||
+        (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
     if (!call->approved) {
         tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
@@ -11154,284 +11701,66 @@ static int tcall_consent_(tcall_ctx *cx)
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
-/* The tool once, or on; what it wrote of no use is taken back. */
-static int tcall_run_(tcall_ctx *cx)
+/* ---- the tool ---- */
+
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_    /* the tool answered TCALL_E_AGAIN */
+};
+
+/* Calls the tool's function once. */
+static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
+    const tcall_hook *around = cx->hook;
     uint32_t before = tcall_now_(cx->tc);
-    const tcall_hook *outer = cx->hook;
-    int over = tcall_over_(cx), r;
-    if (over < 0) {
-        if (cx->phase != TCALL_RUN_POLLED_)
-            return over;
-        cx->stop = over;
-    }
-    cx->begun = true;
+    int r;
+    cx->tool_ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_came_(cx, call->tool->run(cx, call->args, cx->out));
-    cx->hook = outer;
+    r = tcall_outcome_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
-    cx->phase = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                        : TCALL_RUN_NOT_;
-    if (over < 0 || tcall_waits_(r)) {
-        tcall_take_back_(cx);
-        return over < 0 ? over : r;
+    return r;
+}
+
+/* Runs the tool, or lets it go on. One that has to end is called a last time
+ * only if it holds something, and what it then writes does not count. */
+static int tcall_run_(tcall_ctx *cx)
+{
+    int end = tcall_must_end_(cx), r;
+    if (end < 0) {
+        if (cx->run_step != TCALL_RUN_POLLED_)
+            return end;
+        cx->stop = end;
+    }
+    r = tcall_run_call_(cx);
+    cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
+                   : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
+                                           : TCALL_RUN_NOT_;
+    if (end < 0 || tcall_waits_(r)) {
+        tcall_output_clear_(cx);
+        return end < 0 ? end : r;
     }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
-        return tcall_write_cut_(cx); /* what does not fit */
-    if (!cx->reason.len && !cx->by)
-        cx->reason = tcall_output(cx);
+        return tcall_output_cut_(cx);
+    if (!cx->reason.len && !cx->failed_by)
+        cx->reason = tcall_output(cx); /* what it wrote are the reasons */
     return r;
 }
 
-/* ---- hooks ---- */
+/* ---- the schema of the output ---- */
 
-/* Those of the registry, then those of the tool; NULL: there are no more. */
-static const tcall_hook *tcall_hook_(const tcall_ctx *cx, size_t i)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    const tcall_tool *tool = cx->call->tool;
-    if (i < d->hook_count)
-        return &d->hooks[i];
-    i -= d->hook_count;
-    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
-}
-
-static bool tcall_acquires_(const tcall_hook *h)
-{
-    return h->stage == TCALL_WILL_ACQUIRE_QUOTA ||
-           h->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
-}
-
-/* The bits in cx->held of a hook that acquires, or of those that one which
- * releases has to do with: the stages of both lie like mirror images. */
-static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
-{
-    const int mirror = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
-    const tcall_hook *h;
-    uint32_t bits = 0, bit = 1;
-    size_t i;
-    for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++)
-        if (tcall_acquires_(h)) {
-            if (h == own ||
-                (h->stage + own->stage == mirror && h->user == own->user))
-                bits |= bit;
-            bit <<= 1;
-        }
-    return bits;
-}
-
-/* The hook's filter lets it run, and what it releases was acquired. */
-static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *h)
-{
-    uint32_t bits;
-    if (h->filter && !h->filter(cx, h->user))
-        return false;
-    if (h->stage != TCALL_DID_RELEASE_SEMAPHORE &&
-        h->stage != TCALL_DID_RELEASE_QUOTA)
-        return true;
-    bits = tcall_holders_(cx, h);
-    if (bits && !(cx->held & bits))
-        return false;
-    bits &= cx->held;
-    cx->held &= ~(bits & (0 - bits)); /* one for one */
-    return true;
-}
-
-/* The next hook of a stage from the place *at on; *at is then behind it. */
-static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
-                                          uint32_t *at)
-{
-    const tcall_hook *h, *best;
-    do {
-        uint32_t least = UINT32_MAX;
-        size_t i;
-        best = NULL;
-        for (i = 0; (h = tcall_hook_(cx, i)) != NULL; i++) {
-            int order = -1 - h->priority;
-            uint32_t place;
-            if (h->stage != stage)
-                continue;
-            if (tcall_due_[stage] & TCALL_LATE_)
-                order = h->priority;
-            place = (uint32_t)(order + 0x8000) << 16 | (uint32_t)i;
-            if (place >= *at && place < least) {
-                least = place;
-                best = h;
-            }
-        }
-        *at = best ? least + 1 : *at;
-    } while (best && !tcall_hook_due_(cx, best));
-    return best;
-}
-
-static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *h)
-{
-    const tcall_hook *outer = cx->hook;
-    int state = cx->state, r;
-    cx->hook = h;
-    r = tcall_came_(cx, h->run(cx, h->user));
-    cx->hook = outer;
-    if (tcall_waits_(r) &&
-        (state != TCALL_GOING_ || h->stage > TCALL_WILL_EXECUTE))
-        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
-    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->by &&
-        h->stage != TCALL_AROUND_EXECUTE)
-        cx->by = h->name;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(h)) {
-        uint32_t bits = tcall_holders_(cx, h);
-        cx->held |= bits;
-        if (!bits)
-            r = TCALL_E_LIMIT; /* more than 32 of them */
-    }
-    return r;
-}
-
-/* All hooks of a stage from the place *at on; the first error of them. */
-static int tcall_hooks_(tcall_ctx *cx, int stage, uint32_t *at)
-{
-    const tcall_hook *h;
-    int first = TCALL_OK, state = cx->state;
-    uint32_t here;
-    if (!(cx->hooked >> stage & 1))
-        return TCALL_OK;
-    while (here = *at, (h = tcall_hook_next_(cx, stage, at)) != NULL) {
-        int r = tcall_hook_run_(cx, h);
-        if (tcall_waits_(r)) {
-            *at = here;
-            return r;
-        }
-        if (first == TCALL_OK)
-            first = r;
-        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
-            (r < 0 || cx->state != state))
-            break;
-    }
-    return first;
-}
-
-/* The tool has no second effect when it runs once more for this call. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
-{
-    return tool->idempotent ||
-           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
-/* The same for a stage whose hooks do not wait. */
-static int tcall_hooks_all_(tcall_ctx *cx, int stage)
-{
-    uint32_t at = 0;
-    return tcall_hooks_(cx, stage, &at);
-}
-
-/* Approval once more, for what WILL_EXECUTE made of the arguments. */
-static int tcall_agreed_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int r = call->error;
-    if (r == TCALL_OK && !call->approved && tcall_must_ask_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->inner);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_consent_(cx);
-    return r;
-}
-
-/* One attempt, from where it stands. */
-static int tcall_attempt_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->phase == TCALL_RUN_NOT_) {
-        cx->attempt++;
-        r = tcall_over_(cx);
-        if (r < 0)
-            return cx->ran = r;
-        if (cx->begun && !tcall_repeatable_(cx->call->tool))
-            return cx->ran;
-        tcall_take_back_(cx);
-        cx->reason.len = 0;
-        cx->by = NULL;
-        cx->inner = 0;
-        if (cx->attempt > 1) {
-            tcall_tell_call_(cx->call, TCALL_EVENT_RETRY,
-                             tcall_slice_(NULL, 0));
-            r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
-        }
-        cx->phase = TCALL_RUN_WILL_;
-    }
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->phase < TCALL_RUN_BEGIN_) {
-        r = cx->phase == TCALL_RUN_WILL_
-                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->inner)
-                : tcall_agreed_(cx);
-        if (r == TCALL_OK) {
-            cx->phase++;
-            cx->inner = 0;
-        }
-    }
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_run_(cx);
-    if (tcall_waits_(r))
-        return r;
-    cx->phase = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
-    return cx->ran = r;
-}
-
-int tcall_next(tcall_ctx *cx)
-{
-    const tcall_hook *h;
-    uint32_t here = cx->around;
-    uint8_t depth = cx->depth;
-    int r;
-    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
-        depth > TOOLCALL_MAX_AROUND)
-        return cx->attempt++, TCALL_E_USAGE; /* who loops for it, ends */
-    h = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->around);
-    /* The tool, and hooks that are not around it, are not to call this. */
-    cx->depth = h ? (uint8_t)(depth + 1) : TOOLCALL_MAX_AROUND + 1;
-    r = h ? tcall_hook_run_(cx, h) : tcall_attempt_(cx);
-    cx->depth = depth;
-    cx->around = here;
-    return r;
-}
-
-/* Hooks around the run do not overcome its failure by keeping silent. */
-static int tcall_around_(tcall_ctx *cx)
-{
-    int r = tcall_next(cx);
-    if (tcall_waits_(r))
-        return r;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->ran;
-    if (r < 0 && cx->attempt > 1) {
-        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
-        if (cx->state != TCALL_GOING_)
-            r = TCALL_OK;
-    }
-    return r;
-}
-
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
-{
-    const tcall_hook *h;
-    size_t i;
-    for (i = 0; !cx->mapped && (h = tcall_hook_(cx, i)) != NULL; i++)
-        cx->hooked |= (uint32_t)1 << (h->stage & 31);
-    cx->mapped = true;
-    return cx->stage == TCALL_AROUND_EXECUTE
-               ? tcall_around_(cx)
-               : tcall_hooks_(cx, cx->stage, &cx->at);
-}
-
-/* The result so far as a value in the block. */
-TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+/* Reads the output so far as a value in the block. */
+static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
     tcall_block *b = &cx->tc->block;
     tcall_str text = tcall_output(cx);
-    size_t need = 0, size;
+    size_t need = 0, size, tokens;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
     tcall_tok *tok;
     int r;
@@ -11442,8 +11771,9 @@ TCALL_APART_ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY)
         return TCALL_E_OUTPUT;
+    tokens = r < 0 ? need : (size_t)r;
     value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
-        b, (const char *)tok, (r < 0 ? need : (size_t)r) * sizeof *tok);
+        b, (const char *)tok, tokens * sizeof *tok);
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
 
@@ -11465,7 +11795,7 @@ static int tcall_output_check_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Holds the output against tool->output. */
+/* Checks the output against tool->output. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     size_t high = cx->tc->block.high;
@@ -11475,7 +11805,309 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 }
 
 /* ==========================================================================
+ * >>stages
+ *
+ * tcall_init has put the hooks in order, so a stage finds its hooks one after
+ * the other, and what is left of a stage that waits is one number: the place
+ * of the next hook.
+ */
+
+#ifndef TOOLCALL_NO_HOOKS
+
+/* ---- hooks that acquire and hooks that release ---- */
+
+static bool tcall_acquires_(const tcall_hook *hook)
+{
+    return hook->stage == TCALL_WILL_ACQUIRE_QUOTA ||
+           hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
+}
+
+static bool tcall_releases_(const tcall_hook *hook)
+{
+    return hook->stage == TCALL_DID_RELEASE_QUOTA ||
+           hook->stage == TCALL_DID_RELEASE_SEMAPHORE;
+}
+
+/* Returns the stage that acquires what a hook at a release stage releases. */
+static int tcall_acquired_at_(const tcall_hook *hook)
+{
+    return hook->stage == TCALL_DID_RELEASE_QUOTA
+               ? TCALL_WILL_ACQUIRE_QUOTA
+               : TCALL_WILL_ACQUIRE_SEMAPHORE;
+}
+
+/* Returns the bit in cx->held of a hook that acquires, or the bits of those
+ * that the given hook may release: the ones with the same user. */
+static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
+{
+    bool releases = tcall_releases_(own);
+    const tcall_hook *hook;
+    uint32_t bits = 0, bit = 1;
+    size_t i;
+    for (i = 0; (hook = tcall_hook_(cx->tc, cx->call->tool, i)) != NULL; i++) {
+        if (!tcall_acquires_(hook))
+            continue;
+        if (releases ? hook->stage == tcall_acquired_at_(own) &&
+                           hook->user == own->user
+                     : hook == own)
+            bits |= bit;
+        bit <<= 1;
+    }
+    return bits;
+}
+
+/* Notes that a hook has acquired something; there are bits for 32 of them. */
+static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
+{
+    uint32_t bits = tcall_holders_(cx, hook);
+    cx->held |= bits;
+    return bits ? TCALL_OK : TCALL_E_LIMIT;
+}
+
+/* Returns false when a hook has nothing to release: hooks with its user might
+ * have acquired something, and none did. Each release takes one bit back. */
+static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
+{
+    uint32_t bits = tcall_holders_(cx, hook);
+    if (bits && !(cx->held & bits))
+        return false;
+    bits &= cx->held;
+    cx->held &= ~(bits & (0 - bits)); /* the lowest */
+    return true;
+}
+
+/* ---- one stage ---- */
+
+/* The order of the hooks of a call: a tool that has none of its own shares the
+ * registry's. */
+static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
+{
+    const tcall *tc = cx->tc;
+    const tcall_tool *tool = cx->call->tool;
+    if (tool && tool->hook_count && tc->orders)
+        return &tc->orders[tool - tc->desc.tools];
+    return &tc->order;
+}
+
+/* The hook's filter lets it run, and what it releases was acquired. */
+static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
+{
+    if (hook->filter && !hook->filter(cx, hook->user))
+        return false;
+    return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
+}
+
+/* Returns the next hook of a stage that is due, from place *at on, which moves
+ * past it; NULL when there is none. */
+static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
+                                          uint16_t *at)
+{
+    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_tool *tool = cx->call->tool;
+    while (*at < order->count) {
+        const tcall_hook *hook = tcall_hook_(cx->tc, tool, order->hooks[*at]);
+        if (hook->stage > stage)
+            break;
+        ++*at;
+        if (hook->stage == stage && tcall_hook_due_(cx, hook))
+            return hook;
+    }
+    return NULL;
+}
+
+static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
+{
+    const tcall_hook *around = cx->hook;
+    int state = cx->state, r;
+    cx->hook = hook;
+    r = tcall_outcome_(cx, hook->run(cx, hook->user));
+    cx->hook = around;
+    if (tcall_waits_(r) &&
+        (state != TCALL_GOING_ || hook->stage > TCALL_WILL_EXECUTE))
+        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
+    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->failed_by &&
+        hook->stage != TCALL_AROUND_EXECUTE)
+        cx->failed_by = hook->name;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
+        r = tcall_hold_(cx, hook);
+    return r;
+}
+
+/* Runs the hooks of a stage from place *at on; returns their first error. One
+ * that waits is the next again. An error, or an answer, ends the stage, unless
+ * it is one of those that see every call. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
+{
+    const tcall_hook *hook;
+    int first = TCALL_OK, state = cx->state;
+    uint16_t here = *at;
+    for (; (hook = tcall_hook_next_(cx, stage, at)) != NULL; here = *at) {
+        int r = tcall_hook_run_(cx, hook);
+        if (tcall_waits_(r)) {
+            *at = here;
+            return r;
+        }
+        if (first == TCALL_OK)
+            first = r;
+        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
+            (r < 0 || cx->state != state))
+            break;
+    }
+    return first;
+}
+
+/* The same for a stage whose hooks do not wait. */
+static int tcall_hooks_all_(tcall_ctx *cx, int stage)
+{
+    uint16_t at = 0;
+    return tcall_hooks_(cx, stage, &at);
+}
+
+/* ---- attempts ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+{
+    return tool->idempotent ||
+           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
+ * arguments. */
+static int tcall_approve_again_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int r = call->error;
+    if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_consent_(cx);
+    return r;
+}
+
+/* Begins an attempt: *r is TCALL_OK where it may go on, else the result. False
+ * when the tool must not run a second time; the first result stays. */
+static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
+{
+    cx->attempt++;
+    *r = tcall_must_end_(cx);
+    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx->call->tool)) {
+        *r = cx->last_attempt;
+        return false;
+    }
+    if (*r < 0)
+        return false;
+    tcall_output_clear_(cx);
+    cx->reason.len = 0;
+    cx->failed_by = NULL;
+    cx->next_inner = 0;
+    cx->run_step = TCALL_RUN_HOOKS_;
+    if (cx->attempt > 1) {
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, tcall_slice_(NULL, 0));
+        *r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
+    }
+    return true;
+}
+
+/* Does what comes before the tool: hooks at WILL_EXECUTE, then approval. */
+static int tcall_attempt_prepare_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->run_step < TCALL_RUN_BEGIN_) {
+        r = cx->run_step == TCALL_RUN_HOOKS_
+                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner)
+                : tcall_approve_again_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step++;
+            cx->next_inner = 0;
+        }
+    }
+    return r;
+}
+
+/* Makes one attempt, or goes on with the one that waits. */
+static int tcall_attempt_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
+        return cx->last_attempt = r;
+    if (r == TCALL_OK)
+        r = tcall_attempt_prepare_(cx);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_run_(cx);
+    if (tcall_waits_(r))
+        return r;
+    cx->run_step = TCALL_RUN_NOT_;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
+    return cx->last_attempt = r;
+}
+
+int tcall_next(tcall_ctx *cx)
+{
+    const tcall_hook *hook;
+    uint16_t here = cx->next_around;
+    uint8_t depth = cx->around_depth;
+    int r;
+    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
+        depth > TOOLCALL_MAX_AROUND) {
+        cx->attempt++; /* a hook that repeats this until it works, ends */
+        return TCALL_E_USAGE;
+    }
+    hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    /* The tool, and hooks that are not around it, are not to call this. */
+    cx->around_depth =
+        hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
+    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_(cx);
+    cx->around_depth = depth;
+    cx->next_around = here;
+    return r;
+}
+
+/* Runs the tool inside of the hooks around it, which do not overcome its
+ * failure by keeping silent about it. */
+static int tcall_around_(tcall_ctx *cx)
+{
+    int r = tcall_next(cx);
+    if (tcall_waits_(r))
+        return r;
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->last_attempt;
+    if (r < 0 && cx->attempt > 1) {
+        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
+        if (cx->state != TCALL_GOING_)
+            r = TCALL_OK; /* one of them answered */
+    }
+    return r;
+}
+
+/* Runs the hooks of the stage at hand; with those around it, the tool. */
+static int tcall_run_hooks_(tcall_ctx *cx)
+{
+    return cx->stage == TCALL_AROUND_EXECUTE
+               ? tcall_around_(cx)
+               : tcall_hooks_(cx, cx->stage, &cx->next_hook);
+}
+
+#else
+
+/* Without hooks the tool is all there is to run at a stage. */
+static int tcall_run_hooks_(tcall_ctx *cx)
+{
+    if (cx->stage != TCALL_AROUND_EXECUTE)
+        return TCALL_OK;
+    cx->attempt = 1;
+    return tcall_run_(cx);
+}
+
+#endif
+
+/* ==========================================================================
  * >>invoke
+ *
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
  */
 
 void tcall_cancel(tcall_call *call, int error)
@@ -11483,30 +12115,23 @@ void tcall_cancel(tcall_call *call, int error)
     call->cx.stop = error;
 }
 
+/* Replays the stage of approval in the middle of a run. */
 int tcall_approval(tcall_ctx *cx)
 {
-    uint32_t at = cx->at;
+    uint16_t next_hook = cx->next_hook;
     uint8_t stage = cx->stage;
-    int r = TCALL_OK;
-    cx->asks = true;
+    int r;
+    cx->approval_wanted = true;
     cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->at = 0;
+    cx->next_hook = 0;
     r = tcall_run_hooks_(cx);
     cx->stage = stage;
-    cx->at = at;
+    cx->next_hook = next_hook;
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
-static int tcall_authorize_(const tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    if (!call->tool)
-        return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                         : TCALL_E_DENIED;
-}
-
-TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
+/* Does what the library does itself at a stage, after its hooks. */
+static int tcall_built_in_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
@@ -11519,7 +12144,23 @@ TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
     }
 }
 
-/* ---- the walk ---- */
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
+        int due = tcall_due_[cx->stage], r;
+        if (!(due & cx->state))
+            continue;
+        r = tcall_run_hooks_(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+    }
+    return TCALL_OK;
+}
 
 static void tcall_begin_(tcall *tc, tcall_call *call)
 {
@@ -11528,80 +12169,75 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->call = call;
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
-    cx->ran = TCALL_E_USAGE;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_fail_(cx, tcall_usable_(tc));
 }
 
-static void tcall_failed_(tcall_ctx *cx, int error)
+/* Reports that the call failed; of one that is not permitted the developer
+ * reads what to change. */
+static void tcall_tell_error_(tcall_ctx *cx)
 {
-    if (error < 0 && cx->state != TCALL_FAILED_) {
-        cx->state = TCALL_FAILED_;
-        cx->error = error;
+    const tcall_call *call = cx->call;
+    tcall_str text = cx->reason;
+    char room[224];
+    tcall_writer w;
+    if (cx->error == TCALL_E_DENIED && call->tool &&
+        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
+        tcall_writer_init(&w, room, sizeof room);
+        tcall_write_remedy_(&w, cx);
+        text = tcall_slice_(room, w.fill);
     }
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
 
-/* TCALL_OK at the end of all stages, or why to wait. */
-TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_finish_(tcall_ctx *cx)
 {
-    int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
-        int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(due & cx->state))
-            continue;
-        if (cx->stage != stage) {
-            cx->stage = (uint8_t)stage;
-            cx->at = 0;
-        }
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_failed_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer clean = *out;
-    tcall_ctx *cx = &call->cx;
-    int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    cx->out = out;
-    cx->clean = &clean;
-    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
-        tcall_failed_(cx, tcall_over_(cx));
-    r = tcall_walk_(cx);
-    if (r < 0) {
-        tcall_take_back_(cx);
-        return r;
-    }
-    if (cx->asked)
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    cx->finished = tcall_now_(tc);
+    cx->finished = tcall_now_(cx->tc);
     if (cx->state == TCALL_FAILED_)
         tcall_write_failure_(cx);
     call->error = cx->result.error = cx->error;
     cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+        tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out;
+    tcall_ctx *cx = &call->cx;
+    int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return tcall_finish_(cx);
+    tcall_output_clear_(cx);
+    return r;
 }
 
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out)
 {
     size_t high = tc->block.high;
-    tcall_call *call =
-        (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
-    int r;
+    tcall_call *call;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
@@ -11609,7 +12245,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     call->arguments = arguments;
     tcall_hydrate(tc, call);
     r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends, and lets go of what it holds */
+    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
         tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
         r = tcall_invoke(tc, call, out);
     }
@@ -11619,7 +12255,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
 }
 
 /* ==========================================================================
- * >>hooks
+ * >>hash
  */
 
 static uint64_t tcall_rotl_(uint64_t x, int n)
@@ -11787,6 +12423,12 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     *out += h;
     return r;
 }
+
+/* ==========================================================================
+ * >>hooks
+ */
+
+#ifndef TOOLCALL_NO_HOOKS
 
 /* ---- rate, limit, time-out ---- */
 
@@ -12024,7 +12666,7 @@ static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
 }
 
 /* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
- * cx->mine tells that it was this call which spent the row. */
+ * cx->ledger_used tells that it was this call which spent the row. */
 int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
@@ -12034,7 +12676,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
-    if (call->error < 0 || call->approved || !tcall_must_ask_(call))
+    if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
     r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
@@ -12042,16 +12684,16 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     t = tcall_ticket_(l, id);
     same = t && t->what == what;
     over = t && t->state >= TCALL_SPENT_;
-    if (over && !cx->mine && (same || t->state == TCALL_RAN_))
+    if (over && !cx->ledger_used && (same || t->state == TCALL_RAN_))
         return TCALL_E_TWICE;
     if (same && t->state != TCALL_ASKED_) {
-        cx->mine = call->approved = t->state != TCALL_REFUSED_;
+        cx->ledger_used = call->approved = t->state != TCALL_REFUSED_;
         tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
                                                : TCALL_VERDICT_DENY);
-        t->state =
-            cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
-                ? TCALL_RAN_
-                : TCALL_SPENT_;
+        t->state = cx->run_step >= TCALL_RUN_APPROVAL_ &&
+                           !tcall_repeatable_(call->tool)
+                       ? TCALL_RAN_
+                       : TCALL_SPENT_;
         return call->approved ? TCALL_OK : TCALL_E_DENIED;
     }
     if ((!t || over) && d->approve) {
@@ -12101,10 +12743,10 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     if (t->state == TCALL_RAN_)
         return TCALL_E_TWICE;
-    if (!cx->mine)
+    if (!cx->ledger_used)
         t->what = 0; /* nobody has agreed to this call */
     t->state = TCALL_RAN_;
-    cx->mine = true;
+    cx->ledger_used = true;
     return TCALL_OK;
 }
 
@@ -12113,8 +12755,8 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
     tcall_ledger_row *t = tcall_ticket_(
         (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
-    if (cx->asked && t && t->state < TCALL_SPENT_)
-        t->state = cx->begun ? TCALL_RAN_ : 0;
+    if (cx->approval_asked && t && t->state < TCALL_SPENT_)
+        t->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -12164,6 +12806,8 @@ int tcall_loops_run_(tcall_ctx *cx, void *user)
         l->turn++;
     return TCALL_OK;
 }
+
+#endif
 
 /* ==========================================================================
  * >>strict
@@ -12677,6 +13321,8 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
         if (!some)
             form = tcall_write_words_(w, form, NULL);
         some = true;
+        if (!tcall_write_part_(w))
+            continue;
         rest = tcall_write_words_(w, each, tool->name);
         tcall_write_quote(w);
         if (ask->describe)
@@ -12690,6 +13336,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                             : left->say ? ",\"strict\":false"
                                         : "");
         tcall_write_words_(w, rest, NULL);
+        tcall_write_part_end_(w);
     }
     if (some)
         tcall_write_words_(w, form, NULL);
@@ -14950,30 +15597,16 @@ size_t tcall_lint_tokens(size_t bytes)
 /* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
 typedef struct tcall_lint_rule_ {
     char provider[10];
-    char more[4]; /* behind a space, for the text */
+    char more[3];
     uint8_t max;
     bool letter; /* begins with a letter or _ */
 } tcall_lint_rule_;
 
 static const tcall_lint_rule_ tcall_lint_rules_[] = {
     {"openai", "", 64, false},     {"responses", "", 128, false},
-    {"anthropic", "", 128, false}, {"gemini", " .:", 128, true},
-    {"mcp", " ./", 64, false},
+    {"anthropic", "", 128, false}, {"gemini", ".:", 128, true},
+    {"mcp", "./", 64, false},
 };
-
-static bool tcall_lint_name_ok_(const tcall_lint_rule_ *rule, const char *name)
-{
-    size_t i;
-    for (i = 0; name[i]; i++) {
-        char c = (char)(name[i] | 0x20);
-        bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
-        if (!letter && ((i == 0 && rule->letter) ||
-                        !(tcall_is_digit_(name[i]) || name[i] == '-' ||
-                          (name[i] != ' ' && strchr(rule->more, name[i])))))
-            return false;
-    }
-    return i > 0 && i <= rule->max;
-}
 
 TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
                                           const tcall_tool *first)
@@ -14985,12 +15618,13 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
         tcall_writer w;
-        if (tcall_lint_name_ok_(rule, name))
+        if (tcall_name_fits_(name, rule->more, rule->max, rule->letter))
             continue;
         tcall_writer_init(&w, text, sizeof text);
         tcall_write_text(&w, "must be 1 to ");
         tcall_write_int(&w, rule->max);
         tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
+        tcall_write_text(&w, *rule->more ? " " : "");
         tcall_write_text(&w, rule->more);
         tcall_write_text(&w,
                          rule->letter ? " and begin with a letter or _" : "");
@@ -15516,7 +16150,8 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
     event.bytes = counter.len;
     event.tools = tcall_agent_tools_(agent);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-    agent->sent = agent->received = 0;
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
 }
@@ -15547,17 +16182,29 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
     tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
-/* Where the transport paused, the request is written again and what has been
- * sent is skipped: nothing of it is ever held. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+/* Writes what the buffer still holds and then the rest of the request, as far
+ * as the transport takes it. The request is never held: after a pause it is
+ * taken up again at the string or tool that was not complete. */
+static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
     tcall_writer writer;
     int result;
     tcall_writer_init(&writer, agent->io, agent->desc.io_size);
     tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.skip = agent->sent;
-    result = tcall_agent_write_(agent, &writer);
+    writer.fill = agent->unsent;
+    writer.resume = &agent->resume;
+    result = tcall_writer_flush(&writer);
+    if (result == TCALL_OK)
+        result = tcall_agent_write_(agent, &writer);
+    agent->unsent = writer.fill;
+    agent->resume.stored = agent->sent + writer.fill;
+    return result;
+}
+
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     if (agent->sent != agent->request.body_len)
@@ -15673,7 +16320,7 @@ TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
-    call->cut = item.error;
+    call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
     return true;
 }

@@ -404,7 +404,7 @@ __attribute__((format(printf, 2, 3))) static int call(const char *name,
     c.id = item.id;
     c.name = item.name;
     c.arguments = item.text;
-    c.cut = item.error;
+    c.incomplete = item.error;
     running = &c;
     *chunks = '\0';
     tcall_hydrate(&tc, &c);
