@@ -8797,11 +8797,19 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
+ * A-Z, a-z, \\, and all that are not ASCII. */
+static const uint32_t tcall_word_bytes_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
 static bool tcall_in_word_(char c)
 {
-    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
-           (unsigned char)c >= 0x80;
+    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
 /* Notes what a sign of the input, which ends before `next`, means. */
@@ -8888,10 +8896,10 @@ static size_t tcall_split_ascii_(const tcall_split_ *words)
     const char *start = words->cursor, *end = words->end;
     const char *small = tcall_skip_range_(start, end, 'A', 'Z');
     const char *after = tcall_skip_range_(small, end, 'a', 'z');
-    bool plural = after - small == 1 && *small == 's';
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small && !plural)
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
         after = small - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
@@ -8983,11 +8991,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (second == ('y' & 31))
         second = 'i' & 31;
     return first << 5 | second;
-}
-
-TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -9335,7 +9338,11 @@ enum {
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
     TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3 /* what all that is like a word counts at most */
+    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
+    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_LEVELS_ = 8,
+    TCALL_LEVEL_BITS_ = 3,
+    TCALL_LEVELS_PER_WORD_ = 5
 };
 
 /* The texts of a tool, and what a word counts in them, in quarters: itself, as
@@ -9354,8 +9361,6 @@ static const struct tcall_text_weight_ {
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
 
-/* A record keeps a sum as the level that it reaches. */
-enum { TCALL_LEVELS_ = 8, TCALL_LEVEL_BITS_ = 3, TCALL_LEVELS_PER_WORD_ = 5 };
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */
