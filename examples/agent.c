@@ -159,7 +159,6 @@ static const tcall_tool tools[] = {
         .description = "Convert a value between units of length, mass, volume, "
                        "speed or temperature.",
         .parameters = conversion_schema,
-        .bind = tcall_bind,
         .fields = conversion_fields,
         .args_size = sizeof(struct conversion),
         .run = convert_unit,
@@ -301,7 +300,7 @@ static int say_line(tcall_writer *out, int pin, bool on, bool simulated)
 
 static int read_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    const bool *lines = tcall_user(cx); /* .user of the tool */
+    const bool *lines = cx->user; /* .user of the tool */
     int pin = tcall_json_int(tcall_json_get(args, "pin"), 0);
     bool on = lines[pin];
     FILE *f = open_line(pin, "r");
@@ -315,7 +314,7 @@ static int read_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int write_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    bool *lines = tcall_user(cx);
+    bool *lines = cx->user;
     int pin = tcall_json_int(tcall_json_get(args, "pin"), 0);
     bool on = tcall_json_bool(tcall_json_get(args, "on"), false);
     bool real = line_is_real(pin), done = true;
@@ -365,7 +364,7 @@ static const struct unit { /* in that order */
 /* The arguments are in a struct, the units as indices into their names. */
 static int convert_unit(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    const struct conversion *a = tcall_bound(cx);
+    const struct conversion *a = cx->bound;
     const struct unit *from = &units[a->from], *to = &units[a->to];
     double result =
         (a->value * from->scale + from->zero - to->zero) / to->scale;
@@ -465,7 +464,7 @@ static void show_check(terminal *t, const tcall_call *call)
     if (call->error < 0) {
         printf("%s: %s {", tcall_error_code(call->error),
                tcall_error_text(call->error));
-        tcall_write_errors(call, &w);
+        tcall_write_call_errors(&w, call);
         tcall_writer_flush(&w);
         putchar('}');
     } else if (call->fixes || call->coercions) {
@@ -500,7 +499,7 @@ static void show_result(terminal *t, const tcall_event *e)
 }
 
 /* The tools of the table, and with --workspace the ready-made ones. */
-static tcall_tool all_tools[TCALL_COUNT(tools) + TTOOL_FILE_TOOLS +
+static tcall_tool all_tools[TCALL_ARRAY_LEN(tools) + TTOOL_FILE_TOOLS +
                             TTOOL_TODO_TOOLS + TTOOL_WEB_TOOLS +
                             TTOOL_TASK_TOOLS + TTOOL_SHELL_TOOLS];
 static size_t tool_count;
@@ -540,7 +539,7 @@ static void show_event(void *user, const tcall_event *e)
         show_check(t, e->call);
         break;
     case TCALL_EVENT_VERDICT:
-        begin_line(t, e->verdict == TCALL_ALLOW ? "approved" : "denied");
+        begin_line(t, e->verdict == TCALL_VERDICT_ALLOW ? "approved" : "denied");
         print_str(e->call->name);
         end_line(t);
         break;
@@ -558,9 +557,9 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     char line[16];
 
     if (t->yes)
-        return TCALL_ALLOW;
+        return TCALL_VERDICT_ALLOW;
     if (!t->asks)
-        return pin < 0 || line_is_real(pin) ? TCALL_DENY : TCALL_ALLOW;
+        return pin < 0 || line_is_real(pin) ? TCALL_VERDICT_DENY : TCALL_VERDICT_ALLOW;
     begin_line(t, "approve?");
     print_str(call->name);
     putchar(' ');
@@ -568,8 +567,8 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     printf(" [y/N] ");
     fflush(stdout);
     if (!fgets(line, sizeof line, stdin))
-        return TCALL_DENY;
-    return line[0] == 'y' || line[0] == 'Y' ? TCALL_ALLOW : TCALL_DENY;
+        return TCALL_VERDICT_DENY;
+    return line[0] == 'y' || line[0] == 'Y' ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
 }
 
 /* --------------------------------------------------------------------------
@@ -607,7 +606,7 @@ typedef struct options {
 
 static const backend *backend_named(const char *name)
 {
-    for (size_t i = 0; i < TCALL_COUNT(backends); i++)
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(backends); i++)
         if (name && strcmp(backends[i].name, name) == 0)
             return &backends[i];
     /* Any server that the library knows, with names of its own. */
@@ -812,7 +811,7 @@ static bool start_tools(const options *o)
     tcall_writer faults;
 
     memcpy(all_tools, tools, sizeof tools);
-    tool_count = TCALL_COUNT(tools);
+    tool_count = TCALL_ARRAY_LEN(tools);
     if (root && !start_workspace(root))
         return false;
     if (root)
@@ -831,7 +830,7 @@ static bool start_tools(const options *o)
     d.report = &faults;
     d.user = &term;
     for (size_t i = 0; i < tool_count; i++)
-        term.tools_sent += !(tcall_needs(&all_tools[i]) & ~(unsigned)d.allow);
+        term.tools_sent += tcall_enabled(&all_tools[i], d.allow);
     return tcall_init(&tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);
 }
@@ -1034,14 +1033,14 @@ static bool read_options(options *o, int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         size_t k = 0, n = strlen(o->request);
-        while (k < TCALL_COUNT(known) && strcmp(known[k].name, argv[i]) != 0)
+        while (k < TCALL_ARRAY_LEN(known) && strcmp(known[k].name, argv[i]) != 0)
             k++;
-        if (k < TCALL_COUNT(known) && known[k].flag)
+        if (k < TCALL_ARRAY_LEN(known) && known[k].flag)
             *known[k].flag = true;
-        else if (k < TCALL_COUNT(known) && i + 1 < argc)
+        else if (k < TCALL_ARRAY_LEN(known) && i + 1 < argc)
             *known[k].value = argv[++i];
         else if (strcmp(argv[i], "--allow-command") == 0 && i + 1 < argc &&
-                 o->command_count < TCALL_COUNT(o->commands)) {
+                 o->command_count < TCALL_ARRAY_LEN(o->commands)) {
             o->commands[o->command_count].name = argv[++i];
             o->commands[o->command_count++].options = "*";
         } else if (strncmp(argv[i], "--", 2) == 0)

@@ -45,7 +45,7 @@ static int lint(const tcall_tool *table, size_t count)
     int faults = tcall_lint(table, count, print, NULL);
     size_t i;
 
-    for (i = 0; i < TCALL_COUNT(all); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
         size_t bytes = tcall_lint_bytes(all[i], table, count);
         printf("%-10s %8lu bytes, about %lu tokens\n", all[i]->name,
                (unsigned long)bytes, (unsigned long)tcall_lint_tokens(bytes));

@@ -252,7 +252,7 @@ static int run(tport *port, const char *model, const char *text)
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
-        .tool_count = TCALL_COUNT(tools),
+        .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ | TCALL_ACTUATE,
         .on_event = on_event,
     };

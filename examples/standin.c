@@ -493,7 +493,7 @@ static void say_result(tcall_writer *w, tcall_str text)
     while (text.len && ((unsigned char)text.ptr[text.len] & 0xc0) == 0x80)
         text.len--; /* never half a character */
     memcpy(copy, text.ptr, text.len);
-    if (tcall_json_parse(&v, copy, text.len, tok, TCALL_COUNT(tok), NULL) < 0 ||
+    if (tcall_json_parse(&v, copy, text.len, tok, TCALL_ARRAY_LEN(tok), NULL) < 0 ||
         tcall_json_type(v) != TCALL_OBJECT) {
         tcall_write_bytes(w, text.ptr, text.len);
         return;
@@ -521,7 +521,7 @@ static bool tells_error(const result *r)
 {
     static const char *const marks[] = {"{\"success\":false", "{\"error\""};
 
-    for (size_t i = 0; i < TCALL_COUNT(marks); i++)
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(marks); i++)
         if (r->text.len > strlen(marks[i]) &&
             memcmp(r->text.ptr, marks[i], strlen(marks[i])) == 0)
             return true;
@@ -1219,9 +1219,9 @@ static bool answer(conn *c, const http *h, char *body)
     bool ok;
     int n;
 
-    while (door < TCALL_COUNT(doors) && strcmp(h->path, doors[door].path) != 0)
+    while (door < TCALL_ARRAY_LEN(doors) && strcmp(h->path, doors[door].path) != 0)
         door++;
-    if (door == TCALL_COUNT(doors) || strcmp(h->method, "POST") != 0)
+    if (door == TCALL_ARRAY_LEN(doors) || strcmp(h->method, "POST") != 0)
         return send_error(c, 404, h->path, "there is nothing here");
     if (option_key && strcmp(option_key, h->key) != 0)
         return send_error(c, 401, h->path, "invalid API key");

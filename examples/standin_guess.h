@@ -200,7 +200,7 @@ static int alike(const char *a, const char *b)
     stem(y, sizeof y, b);
     if (strcmp(a, b) == 0 || strcmp(x, y) == 0)
         return 3;
-    for (size_t i = 0; i < TCALL_COUNT(guess_synonyms); i++) {
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(guess_synonyms); i++) {
         const char *line = guess_synonyms[i];
         if ((in_list(line, a) || in_list(line, x)) &&
             (in_list(line, b) || in_list(line, y)))
@@ -313,7 +313,7 @@ static void spelled_number(guess_word *w)
     static const int values[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                  11, 12, 20, 30, 40, 50, 60, 70, 80, 90, 100};
 
-    for (size_t i = 0; i < TCALL_COUNT(names); i++)
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(names); i++)
         if (strcmp(w->text, names[i]) == 0 && i != 1) {
             snprintf(w->text, sizeof w->text, "%d", values[i]);
             w->number = true;
@@ -387,7 +387,7 @@ static size_t quoted_length(const char *s, const char *end, const char *begin)
     static const char *const quotes[][2] = {
         {"\"", "\""}, {"`", "`"}, {"\xe2\x80\x9c", "\xe2\x80\x9d"}, {"'", "'"}};
 
-    for (size_t i = 0; i < TCALL_COUNT(quotes); i++) {
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(quotes); i++) {
         size_t a = strlen(quotes[i][0]), b = strlen(quotes[i][1]);
         if ((size_t)(end - s) <= a || memcmp(s, quotes[i][0], a) != 0 ||
             (s > begin && isalnum((unsigned char)s[-1])))
@@ -404,7 +404,7 @@ static bool is_joint(const char *s, size_t len)
 {
     static const char *const joints[] = {"and", "then", "also", "&"};
 
-    for (size_t i = 0; i < TCALL_COUNT(joints); i++)
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(joints); i++)
         if (strlen(joints[i]) == len && memcmp(s, joints[i], len) == 0)
             return true;
     return false;

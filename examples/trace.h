@@ -321,9 +321,9 @@ static inline void trace_event(trace *t, const tcall_event *e)
         return;
     w = trace_line(t, buf, sizeof buf);
     tcall_write_key(&w, "event");
-    for (i = 0; i < TCALL_COUNT(names) && names[i].kind != (int)e->kind;)
+    for (i = 0; i < TCALL_ARRAY_LEN(names) && names[i].kind != (int)e->kind;)
         i++;
-    tcall_write_string(&w, i < TCALL_COUNT(names) ? names[i].name : "other");
+    tcall_write_string(&w, i < TCALL_ARRAY_LEN(names) ? names[i].name : "other");
     if (e->error < 0) {
         tcall_write_key(&w, "error");
         tcall_write_string(&w, tcall_error_code(e->error));
@@ -355,7 +355,7 @@ static bool trace_more(trace *t)
     if (n <= 0)
         return false;
     if (!t->value.tok && tcall_json_parse(&t->value, t->line, (size_t)n, t->tok,
-                                          TCALL_COUNT(t->tok), NULL) < 0) {
+                                          TCALL_ARRAY_LEN(t->tok), NULL) < 0) {
         t->value.tok = NULL;
         return false;
     }

@@ -31,7 +31,7 @@ void tcall_release(tcall *tc, tcall_call *call)
 {
     tc->block.high = call->mark;
     call->args = tcall_json_none_();
-    call->bound = NULL;
+    call->cx.bound = NULL;
 }
 
 /* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
@@ -80,7 +80,7 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     char *gap = tcall_hydrate_gap_(b, skip, &size);
     tcall_args args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_arguments, gap, size);
+    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -202,7 +202,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.no_coercion);
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
         if (r == TCALL_OK)
@@ -238,19 +238,21 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *b = &tc->block;
     const tcall_tool *tool = call->tool;
+    void *bound;
     char *path;
     size_t cap;
     int r;
     call->step = TCALL_STEP_BIND;
-    if (!tool->bind)
+    if (!tool->fields)
         return TCALL_OK;
-    call->bound = tcall_block_take_(b, tool->args_size);
-    if (!call->bound)
+    bound = tcall_block_take_(b, tool->args_size);
+    if (!bound)
         return TCALL_E_MEMORY;
-    memset(call->bound, 0, tool->args_size);
+    memset(bound, 0, tool->args_size);
+    call->cx.bound = bound;
     path = tcall_block_gap_(b);
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
-    r = tool->bind(call->bound, call->args, tool->fields, path, cap);
+    r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
         tcall_hydrate_keep_(b, path, strlen(path), &call->why);
     return r;
@@ -266,6 +268,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    call->cx.user = call->tool ? call->tool->user : NULL;
     r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
     if (r == TCALL_OK) {
@@ -286,7 +289,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_errors(const tcall_call *call, tcall_writer *w)
+int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
 {
     size_t near_len = call->arguments.len;
     if (call->faults && call->args.tok) {
@@ -349,8 +352,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(w, '}');
 }
 
-int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                           tcall_writer *w)
+int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                           const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -384,6 +387,6 @@ int tcall_write_provenance(const tcall *tc, const tcall_call *call,
     tcall_write_pair_(w, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_errors(call, w);
+        tcall_write_call_errors(w, call);
     return tcall_write_close(w, '}');
 }

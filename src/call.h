@@ -58,6 +58,8 @@ struct tcall_ctx {
     uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
+    const void *bound;           /* the struct that tool->fields describe */
+    void *user;                  /* of the tool */
     tcall_session *session;      /* may be NULL */
     const tcall_hook *hook;      /* at work; NULL: the tool */
     int error;                   /* TCALL_OK, or why the call failed */
@@ -103,7 +105,6 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
-    void *bound;     /* the struct of tool->fields */
     tcall_schema schema;
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str why;      /* words of a foreign validator or of binding */
@@ -122,7 +123,7 @@ TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 /* One JSON line about where the arguments came from and what was done to
  * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(const tcall *tc, const tcall_call *call,
-                                     tcall_writer *w);
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 /* What is wrong, as the members of a JSON object that is open. */
-TCALL_API int tcall_write_errors(const tcall_call *call, tcall_writer *w);
+TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);

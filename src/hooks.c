@@ -149,7 +149,9 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
 {
     const tcall_tool *t = call->tool;
     const char *const texts[] = {t->name,   t->description,     t->parameters,
@@ -158,7 +160,7 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
-    for (i = 0; i < TCALL_COUNT(texts); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &h, tcall_str_of(texts[i]));
     flags[0] = (char)t->permissions;
     flags[1] = (char)t->optional_permissions;
@@ -172,10 +174,11 @@ int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out)
 
 /* ---- rate, limit, time-out ---- */
 
-int tcall_rate_run(tcall_ctx *cx, void *user)
+int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
     tcall_rate *r = (tcall_rate *)user;
-    uint32_t now = tcall_now_(cx->tc), each = r->each_ms ? r->each_ms : 1;
+    uint32_t now = tcall_now_(cx->tc),
+             each = r->interval_ms ? r->interval_ms : 1;
     while (r->used && now - r->since >= each) {
         r->used--;
         r->since += each;
@@ -189,9 +192,9 @@ int tcall_rate_run(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_acquire(tcall_ctx *cx, void *user)
+int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_limit *l = (tcall_limit *)user;
+    tcall_concurrency *l = (tcall_concurrency *)user;
     (void)cx;
     if (l->now >= l->max)
         return TCALL_E_AGAIN;
@@ -199,14 +202,14 @@ int tcall_limit_acquire(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_limit_release(tcall_ctx *cx, void *user)
+int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_limit *)user)->now--;
+    ((tcall_concurrency *)user)->now--;
     return TCALL_OK;
 }
 
-int tcall_timeout_run(tcall_ctx *cx, void *ms)
+int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 {
     tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
     return TCALL_OK;
@@ -224,8 +227,9 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *s = cx->session;
-    if (tcall_needs(cx->call->tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call(cx->tc, cx->call, key) < 0)
+    if (tcall_needs_(cx->call->tool) &
+            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
+        tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
     *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
     *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
@@ -242,7 +246,7 @@ static void tcall_cache_drop_(tcall_cache *c, size_t at)
     c->used -= n;
 }
 
-int tcall_cache_read(tcall_ctx *cx, void *user)
+int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_cached_ e;
@@ -264,7 +268,7 @@ int tcall_cache_read(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-int tcall_cache_write(tcall_ctx *cx, void *user)
+int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
     tcall_cache *c = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
@@ -304,7 +308,7 @@ typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
-int tcall_retry_around(tcall_ctx *cx, void *user)
+int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *s;
@@ -331,7 +335,7 @@ int tcall_retry_around(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-int tcall_audit_run(tcall_ctx *cx, void *user)
+int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *a = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
@@ -376,7 +380,7 @@ enum {
     TCALL_RAN_
 };
 
-static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 {
     size_t i;
     for (i = 0; i < l->count; i++)
@@ -386,9 +390,9 @@ static tcall_ticket *tcall_ticket_(const tcall_ledger *l, uint64_t id)
 }
 
 /* A new row, in place of the first that is free or needed no more. */
-static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
 {
-    tcall_ticket *last = l->rows + l->count;
+    tcall_ledger_row *last = l->rows + l->count;
     size_t i, n;
     for (i = 0; i < l->count; i++)
         if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
@@ -403,20 +407,20 @@ static tcall_ticket *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
     return last;
 }
 
-/* Behind tcall_ledger_once a row stays TCALL_RAN_ whatever is decided later;
+/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
  * cx->mine tells that it was this call which spent the row. */
-int tcall_ledger_consent(tcall_ctx *cx, void *user)
+int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
-    tcall_ticket *t;
+    tcall_ledger_row *t;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
     bool same, over;
     int r;
     if (call->error < 0 || call->approved || !tcall_must_ask_(call))
         return TCALL_OK;
-    r = tcall_hash_call(cx->tc, call, &what);
+    r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
     t = tcall_ticket_(l, id);
@@ -426,7 +430,8 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_TWICE;
     if (same && t->state != TCALL_ASKED_) {
         cx->mine = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_ALLOW : TCALL_DENY);
+        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                               : TCALL_VERDICT_DENY);
         t->state =
             cx->phase >= TCALL_RUN_CONSENT_ && !tcall_repeatable_(call->tool)
                 ? TCALL_RAN_
@@ -435,11 +440,11 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
     }
     if ((!t || over) && d->approve) {
         tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_LATER);
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
         verdict = d->approve(d->user, call);
-        if (verdict != TCALL_LATER) {
+        if (verdict != TCALL_VERDICT_LATER) {
             tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_ALLOW;
+            call->approved = verdict == TCALL_VERDICT_ALLOW;
             return call->approved ? TCALL_OK : TCALL_E_DENIED;
         }
     }
@@ -449,26 +454,27 @@ int tcall_ledger_consent(tcall_ctx *cx, void *user)
         return TCALL_E_LIMIT;
     t->what = what;
     t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_LATER);
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
     return TCALL_E_APPROVAL;
 }
 
-int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                 tcall_verdict verdict)
+int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+                        tcall_verdict verdict)
 {
-    tcall_ticket *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
     if (!t || t->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
-    if (verdict != TCALL_LATER)
-        t->state = verdict == TCALL_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
+    if (verdict != TCALL_VERDICT_LATER)
+        t->state =
+            verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
-int tcall_ledger_once(tcall_ctx *cx, void *user)
+int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *l = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ticket *t = tcall_ticket_(l, id);
+    tcall_ledger_row *t = tcall_ticket_(l, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
@@ -487,10 +493,10 @@ int tcall_ledger_once(tcall_ctx *cx, void *user)
 }
 
 /* A call that ends while it waits is not waited for any more. */
-int tcall_ledger_end(tcall_ctx *cx, void *user)
+int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ticket *t = tcall_ticket_((tcall_ledger *)user,
-                                    tcall_hash_text_(cx->tc, 4, cx->call->id));
+    tcall_ledger_row *t = tcall_ticket_(
+        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
     if (cx->asked && t && t->state < TCALL_SPENT_)
         t->state = cx->begun ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -498,24 +504,19 @@ int tcall_ledger_end(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_clear_turn(tcall_loops *loops)
+void tcall_loops_new_turn(tcall_loops *loops)
 {
     loops->turn = 0;
-}
-
-void tcall_clear_state(tcall_loops *loops)
-{
-    memset(loops, 0, sizeof *loops);
 }
 
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
-    tcall_suggest(cx, "do something else, or ask the user");
+    cx->result.suggestion = "do something else, or ask the user";
     return TCALL_E_LOOP;
 }
 
-int tcall_loops_run(tcall_ctx *cx, void *user)
+int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
     tcall_loops *l = (tcall_loops *)user;
     const tcall_call *call = cx->call;
@@ -532,8 +533,8 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
     }
     if (l->refused == tool)
         l->refusals = 0;
-    r = tcall_hash_call(cx->tc, call, &h);
-    if (r < 0 || call->tool->repeats)
+    r = tcall_hash_call_(cx->tc, call, &h);
+    if (r < 0 || call->tool->allow_repeat)
         return r;
     for (i = 0; i < l->turn; i++)
         if (s[i] == h)
@@ -543,59 +544,7 @@ int tcall_loops_run(tcall_ctx *cx, void *user)
         return tcall_loop_(cx, "the same calls come again and again");
     memmove(s + 1, s, sizeof l->seen - sizeof *s);
     s[0] = h;
-    if (l->turn < TCALL_COUNT(l->seen))
+    if (l->turn < TCALL_ARRAY_LEN(l->seen))
         l->turn++;
     return TCALL_OK;
-}
-
-/* ---- files ---- */
-
-static const uint64_t tcall_file_key_[2] = {6, 0};
-
-static tcall_file *tcall_file_(const tcall_files *f, uint64_t path)
-{
-    size_t i;
-    for (i = 0; i < f->count; i++)
-        if (f->rows[i].path == path)
-            return &f->rows[i];
-    return NULL;
-}
-
-static void tcall_file_note_(tcall_files *f, tcall_str path, tcall_str content,
-                             bool written)
-{
-    uint64_t h = tcall_hash(tcall_file_key_, path) | 1;
-    tcall_file *row = tcall_file_(f, h), *last = f->rows + f->count - 1;
-    if (!f->count)
-        return;
-    if (!row)
-        row = tcall_file_(f, 0);
-    if (!row)
-        row = f->rows;
-    written = written || (row->path == h && row->written);
-    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
-    last->path = h;
-    last->content = tcall_hash(tcall_file_key_, content);
-    last->written = written;
-}
-
-void tcall_file_read(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, false);
-}
-
-void tcall_file_written(tcall_files *files, tcall_str path, tcall_str content)
-{
-    tcall_file_note_(files, path, content, true);
-}
-
-int tcall_file_check(const tcall_files *files, tcall_str path,
-                     tcall_str content)
-{
-    const tcall_file *row =
-        tcall_file_(files, tcall_hash(tcall_file_key_, path) | 1);
-    if (!row)
-        return TCALL_E_UNREAD;
-    return row->content == tcall_hash(tcall_file_key_, content) ? TCALL_OK
-                                                                : TCALL_E_STALE;
 }

@@ -7,7 +7,7 @@
  * Each is a macro that gives the rows for a table of hooks; what it keeps is a
  * struct of the caller's. What is not named is not linked.
  *
- *     static tcall_rate rate = {.burst = 5, .each_ms = 1000};
+ *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
@@ -19,8 +19,6 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
  * TCALL_E_MEMORY. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-/* Of the tool's definition and the call's arguments: what runs, exactly. */
-TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -30,27 +28,27 @@ TCALL_API int tcall_hash_call(tcall *tc, const tcall_call *call, uint64_t *out);
 /* Rate limit, a bucket of tokens: calls that find it empty may come back
  * later. Needs desc.now_ms. */
 typedef struct tcall_rate {
-    uint16_t burst;   /* calls at once */
-    uint32_t each_ms; /* time until one more may come */
-    uint16_t used;    /* private */
+    uint16_t burst;       /* calls at once */
+    uint32_t interval_ms; /* time until one more may come */
+    uint16_t used;        /* private */
     uint32_t since;
 } tcall_rate;
-TCALL_API int tcall_rate_run(tcall_ctx *cx, void *rate);
+TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
-    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run, rate)
+    TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
 /* So many calls at a time: the others wait (TCALL_E_AGAIN). */
-typedef struct tcall_limit {
+typedef struct tcall_concurrency {
     uint16_t max;
     uint16_t now; /* private */
-} tcall_limit;
-TCALL_API int tcall_limit_acquire(tcall_ctx *cx, void *limit);
-TCALL_API int tcall_limit_release(tcall_ctx *cx, void *limit);
-#define TCALL_LIMIT(limit)                                                     \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0, tcall_limit_acquire, \
-                limit),                                                        \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0,                   \
-                    tcall_limit_release, limit)
+} tcall_concurrency;
+TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
+TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
+#define TCALL_CONCURRENCY(limit)                             \
+    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                \
+        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+                    tcall_limit_release_, limit)
 
 /* Results of tools that only read, by tool, arguments, session and its user.
  * The oldest make room; what is larger than the memory is not kept. */
@@ -60,11 +58,11 @@ typedef struct tcall_cache {
     uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
-TCALL_API int tcall_cache_read(tcall_ctx *cx, void *cache);
-TCALL_API int tcall_cache_write(tcall_ctx *cx, void *cache);
-#define TCALL_CACHE(cache)                                                   \
-    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read, cache), \
-        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write,   \
+TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+#define TCALL_CACHE(cache)                                                    \
+    TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
+        TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
 /* Further attempts after an error that may pass, each after twice the time of
@@ -75,15 +73,15 @@ typedef struct tcall_backoff {
     uint32_t first_ms;
     uint32_t max_ms; /* 0: no limit */
 } tcall_backoff;
-TCALL_API int tcall_retry_around(tcall_ctx *cx, void *retry);
+TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
-    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around, retry)
+    TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
 /* The whole call, its waiting included, ends after ms. */
-TCALL_API int tcall_timeout_run(tcall_ctx *cx, void *ms);
+TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
-                tcall_timeout_run, (void *)(uintptr_t)(ms))
+                tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
@@ -91,38 +89,39 @@ typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
 } tcall_audit;
-TCALL_API int tcall_audit_run(tcall_ctx *cx, void *audit);
+TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
-    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run, audit)
+    TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_decide is told about its id;
- * the verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * desc.approve is asked first, if there is. */
-typedef struct tcall_ticket {
+ * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
+ * id; the verdict holds once, and only for the same definition of the tool and
+ * the same arguments. A tool that is neither idempotent nor only reads runs
+ * once for an id, also after a restart if the rows were kept: they hold no
+ * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
+ * made up). desc.approve is asked first, if there is. */
+typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
-} tcall_ticket;
+} tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ticket *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row
+        *rows; /* zeroed at first; the oldest that ran are given up */
     size_t count;
 } tcall_ledger;
-TCALL_API int tcall_ledger_consent(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_once(tcall_ctx *cx, void *ledger);
-TCALL_API int tcall_ledger_end(tcall_ctx *cx, void *ledger);
-#define TCALL_LEDGER(ledger)                                                  \
-    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                   \
-                tcall_ledger_consent, ledger),                                \
-        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once, \
-                    ledger),                                                  \
-        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end,       \
+TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_once_(tcall_ctx *cx, void *ledger);
+TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
+#define TCALL_LEDGER(ledger)                                                   \
+    TCALL_HOOK_("ledger", TCALL_WILL_CHECK_CONSENT, 0x7FFF,                    \
+                tcall_ledger_consent_, ledger),                                \
+        TCALL_HOOK_("ledger", TCALL_WILL_EXECUTE, -0x8000, tcall_ledger_once_, \
+                    ledger),                                                   \
+        TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
 /* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
-TCALL_API int tcall_decide(const tcall *tc, tcall_ledger *ledger, tcall_str id,
-                           tcall_verdict verdict);
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
+                                  tcall_str id, tcall_verdict verdict);
 
 /* The same call again in one turn is answered without running, unless the tool
  * says it repeats. Over turns, the same call three times, two calls in turns,
@@ -132,26 +131,9 @@ typedef struct tcall_loops {
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
-TCALL_API int tcall_loops_run(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run, loops)
-TCALL_API void tcall_clear_turn(tcall_loops *loops);
-TCALL_API void tcall_clear_state(tcall_loops *loops);
-
-/* Which files were read and written, and what was in them. */
-typedef struct tcall_file {
-    uint64_t path, content; /* hashes; path 0: free */
-    bool written;
-} tcall_file;
-typedef struct tcall_files {
-    tcall_file *rows; /* zeroed at first; the oldest are given up */
-    size_t count;
-} tcall_files;
-TCALL_API void tcall_file_read(tcall_files *files, tcall_str path,
-                               tcall_str content);
-TCALL_API void tcall_file_written(tcall_files *files, tcall_str path,
-                                  tcall_str content);
-/* Before a file is edited: TCALL_OK when this content was read or written
- * before, TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. */
-TCALL_API int tcall_file_check(const tcall_files *files, tcall_str path,
-                               tcall_str content);
+    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
+/* Begins a turn: each call may be made once more. A zeroed struct has
+ * forgotten everything. */
+TCALL_API void tcall_loops_new_turn(tcall_loops *loops);

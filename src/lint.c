@@ -92,7 +92,7 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
     const char *name = l->tool->name ? l->tool->name : "";
     size_t i;
     tcall_lint_at_(l, "/name");
-    for (i = 0; i < TCALL_COUNT(tcall_lint_rules_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
         tcall_writer w;
         if (tcall_lint_name_ok_(rule, name))

@@ -432,7 +432,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *t)
                  : c >= 0x1F000 ? TCALL_CHAR_SIGN_
                                 : TCALL_CHAR_LETTER_;
     } else {
-        for (i = 0; i < TCALL_COUNT(tcall_scripts_); i++)
+        for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
             if (tcall_scripts_[i] <= (c | 3))
                 r.kind = tcall_scripts_[i] & 3;
         if (c - 0x391 < 0x19 || c - 0x410 < 0x20)
@@ -990,8 +990,8 @@ static int tcall_pick_barred_(const tcall *tc, const tcall_pick_opts *o,
                               const tcall_tool *tool)
 {
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs(tool) == TCALL_READ
-                    : tool->safe == TCALL_SAFE;
+                    ? tcall_needs_(tool) == TCALL_READ
+                    : tool->safe == TCALL_SAFETY_SAFE;
     return !tcall_enabled(tool, o->allow ? o->allow : tc->desc.allow)
                ? TCALL_PICK_PERMISSIONS_
            : !safe && !o->allow_unsafe                ? TCALL_PICK_UNSAFE_

@@ -1142,7 +1142,7 @@ int tcall_answer_error(const tcall_answer *a, int status)
             return a->error;
         status = tcall_answer_status_(a->stop_text);
     }
-    for (i = 0; i < TCALL_COUNT(known); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
         if (status == known[i].status)
             return known[i].error;
     if (status >= 400 && status < 500)

@@ -133,7 +133,7 @@ const tcall_provider *tcall_provider_named(const char *name)
         &tcall_responses, &tcall_gemini};
 #undef TCALL_X_
     size_t i;
-    for (i = 0; i < TCALL_COUNT(all); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
     return NULL;

@@ -107,7 +107,7 @@ static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
                                                 const char *key)
 {
     const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_COUNT(tcall_view_words_); w++)
+    for (; w < tcall_view_words_ + TCALL_ARRAY_LEN(tcall_view_words_); w++)
         if (((w->keep | w->bar) & v->profile ||
              w->what == TCALL_VIEW_CLOSED_) &&
             tcall_view_is_(key, w->key))

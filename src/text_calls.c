@@ -153,7 +153,7 @@ static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
 static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
 {
     size_t i;
-    for (i = 0; i < TCALL_COUNT(tcall_markers_); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
         size_t n = strlen(tcall_markers_[i][0]);
         if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
             return tcall_markers_[i];

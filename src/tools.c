@@ -7,14 +7,15 @@
  * >>tools
  */
 
-unsigned tcall_needs(const tcall_tool *tool)
+/* Returns what the tool needs: everything when it declares nothing. */
+TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {
     return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;
 }
 
 bool tcall_enabled(const tcall_tool *tool, unsigned allow)
 {
-    return (tcall_needs(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
+    return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
 size_t tcall_peak(const tcall *tc)
@@ -94,10 +95,8 @@ static const char tcall_row_faults_[] =
     "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
     "another tool has this name\0"
     "run is missing\0"
-    "fields need bind: tcall_bind\0"
-    "output needs check_output: tcall_check_output\0"
-    "hooks need run_hooks: tcall_run_hooks\0"
-    "parameters or allow_no_schema is missing";
+    "parameters or allow_no_schema is missing\0"
+    "fields need args_size: sizeof the struct that they describe";
 
 static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
 {
@@ -107,14 +106,10 @@ static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
         wrong |= 1u << 1;
     if (!tool->run)
         wrong |= 1u << 2;
-    if (tool->fields && !tool->bind)
-        wrong |= 1u << 3;
-    if (tool->output && !tool->check_output)
-        wrong |= 1u << 4;
-    if ((tool->hook_count || tc->desc.hook_count) && !tc->desc.run_hooks)
-        wrong |= 1u << 5;
     if (!tool->parameters && !tool->allow_no_schema)
-        wrong |= 1u << 6;
+        wrong |= 1u << 3;
+    if (tool->fields && !tool->args_size)
+        wrong |= 1u << 4;
     return wrong;
 }
 
@@ -160,7 +155,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     table = (desc->tool_count * sizeof(tcall_schema) + 7) & ~(size_t)7;
-    if (!desc->lazy && !desc->validator) {
+    if (!desc->lazy_schemas && !desc->validator) {
         tc->schemas = (tcall_schema *)(void *)tcall_block_gap_(&tc->block);
         if (!tcall_block_grow_(&tc->block, table)) {
             tc->schemas = NULL;
@@ -243,7 +238,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     return TCALL_OK;
 }
 
-const tcall_tool *tcall_each(const tcall *tc, size_t *i, unsigned allow)
+const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 {
     while (*i < tc->desc.tool_count) {
         const tcall_tool *tool = &tc->desc.tools[(*i)++];

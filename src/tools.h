@@ -34,8 +34,8 @@ typedef enum tcall_no_schema {
 
 typedef enum tcall_safety {
     TCALL_SAFETY_DERIVED, /* safe when it only reads */
-    TCALL_SAFE,
-    TCALL_UNSAFE
+    TCALL_SAFETY_SAFE,
+    TCALL_SAFETY_UNSAFE
 } tcall_safety;
 
 /* The stages of a call, in this order. What the library does itself at a
@@ -111,7 +111,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_get. */
+/* Something that hooks and tools ask for by name: tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -121,7 +121,7 @@ typedef struct tcall_service {
 /* On whose behalf a call is made. */
 typedef struct tcall_session {
     tcall_str id, request, agent, user;
-    tcall_service *services; /* private: bound with TCALL_SESSION */
+    tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
 /* The work. args has been checked against the schema. Write the answer for
@@ -140,12 +140,10 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields; /* arguments as a C struct: tcall_bound */
+    const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    tcall_bind_fn bind;        /* tcall_bind, where fields are given */
-    int (*check_output)(tcall_ctx *cx); /* tcall_check_output, with output */
-    void *user;                         /* for run: tcall_user */
-    const tcall_hook *hooks;            /* of this tool only */
+    void *user;                /* for run: cx->user */
+    const tcall_hook *hooks;   /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
@@ -157,7 +155,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool repeats;         /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in one turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -167,7 +165,7 @@ typedef struct tcall_tool {
 } tcall_tool;
 
 /* Number of rows of a table. */
-#define TCALL_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
@@ -183,9 +181,9 @@ typedef struct tcall_validator {
 } tcall_validator;
 
 typedef enum tcall_verdict {
-    TCALL_DENY,
-    TCALL_ALLOW,
-    TCALL_LATER /* the call waits: TCALL_E_APPROVAL */
+    TCALL_VERDICT_DENY,
+    TCALL_VERDICT_ALLOW,
+    TCALL_VERDICT_LATER /* the call waits: TCALL_E_APPROVAL */
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
@@ -234,10 +232,10 @@ typedef struct tcall_desc {
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count;
-    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
-    bool lazy;     /* compile a schema only while a call is checked */
-    bool strict_arguments; /* refuse arguments that are not strict JSON */
-    bool no_coercion;      /* refuse "5" for an integer and the like */
+    uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    bool lazy_schemas; /* compile a schema only while a call is checked */
+    bool strict_json;  /* refuse arguments that are not strict JSON */
+    bool strict_types; /* refuse "5" for an integer and the like */
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -246,9 +244,7 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    /* tcall_run_hooks, where the registry or one of its tools has hooks. */
-    int (*run_hooks)(tcall_ctx *cx);
-    const tcall_hook *hooks; /* of every call */
+    const tcall_hook *hooks;        /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -277,8 +273,6 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Most bytes of the block that were ever in use. */
 TCALL_API size_t tcall_peak(const tcall *tc);
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* What the tool needs, everything when it declares nothing. */
-TCALL_API unsigned tcall_needs(const tcall_tool *tool);
 /* True when somebody with these permissions may see and call the tool. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 /* Tools that come and go at run time. tcall_extend, right after tcall_init,
@@ -290,10 +284,8 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
  * of tcall_init; its schema is compiled when a call comes. So a function can
  * make a definition, and the tools of one registry can be added to another:
  *
- *     for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
- *         row = *t;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
+ *     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;)
+ * { row = *t; row.provided_by = "other"; tcall_add(&tc, &row);
  *     }
  *
  * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
@@ -305,10 +297,10 @@ TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
 TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-/* for (i = 0; (t = tcall_each(tc, &i, allow)) != NULL;) visits the tools that
- * somebody with these permissions may see. */
-TCALL_API const tcall_tool *tcall_each(const tcall *tc, size_t *i,
-                                       unsigned allow);
+/* for (i = 0; (t = tcall_next_tool(tc, &i, allow)) != NULL;) visits the tools
+ * that somebody with these permissions may see. */
+TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
+                                            unsigned allow);
 /* Events go to desc.on_event first, then to the latest listener and so on. A
  * listener may end its own subscription while it is called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);

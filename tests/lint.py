@@ -76,7 +76,7 @@ def taken(path):
                 parts.append(RUN % run)
             code = re.sub(r"\.user\s*=\s*[^,]+,", "", code)
             rows += len(re.findall(r"\.name\s*=", code))
-            calls += LINT % (m.group(1), f"TCALL_COUNT({m.group(1)})")
+            calls += LINT % (m.group(1), f"TCALL_ARRAY_LEN({m.group(1)})")
         elif m.group(2):
             rows += m.group(2) == "name"
             calls += f"    {code}\n"

@@ -369,7 +369,6 @@ static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
     tools[0].run = slow;
     tc->desc.hooks = hooks;
     tc->desc.hook_count = 2;
-    tc->desc.run_hooks = tcall_run_hooks;
     a->desc.parallel = parallel;
     memset(trail, 0, sizeof trail);
     held = 0;
@@ -415,7 +414,8 @@ static bool granted;
 static tcall_verdict first_later(void *user, const tcall_call *call)
 {
     (void)user;
-    return is(call->id, "c1") && !granted ? TCALL_LATER : TCALL_ALLOW;
+    return is(call->id, "c1") && !granted ? TCALL_VERDICT_LATER
+                                          : TCALL_VERDICT_ALLOW;
 }
 
 /* One call waits for approval: the others go on and end meanwhile, and only

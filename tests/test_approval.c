@@ -100,7 +100,7 @@ static bool sent(const char *text)
 
 /* ---- the device ---- */
 
-static tcall_ticket rows[4];
+static tcall_ledger_row rows[4];
 static tcall_ledger ledger = {rows, 4};
 static const tcall_hook with_ledger[] = {TCALL_LEDGER(&ledger)};
 static tcall_tool tools[1];
@@ -129,8 +129,7 @@ static void restart(const char *const *answers, int parallel)
     d.tool_count = 1;
     d.allow = TCALL_EVERYTHING;
     d.hooks = with_ledger;
-    d.hook_count = TCALL_COUNT(with_ledger);
-    d.run_hooks = tcall_run_hooks;
+    d.hook_count = TCALL_ARRAY_LEN(with_ledger);
     d.on_event = note;
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
@@ -181,7 +180,7 @@ static int say(void)
 
 static int decide(const char *id, tcall_verdict verdict)
 {
-    return tcall_decide(&tc, &ledger, tcall_str_of(id), verdict);
+    return tcall_ledger_decide(&ledger, &tc, tcall_str_of(id), verdict);
 }
 
 static const char *const one[] = {CALLS(CALL("c1", "1")), TEXT, TEXT};
@@ -201,20 +200,20 @@ static void test_later(void)
     for (i = 0; i < 5; i++)
         CHECK(tcall_agent_step(&agent) == TCALL_E_APPROVAL);
     CHECK(asked == 1 && given == 0);
-    CHECK(decide("c2", TCALL_ALLOW) == TCALL_E_UNKNOWN);
-    CHECK(decide("c1", TCALL_LATER) == TCALL_OK); /* still thinking */
+    CHECK(decide("c2", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    CHECK(decide("c1", TCALL_VERDICT_LATER) == TCALL_OK); /* still thinking */
     CHECK(go_on() == TCALL_E_APPROVAL && runs == 0);
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
-    CHECK(decide("c1", TCALL_DENY) == TCALL_E_UNKNOWN);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_DENY) == TCALL_E_UNKNOWN);
     CHECK(go_on() == TCALL_OK && runs == 1 && seen_n == 1);
     CHECK(asked == 1 && given == 1);
     CHECK(sent("\"tool_call_id\":\"c1\"") && sent("fired"));
     CHECK(tcall_str_eq(tcall_agent_text(&agent), tcall_str_of("ready")));
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_E_UNKNOWN);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
 
     begin(one, 0);
     CHECK(say() == TCALL_E_APPROVAL);
-    CHECK(decide("c1", TCALL_DENY) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_DENY) == TCALL_OK);
     CHECK(go_on() == TCALL_OK && runs == 0 && asked == 1 && given == 1);
     CHECK(sent("denied") && sent("permission") && !sent("fired"));
 }
@@ -225,9 +224,9 @@ static void test_pair(void)
     const char *first, *second;
     begin(pair, 2);
     CHECK(say() == TCALL_E_APPROVAL && asked == 2);
-    CHECK(decide("c2", TCALL_ALLOW) == TCALL_OK);
+    CHECK(decide("c2", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(go_on() == TCALL_E_APPROVAL && strcmp(trail, "2") == 0);
-    CHECK(decide("c1", TCALL_DENY) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_DENY) == TCALL_OK);
     CHECK(go_on() == TCALL_OK && strcmp(trail, "2") == 0 && given == 2);
     first = strstr(server.sent, "\"tool_call_id\":\"c1\"");
     second = strstr(server.sent, "\"tool_call_id\":\"c2\"");
@@ -245,7 +244,7 @@ static void test_definition(void)
     for (i = 0; i < 6; i++) {
         begin(one, 0);
         CHECK(say() == TCALL_E_APPROVAL);
-        CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+        CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
         switch (i) {
         case 0: tools[0].description = "Fires everything."; break;
         case 1: tools[0].parameters = other; break;
@@ -254,9 +253,9 @@ static void test_definition(void)
         case 4: tools[0].output = "{}"; break;
         case 5: tools[0].provided_by = "somebody else"; break;
         }
-        tools[0].check_output = tcall_check_output;
         CHECK(go_on() == TCALL_E_APPROVAL && runs == 0);
-        CHECK(decide("c1", i & 1 ? TCALL_DENY : TCALL_ALLOW) == TCALL_OK);
+        CHECK(decide("c1", i & 1 ? TCALL_VERDICT_DENY : TCALL_VERDICT_ALLOW) ==
+              TCALL_OK);
         go_on();
         CHECK(runs == !(i & 1));
     }
@@ -272,7 +271,7 @@ static void test_once(void)
             tools[0].confirm = confirm != 0;
             if (confirm) {
                 CHECK(say() == TCALL_E_APPROVAL && asked == 1);
-                CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+                CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
                 CHECK(go_on() == TCALL_OK);
             } else {
                 CHECK(say() == TCALL_OK);
@@ -284,7 +283,7 @@ static void test_once(void)
             tools[0].confirm = confirm != 0;
             if (confirm) {
                 CHECK(say() == TCALL_E_APPROVAL);
-                CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+                CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
                 CHECK(go_on() == TCALL_OK);
             } else {
                 CHECK(say() == TCALL_OK);
@@ -293,9 +292,9 @@ static void test_once(void)
         }
     begin(same_id, 2); /* the first denied: the second is asked for itself */
     CHECK(say() == TCALL_E_APPROVAL && asked == 1);
-    CHECK(decide("c1", TCALL_DENY) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_DENY) == TCALL_OK);
     CHECK(go_on() == TCALL_E_APPROVAL && asked == 2 && runs == 0);
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(go_on() == TCALL_OK && strcmp(trail, "2") == 0);
     begin(again, 0); /* without an effect it may */
     tools[0].confirm = false;
@@ -311,7 +310,7 @@ static void test_restart(void)
     uint32_t made;
     begin(one, 0);
     CHECK(say() == TCALL_E_APPROVAL);
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
     restart(again, 0);
     CHECK(say() == TCALL_OK && runs == 1 && asked == 0 && sent("twice"));
     restart(one, 0);
@@ -320,12 +319,12 @@ static void test_restart(void)
     begin(one, 0); /* while nobody had decided */
     CHECK(say() == TCALL_E_APPROVAL);
     restart(one, 0);
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(say() == TCALL_OK && runs == 1);
 
     begin(one, 0); /* another key: the rows say nothing */
     CHECK(say() == TCALL_E_APPROVAL);
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
     restart(one, 0);
     tc.desc.hash_key[0] = 1;
     CHECK(say() == TCALL_E_APPROVAL && runs == 0);
@@ -350,10 +349,10 @@ static void test_cancelled(void)
         server.round = 0;
         CHECK(say() == TCALL_E_APPROVAL);
         if (i & 1)
-            CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+            CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
         tcall_agent_cancel(&agent);
         CHECK(go_on() == TCALL_E_CANCELLED && runs == 0);
-        CHECK(decide("c1", TCALL_ALLOW) == TCALL_E_UNKNOWN);
+        CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
         CHECK(asked == given && tc.block.high == 0);
     }
     for (i = 0; i < 9; i++) { /* more ids than there are rows */
@@ -382,19 +381,19 @@ static void test_careful(void)
     tools[0].confirm = false;
     tools[0].run = careful;
     CHECK(say() == TCALL_E_APPROVAL && runs == 0 && asked == 1);
-    CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(go_on() == TCALL_OK && runs == 1 && asked == 1 && sent("twice"));
     begin(large, 0); /* the same id once more is asked for, and not given */
     tools[0].confirm = false;
     tools[0].run = careful;
     CHECK(say() == TCALL_E_APPROVAL);
-    CHECK(decide("c1", TCALL_DENY) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_DENY) == TCALL_OK);
     CHECK(go_on() == TCALL_OK && runs == 0 && sent("denied"));
     begin(large, 0);
     tools[0].confirm = false;
     tools[0].run = stubborn;
     CHECK(say() == TCALL_E_APPROVAL && runs == 0);
-    CHECK(decide("c1", TCALL_DENY) == TCALL_OK);
+    CHECK(decide("c1", TCALL_VERDICT_DENY) == TCALL_OK);
     go_on();
     CHECK(runs == 0);
 }
@@ -418,7 +417,7 @@ static void begin_changing(bool reads, const char *to)
     if (reads)
         tools[0].permissions = TCALL_READ;
     tc.desc.hooks = hooks;
-    tc.desc.hook_count = TCALL_COUNT(hooks);
+    tc.desc.hook_count = TCALL_ARRAY_LEN(hooks);
     instead = to;
 }
 
@@ -428,9 +427,9 @@ static void test_changed(void)
     for (reads = 0; reads < 2; reads++) {
         begin_changing(reads, "{\"n\":7}");
         CHECK(say() == TCALL_E_APPROVAL && runs == 0);
-        CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+        CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
         CHECK(go_on() == TCALL_E_APPROVAL && runs == 0 && asked == 2);
-        CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+        CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
         CHECK(go_on() == TCALL_OK && strcmp(trail, "7") == 0 && given == 2);
         server.round = 0; /* and not again */
         server.answers = one;
@@ -442,7 +441,7 @@ static void test_changed(void)
         /* to what it was: nobody needs to be asked again */
         begin_changing(reads, "{\"n\":1.0}");
         CHECK(say() == TCALL_E_APPROVAL && runs == 0);
-        CHECK(decide("c1", TCALL_ALLOW) == TCALL_OK);
+        CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
         CHECK(go_on() == TCALL_OK && runs == 1 && asked == 1 && given == 1);
     }
 }

@@ -1,6 +1,7 @@
 /* The ready-made hooks, events, approvals that come later, loops, files. */
 #include "toolcall.h"
 #include "check.h"
+#include "tools/seen.h"
 
 static int runs, failures;
 static uint32_t now_ms;
@@ -59,7 +60,6 @@ static void start(const tcall_hook *hooks, size_t n, unsigned permission)
     desc.allow = (uint8_t)permission;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
-    desc.run_hooks = tcall_run_hooks;
     desc.now_ms = now;
     runs = failures = 0;
     now_ms = 1000;
@@ -162,7 +162,7 @@ static void test_hash(void)
         "1e301",
         "12345678901234567890123456789012345",
         "12345678901234567890123456789012346"};
-    enum { COUNT = TCALL_COUNT(different) };
+    enum { COUNT = TCALL_ARRAY_LEN(different) };
     uint64_t h[COUNT];
     tcall_str s = {input, 0};
     size_t i, k;
@@ -172,7 +172,7 @@ static void test_hash(void)
     s.len = 15;
     CHECK(tcall_hash(key, s) == 0xA129CA6149BE45E5u);
     start(NULL, 0, TCALL_READ);
-    for (i = 0; i < TCALL_COUNT(same); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(same); i++)
         CHECK(hash_of(same[i][0]) == hash_of(same[i][1]));
     for (i = 0; i < COUNT; i++)
         h[i] = hash_of(different[i]);
@@ -211,8 +211,8 @@ static void test_rate(void)
 
 static void test_limit(void)
 {
-    tcall_limit limit = {1, 1};
-    const tcall_hook hooks[] = {TCALL_LIMIT(&limit), TCALL_TIMEOUT(50)};
+    tcall_concurrency limit = {1, 1};
+    const tcall_hook hooks[] = {TCALL_CONCURRENCY(&limit), TCALL_TIMEOUT(50)};
     start(hooks, 3, TCALL_READ);
     CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN && again() == TCALL_E_AGAIN);
     limit.now = 0;
@@ -297,17 +297,17 @@ static void test_cache_loops(void)
     tcall_cache cache = {memory, sizeof memory, 0, 0};
     tcall_loops loops;
     const tcall_hook hooks[] = {TCALL_CACHE(&cache), TCALL_LOOPS(&loops)};
-    tcall_clear_state(&loops);
-    start(hooks, TCALL_COUNT(hooks), TCALL_READ);
+    memset(&loops, 0, sizeof loops);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_READ);
     CHECK(ask("1", "work", "{}") == TCALL_OK && says("1 {}"));
     cache.used = 0;
     CHECK(ask("2", "work", "{}") == TCALL_OK && says("before in this turn"));
     CHECK(cache.used == 0);
-    tcall_clear_turn(&loops);
+    tcall_loops_new_turn(&loops);
     CHECK(ask("3", "work", "{}") == TCALL_OK && says("2 {}") && cache.used);
     failures = 1; /* nor is a failure */
     CHECK(ask("4", "other", "{}") == TCALL_E_FAILED);
-    tcall_clear_turn(&loops);
+    tcall_loops_new_turn(&loops);
     CHECK(ask("5", "other", "{}") == TCALL_OK && says("4 {}"));
 }
 
@@ -357,21 +357,21 @@ static void on_event(void *user, const tcall_event *e)
 
 static void test_ledger(void)
 {
-    static tcall_ticket rows[5]; /* the last is not of the ledger */
+    static tcall_ledger_row rows[5]; /* the last is not of the ledger */
     tcall_ledger ledger = {rows, 4};
     const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
     int i;
-    start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_WRITE);
     tools[0].confirm = true;
     tc.desc.on_event = on_event;
     CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_APPROVAL && runs == 0);
     CHECK(again() == TCALL_E_APPROVAL && asked == 1 && given == 0);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("b"), TCALL_ALLOW) ==
-          TCALL_E_UNKNOWN);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("a"), TCALL_ALLOW) ==
-          TCALL_OK);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("a"), TCALL_DENY) ==
-          TCALL_E_UNKNOWN);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("b"),
+                              TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("a"),
+                              TCALL_VERDICT_ALLOW) == TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("a"),
+                              TCALL_VERDICT_DENY) == TCALL_E_UNKNOWN);
     CHECK(again() == TCALL_OK && runs == 1 && asked == 1 && given == 1);
     /* Once: neither with the same nor with other arguments. */
     CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_TWICE && runs == 1);
@@ -381,23 +381,23 @@ static void test_ledger(void)
     /* Bound to the arguments: others have to be asked for. */
     CHECK(ask("b", "work", "{\"n\":1}") == TCALL_E_APPROVAL);
     tcall_release(&tc, &call);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("b"), TCALL_ALLOW) ==
-          TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("b"),
+                              TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(ask("b", "work", "{\"n\":2}") == TCALL_E_APPROVAL && runs == 1);
     tcall_release(&tc, &call);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("b"), TCALL_ALLOW) ==
-          TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("b"),
+                              TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(ask("b", "work", "{\"n\":2.0}") == TCALL_OK && runs == 2);
 
     /* Bound to the definition. */
     CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL);
     tcall_release(&tc, &call);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("c"), TCALL_ALLOW) ==
-          TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("c"),
+                              TCALL_VERDICT_ALLOW) == TCALL_OK);
     tools[0].description = "Now it does something else.";
     CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL && runs == 2);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("c"), TCALL_DENY) ==
-          TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("c"),
+                              TCALL_VERDICT_DENY) == TCALL_OK);
     CHECK(again() == TCALL_E_DENIED && runs == 2);
     CHECK(ask("c", "work", "{}") == TCALL_E_TWICE && runs == 2);
 
@@ -421,8 +421,8 @@ static void test_ledger(void)
     tools[1].idempotent = false;
     CHECK(ask("u", "other", "{}") == TCALL_E_LIMIT && runs == 5);
     /* What was refused is, and what ran, the oldest first. */
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("q"), TCALL_DENY) ==
-          TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("q"),
+                              TCALL_VERDICT_DENY) == TCALL_OK);
     CHECK(ask("u", "other", "{}") == TCALL_OK && runs == 6);
     CHECK(ask("u", "other", "{}") == TCALL_E_TWICE && runs == 6);
     CHECK(ask("v", "other", "{}") == TCALL_OK && runs == 7);
@@ -444,28 +444,28 @@ static tcall_verdict answer(void *user, const tcall_call *c)
 /* desc.approve is asked first, and once; the ledger has what it leaves open. */
 static void test_ledger_asks(void)
 {
-    static tcall_ticket rows[4];
+    static tcall_ledger_row rows[4];
     tcall_ledger ledger = {rows, 4};
     const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
-    start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_WRITE);
     tools[0].confirm = true;
     tc.desc.on_event = on_event;
     tc.desc.approve = answer;
     asked = given = questions = 0;
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     CHECK(ask("a", "work", "{}") == TCALL_OK && runs == 1);
     CHECK(questions == 1 && asked == 1 && given == 1);
     CHECK(ask("a", "work", "{}") == TCALL_E_TWICE && questions == 1);
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     CHECK(ask("b", "work", "{}") == TCALL_E_DENIED && runs == 1);
     CHECK(questions == 2 && asked == 2 && given == 2);
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL && questions == 3);
-    verdict = TCALL_ALLOW; /* too late: it is the ledger's now */
+    verdict = TCALL_VERDICT_ALLOW; /* too late: it is the ledger's now */
     CHECK(again() == TCALL_E_APPROVAL && questions == 3);
     CHECK(asked == 3 && given == 2 && runs == 1);
-    CHECK(tcall_decide(&tc, &ledger, tcall_str_of("c"), TCALL_ALLOW) ==
-          TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, &tc, tcall_str_of("c"),
+                              TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(again() == TCALL_OK && runs == 2 && questions == 3);
     CHECK(asked == 3 && given == 3);
 }
@@ -477,33 +477,33 @@ static void test_loops(void)
     tcall_loops loops;
     const tcall_hook hooks[] = {TCALL_LOOPS(&loops)};
     int i;
-    tcall_clear_state(&loops);
+    memset(&loops, 0, sizeof loops);
     start(hooks, 1, TCALL_READ);
     CHECK(ask("1", "work", "{\"n\":1}") == TCALL_OK && runs == 1);
     CHECK(ask("2", "work", "{\"n\":1.0}") == TCALL_OK && runs == 1);
     CHECK(says("before in this turn"));
     CHECK(ask("3", "work", "{\"n\":2}") == TCALL_OK && runs == 2);
-    tools[0].repeats = true;
+    tools[0].allow_repeat = true;
     CHECK(ask("4", "work", "{\"n\":2}") == TCALL_OK && runs == 3);
-    tools[0].repeats = false;
+    tools[0].allow_repeat = false;
 
-    tcall_clear_state(&loops); /* the same over turns */
-    for (i = 0; i < 4; i++, tcall_clear_turn(&loops))
+    memset(&loops, 0, sizeof loops); /* the same over turns */
+    for (i = 0; i < 4; i++, tcall_loops_new_turn(&loops))
         CHECK(ask("5", "work", "{}") == (i < 2 ? TCALL_OK : TCALL_E_LOOP));
     CHECK(runs == 5 && says("\"code\":\"loop\""));
 
-    tcall_clear_state(&loops); /* two in turns */
-    for (i = 0; i < 5; i++, tcall_clear_turn(&loops))
+    memset(&loops, 0, sizeof loops); /* two in turns */
+    for (i = 0; i < 5; i++, tcall_loops_new_turn(&loops))
         CHECK(ask("6", i & 1 ? "work" : "other", "{}") ==
               (i < 4 ? TCALL_OK : TCALL_E_LOOP));
     CHECK(runs == 9);
 
-    tcall_clear_state(&loops); /* refused again and again */
+    memset(&loops, 0, sizeof loops); /* refused again and again */
     for (i = 0; i < 4; i++)
         CHECK(ask("7", "work", "{\"n\":\"x\"}") ==
               (i == 2 ? TCALL_E_LOOP : TCALL_E_INVALID));
     CHECK(ask("8", "work", "{}") == TCALL_OK);
-    tcall_clear_turn(&loops);
+    tcall_loops_new_turn(&loops);
     CHECK(ask("8", "other", "{}") == TCALL_OK && runs == 11);
 }
 
@@ -512,28 +512,28 @@ static void test_loops(void)
 static void test_files(void)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
-    tcall_file rows[3];
-    tcall_files files = {rows, 3};
+    ttool_file rows[3];
+    ttool_files files = {rows, 3};
     tcall_str a = tcall_str_of("a"), one = tcall_str_of("one"),
               two = tcall_str_of("two");
     int i;
     memset(rows, 0, sizeof rows);
-    CHECK(tcall_file_check(&files, a, one) == TCALL_E_UNREAD);
-    tcall_file_read(&files, a, one);
-    CHECK(tcall_file_check(&files, a, one) == TCALL_OK);
-    CHECK(tcall_file_check(&files, a, two) == TCALL_E_STALE);
-    tcall_file_written(&files, a, two);
-    CHECK(tcall_file_check(&files, a, two) == TCALL_OK);
-    CHECK(tcall_file_check(&files, a, one) == TCALL_E_STALE);
+    CHECK(ttool_file_check(&files, a, one) == TCALL_E_UNREAD);
+    ttool_file_read(&files, a, one);
+    CHECK(ttool_file_check(&files, a, one) == TCALL_OK);
+    CHECK(ttool_file_check(&files, a, two) == TCALL_E_STALE);
+    ttool_file_written(&files, a, two);
+    CHECK(ttool_file_check(&files, a, two) == TCALL_OK);
+    CHECK(ttool_file_check(&files, a, one) == TCALL_E_STALE);
     for (i = 1; i < 4; i++)
-        tcall_file_read(&files, tcall_str_of(names[i]), one);
-    CHECK(tcall_file_check(&files, a, two) == TCALL_E_UNREAD);
+        ttool_file_read(&files, tcall_str_of(names[i]), one);
+    CHECK(ttool_file_check(&files, a, two) == TCALL_E_UNREAD);
     for (i = 1; i < 4; i++)
-        CHECK(tcall_file_check(&files, tcall_str_of(names[i]), one) ==
+        CHECK(ttool_file_check(&files, tcall_str_of(names[i]), one) ==
               TCALL_OK);
     files.count = 0;
-    tcall_file_read(&files, a, one);
-    CHECK(tcall_file_check(&files, a, one) == TCALL_E_UNREAD);
+    ttool_file_read(&files, a, one);
+    CHECK(ttool_file_check(&files, a, one) == TCALL_E_UNREAD);
 }
 
 /* ---- events ---- */
@@ -596,16 +596,16 @@ static void test_events(void)
 /* ---- blocks of every size ---- */
 
 static tcall_rate rate;
-static tcall_limit limit;
+static tcall_concurrency limit;
 static tcall_cache cache;
 static tcall_backoff backoff;
 static tcall_audit audit = {log_sink, NULL};
 static tcall_loops loops;
-static tcall_ticket tickets[6];
+static tcall_ledger_row tickets[6];
 static tcall_ledger ledger = {tickets, 6};
 static const tcall_hook everything[] = {
-    TCALL_RATE(&rate),     TCALL_LIMIT(&limit),  TCALL_CACHE(&cache),
-    TCALL_RETRY(&backoff), TCALL_TIMEOUT(5000),  TCALL_AUDIT(&audit),
+    TCALL_RATE(&rate),     TCALL_CONCURRENCY(&limit), TCALL_CACHE(&cache),
+    TCALL_RETRY(&backoff), TCALL_TIMEOUT(5000),       TCALL_AUDIT(&audit),
     TCALL_LOOPS(&loops),   TCALL_LEDGER(&ledger)};
 
 static int starts, stops;
@@ -625,7 +625,8 @@ static int whole(const char *id, const char *name, const char *arguments)
     int r = ask(id, name, arguments), i;
     for (i = 0; i < 9 && (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL); i++) {
         if (r == TCALL_E_APPROVAL)
-            CHECK(tcall_decide(&tc, &ledger, call.id, TCALL_ALLOW) == TCALL_OK);
+            CHECK(tcall_ledger_decide(&ledger, &tc, call.id,
+                                      TCALL_VERDICT_ALLOW) == TCALL_OK);
         now_ms += 100;
         r = again();
     }
@@ -651,14 +652,14 @@ static int lifecycle(char *memory, size_t size)
         {"5", "work", "{}", "too many calls", TCALL_E_RATE}};
     size_t i;
     int worst = TCALL_OK;
-    start(everything, TCALL_COUNT(everything), TCALL_READ | TCALL_ACTUATE);
+    start(everything, TCALL_ARRAY_LEN(everything), TCALL_READ | TCALL_ACTUATE);
     memset(&rate, 0, sizeof rate);
     memset(&limit, 0, sizeof limit);
     memset(&cache, 0, sizeof cache);
     memset(tickets, 0, sizeof tickets);
-    tcall_clear_state(&loops);
+    memset(&loops, 0, sizeof loops);
     rate.burst = 5;
-    rate.each_ms = 100000;
+    rate.interval_ms = 100000;
     limit.max = 1;
     cache.memory = kept;
     cache.size = sizeof kept;
@@ -668,7 +669,6 @@ static int lifecycle(char *memory, size_t size)
     tools[0].confirm = true;
     tools[1].permissions = TCALL_ACTUATE;
     tools[1].output = "{\"type\":\"object\",\"required\":[\"s\"]}";
-    tools[1].check_output = tcall_check_output;
     tools[1].run = echo;
     desc.block = memory;
     desc.block_size = size;
@@ -676,12 +676,12 @@ static int lifecycle(char *memory, size_t size)
     starts = stops = asked = given = 0;
     worst = tcall_init(&tc, &desc);
     failures = 1;
-    for (i = 0;
-         worst != TCALL_E_TOOL && tc.desc.tool_count && i < TCALL_COUNT(calls);
+    for (i = 0; worst != TCALL_E_TOOL && tc.desc.tool_count &&
+                i < TCALL_ARRAY_LEN(calls);
          i++) {
         int before = runs;
         int r = whole(calls[i].id, calls[i].name, calls[i].arguments);
-        tcall_clear_turn(&loops);
+        tcall_loops_new_turn(&loops);
         CHECK(starts == stops && asked == given && limit.now == 0);
         CHECK(runs - before <= (calls[i].error ? 0 : 2));
         if (r == TCALL_E_MEMORY) {
@@ -747,7 +747,7 @@ static tcall_verdict later(void *user, const tcall_call *c)
 {
     (void)user;
     (void)c;
-    return TCALL_LATER;
+    return TCALL_VERDICT_LATER;
 }
 
 static void test_execute(void)
@@ -761,11 +761,11 @@ static void test_execute(void)
                 {work, true, TCALL_E_APPROVAL, 0, "\"code\":\"approval\""},
                 {careful, false, TCALL_E_APPROVAL, 0, "waits for approval"},
                 {endless, false, TCALL_E_CANCELLED, 1, "cancelled"}};
-    static const tcall_hook hooks[] = {TCALL_LIMIT(&limit),
+    static const tcall_hook hooks[] = {TCALL_CONCURRENCY(&limit),
                                        TCALL_AUDIT(&audit)};
     size_t i, k;
-    for (i = 0; i < TCALL_COUNT(rows); i++) {
-        start(hooks, TCALL_COUNT(hooks), TCALL_WRITE);
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_WRITE);
         limit.max = 1;
         limit.now = 0;
         tools[0].run = rows[i].run;

@@ -29,9 +29,9 @@ static int fails(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    int *left = (int *)tcall_user(cx);
+    int *left = (int *)cx->user;
     (void)args;
-    tcall_chunk(cx, tcall_str_of("tick"));
+    tcall_emit(cx, tcall_str_of("tick"));
     tcall_progress(cx, tcall_str_of("ticking"));
     tcall_write_text(out, "half");
     if ((*left)-- > 0)
@@ -136,7 +136,7 @@ static int start(tcall *tc, tcall_desc *desc)
     if (!desc->tools) {
         set_tools();
         desc->tools = tools;
-        desc->tool_count = TCALL_COUNT(tools);
+        desc->tool_count = TCALL_ARRAY_LEN(tools);
     }
     desc->on_event = note;
     desc->report = &faults;
@@ -215,7 +215,7 @@ static void test_arguments(void)
     for (lazy = 0; lazy < 2; lazy++) {
         memset(&desc, 0, sizeof desc);
         desc.allow = TCALL_WRITE;
-        desc.lazy = lazy;
+        desc.lazy_schemas = lazy;
         CHECK(start(&tc, &desc) == TCALL_OK);
 
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
@@ -251,8 +251,8 @@ static void test_arguments(void)
     }
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_WRITE;
-    desc.no_coercion = true;
-    desc.strict_arguments = true;
+    desc.strict_types = true;
+    desc.strict_json = true;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":\"true\"}") ==
           TCALL_E_INVALID);
@@ -286,14 +286,14 @@ static void test_permissions(void)
     verdict = (tcall_verdict)77;
     CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_E_DENIED);
     CHECK(runs == 0);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_OK && runs == 1);
     CHECK(call_tool(&tc, &call, "loose", "{\"a\":1}") == TCALL_OK);
     CHECK(!call.validated && runs == 2);
     tools[LOOSE].no_schema_mode = TCALL_NO_SCHEMA_FULL;
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     CHECK(call_tool(&tc, &call, "loose", "{\"a\":1}") == TCALL_OK);
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_E_APPROVAL);
     CHECK(runs == 3 && result[0] == 0);
     memset(&call, 0, sizeof call);
@@ -386,13 +386,13 @@ static void test_repair(void)
     desc.repair = mend;
     desc.user = led;
     desc.approve = answer;
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") == TCALL_OK);
     CHECK(call.repaired && runs == 1 && says("led on") && tc.repairs == 1);
     CHECK(tcall_str_eq(call.original, tcall_str_of("{\"on\":true")));
     CHECK(strcmp(events, "RHSAVE") == 0);
-    verdict = TCALL_DENY; /* repaired arguments are untrusted */
+    verdict = TCALL_VERDICT_DENY; /* repaired arguments are untrusted */
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":1}") == TCALL_E_DENIED);
     CHECK(runs == 1 && tc.repairs == 2);
     desc.user = still;
@@ -417,7 +417,7 @@ static void test_provenance(void)
     CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
     tcall_writer_init(&out, result, sizeof result - 1);
     memset(result, 0, sizeof result);
-    CHECK(tcall_write_provenance(&tc, &call, &out) == TCALL_OK);
+    CHECK(tcall_write_provenance(&out, &tc, &call) == TCALL_OK);
     CHECK(says("\"provider\":\"openai\"") && says("\"call_id\":\"call_1\""));
     CHECK(says("{'on': \\\"true\\\"}") && says("single-quote"));
     CHECK(says("\"validated\":true") && says("\"repaired\":false"));
@@ -471,7 +471,7 @@ TCALL_ARGS(lamp, (required, boolean, on, "on or off"),
 
 static int set_lamp(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
-    const struct lamp *lamp = (const struct lamp *)tcall_bound(cx);
+    const struct lamp *lamp = (const struct lamp *)cx->bound;
     (void)args;
     runs++;
     tcall_write_text(w, lamp->on ? "on " : "off ");
@@ -498,9 +498,10 @@ static void test_struct(void)
     desc.tools = lamps;
     desc.tool_count = 1;
     desc.allow = TCALL_ACTUATE;
-    CHECK(start(&tc, &desc) == TCALL_E_TOOL); /* bind is missing */
-    CHECK(strstr(report, "lamp: fields need bind: tcall_bind"));
-    lamps[0].bind = tcall_bind;
+    lamps[0].args_size = 0;
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
+    CHECK(strstr(report, "lamp: fields need args_size"));
+    lamps[0].args_size = sizeof(struct lamp);
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true}") == TCALL_OK);
     CHECK(says("on 40"));

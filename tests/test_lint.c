@@ -60,7 +60,7 @@ static void test_names(void)
     static char name[131];
     tcall_tool two[2];
     size_t i;
-    for (i = 0; i < TCALL_COUNT(rows); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
         tcall_tool t = tool(rows[i].name, good);
         CHECK(lint(&t, 1) == rows[i].count);
         CHECK(strstr(told, rows[i].whose) && !(!rows[i].count && *told));
@@ -112,7 +112,7 @@ static void test_lengths(void)
     } rows[] = {{one, 10, 20}, {two, 10, 40}, {nested, 25, 40}, {five, 25, 40}};
     static char words[200];
     size_t i, n;
-    for (i = 0; i < TCALL_COUNT(rows); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++)
         for (n = 0; n < 45; n++) {
             tcall_tool t = tool("x", rows[i].schema);
             memset(words, 'x', sizeof words);
@@ -218,7 +218,7 @@ static void test_cost(void)
     size_t i;
     two[0] = tool("one", good);
     two[1] = tool("two", good);
-    for (i = 0; i < TCALL_COUNT(all); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
         size_t first = tcall_lint_bytes(all[i], two, 1);
         size_t text = strlen(good) + strlen(two[0].description) + 3;
         size_t both = tcall_lint_bytes(all[i], two, 2);
@@ -282,11 +282,11 @@ static void test_described(void)
         {"${${board}}", "\"${B\\n1}\","},
         {"$board} {cwd} ${} ${cw}", "\"$board} {cwd} ${} ${cw}\","}};
     size_t i, k;
-    for (k = 0; k < TCALL_COUNT(all); k++) {
+    for (k = 0; k < TCALL_ARRAY_LEN(all); k++) {
         CHECK(!strncmp(described(all[k], "${cwd}", NULL), "\"${cwd}\",", 9));
         CHECK(!strncmp(described(all[k], NULL, NULL), "\"\",", 3));
         CHECK(!strncmp(described(all[k], NULL, variables), "\"\",", 3));
-        for (i = 0; i < TCALL_COUNT(rows); i++)
+        for (i = 0; i < TCALL_ARRAY_LEN(rows); i++)
             CHECK(!strncmp(described(all[k], rows[i][0], variables), rows[i][1],
                            strlen(rows[i][1])));
     }

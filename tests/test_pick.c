@@ -50,7 +50,7 @@ static void start(const tcall_tool *table, size_t count, size_t size)
     d.tools = table;
     d.tool_count = count;
     d.allow = TCALL_EVERYTHING;
-    d.lazy = true;
+    d.lazy_schemas = true;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
 }
 
@@ -82,7 +82,7 @@ static void test_ranking(void)
 {
     static const tcall_pick_opts all = {
         .allow_unsafe = true, .max = 1, .roles = 2};
-    start(tools, TCALL_COUNT(tools), sizeof block);
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     CHECK(is(pick("What is the weather in Oslo?", &all), "get_weather help"));
     CHECK(is(pick("please turn the lamps on", &all), "set_lamp help"));
     CHECK(is(pick("TEMPERATURES", &all), "readTemperature help"));
@@ -165,7 +165,7 @@ static void test_limits(void)
         {ROW("other", "y"), .permissions = TCALL_READ}};
     tcall_pick_opts o = {0};
     tcall_picked picks[8];
-    start(same, TCALL_COUNT(same), sizeof block);
+    start(same, TCALL_ARRAY_LEN(same), sizeof block);
     CHECK(is(pick("light lamp", NULL), "d_light a_light b_light"));
     o.stable = true;
     CHECK(is(pick("light lamp", &o), "a_light b_light d_light"));
@@ -191,8 +191,8 @@ static void test_scores(void)
     tcall_picked picks[8];
     unsigned last = 0;
     size_t i;
-    start(tools, TCALL_COUNT(tools), sizeof block);
-    for (i = 0; i < TCALL_COUNT(inputs); i++) {
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
+    for (i = 0; i < TCALL_ARRAY_LEN(inputs); i++) {
         int n = tcall_pick(&tc, tcall_str_of(inputs[i]), NULL, picks, 8);
         CHECK(n > 0 && picks[0].index == 0);
         CHECK(picks[0].score >= last && picks[0].score <= 1000);
@@ -225,7 +225,7 @@ static void test_monotone(void)
             for (k = 0; k < 6; k++) {
                 seed = seed * 1103515245u + 12345;
                 strcat(k < 2 ? names[i] : texts[i],
-                       words[(seed >> 16) % TCALL_COUNT(words)]);
+                       words[(seed >> 16) % TCALL_ARRAY_LEN(words)]);
                 strcat(k < 2 ? names[i] : texts[i], k ? " " : "_");
             }
             some[i].name = names[i];
@@ -278,19 +278,19 @@ static void test_memory(void)
     tcall_index index;
     size_t i, o, need;
     int n, m, k, way;
-    start(tools, TCALL_COUNT(tools), 64);
+    start(tools, TCALL_ARRAY_LEN(tools), 64);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), plain, a, 8) == TCALL_E_MEMORY);
     need = tc.block.need;
     CHECK(need <= 2048);
-    for (o = 0; o < TCALL_COUNT(plain); o++)
-        for (i = 0; i < TCALL_COUNT(inputs); i++) {
-            start(tools, TCALL_COUNT(tools), need);
+    for (o = 0; o < TCALL_ARRAY_LEN(plain); o++)
+        for (i = 0; i < TCALL_ARRAY_LEN(inputs); i++) {
+            start(tools, TCALL_ARRAY_LEN(tools), need);
             n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], a, 8);
             CHECK(n >= 0 && tcall_peak(&tc) <= need);
             for (way = 0; way < 3; way++) {
-                size_t size = need + 20 * TCALL_COUNT(tools) + 8;
+                size_t size = need + 20 * TCALL_ARRAY_LEN(tools) + 8;
                 indexed = plain[o];
-                start(tools, TCALL_COUNT(tools), sizeof block);
+                start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
                 if (way > 0) {
                     CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
                     indexed.index = &index;
@@ -304,11 +304,11 @@ static void test_memory(void)
                     CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
             }
         }
-    start(tools, TCALL_COUNT(tools), 128);
+    start(tools, TCALL_ARRAY_LEN(tools), 128);
     CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
     CHECK(tc.block.low == 0 && tc.block.need > 128);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
-    start(tools, TCALL_COUNT(tools), tc.block.need);
+    start(tools, TCALL_ARRAY_LEN(tools), tc.block.need);
     CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
     start(tools, 1, sizeof block); /* an index of others */
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
@@ -349,7 +349,7 @@ static void test_strides(void)
             *(i % 2 ? &table[i].parameters : &table[i].description) = texts[i];
             for (texts[i][0] = 0; left-- > 0;
                  seed = seed * 1664525 + 1013904223)
-                strcat(texts[i], parts[(seed >> 16) % TCALL_COUNT(parts)]);
+                strcat(texts[i], parts[(seed >> 16) % TCALL_ARRAY_LEN(parts)]);
         }
         memset(&tc, 0, sizeof tc);
         tc.desc.tools = table;
@@ -405,7 +405,7 @@ static void test_scorers(void)
                          {"words", NULL, NULL, 0, 0}};
     tcall_pick_opts o = {.allow_unsafe = true, .max = 2, .roles = 2};
     tcall_picked picks[8];
-    start(tools, TCALL_COUNT(tools), sizeof block);
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     s[0].user = &calls;
     o.scorers = s;
     o.scorer_count = 1; /* another one alone */
@@ -453,7 +453,7 @@ static void test_reports(void)
     tcall_picked picks[8];
     tcall_writer w;
     int n;
-    start(tools, TCALL_COUNT(tools), sizeof block);
+    start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     n = tcall_pick(&tc, input, &o, picks, 8);
     CHECK(n == 2);
     tcall_writer_init(&w, text, sizeof text);

@@ -26,7 +26,7 @@ static void test_waits(void)
         {"5.5.5s", -1},
     };
     size_t i;
-    for (i = 0; i < TCALL_COUNT(waits); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(waits); i++) {
         char body[96];
         sprintf(body,
                 "{\"error\":{\"code\":429,\"details\":[{\"retryDelay\":"
@@ -180,7 +180,7 @@ static void test_huge(void)
     char piece[512];
     size_t i, n, at;
     int k;
-    for (i = 0; i < TCALL_COUNT(huge); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(huge); i++) {
         tcall_block block;
         tcall_chat chat;
         tcall_reader *r;

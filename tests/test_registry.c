@@ -1,6 +1,7 @@
 /* Tools that come and go at run time, calls without a model, kept results. */
 #include "toolcall.h"
 #include "check.h"
+#include "result_log.h"
 
 static char block[8192], result[512], report[512];
 static tcall tc;
@@ -9,7 +10,7 @@ static tcall_tool rows[4];
 
 static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
-    tcall_write_text(w, (const char *)tcall_user(cx));
+    tcall_write_text(w, (const char *)cx->user);
     return tcall_write_int(w, tcall_json_int(tcall_json_get(args, "n"), 0));
 }
 
@@ -57,7 +58,7 @@ static void start(bool lazy)
     d.tools = fixed;
     d.tool_count = 2;
     d.allow = 0xFF;
-    d.lazy = lazy;
+    d.lazy_schemas = lazy;
     d.approve = NULL;
     d.report = &faults;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
@@ -91,7 +92,7 @@ static const char *names(unsigned allow)
     const tcall_tool *t;
     size_t i = 0;
     list[0] = '\0';
-    while ((t = tcall_each(&tc, &i, allow)) != NULL) {
+    while ((t = tcall_next_tool(&tc, &i, allow)) != NULL) {
         strcat(list, t->name);
         strcat(list, " ");
     }
@@ -170,7 +171,7 @@ static int leaves(tcall_ctx *cx, tcall_json args, tcall_writer *w)
         CHECK(add("late") == TCALL_E_MEMORY); /* its row is not free yet */
         return TCALL_E_AGAIN;
     }
-    return tcall_write_text(w, (const char *)tcall_user(cx));
+    return tcall_write_text(w, (const char *)cx->user);
 }
 
 static void test_leaves(bool lazy)
@@ -258,7 +259,7 @@ static void test_provided(void)
     CHECK(tcall_init(&other, &d) == TCALL_OK);
     start(false);
     CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
-    for (i = 0; (t = tcall_each(&other, &i, TCALL_EVERYTHING)) != NULL;) {
+    for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;) {
         tcall_tool row = *t;
         row.provided_by = "other";
         CHECK(tcall_add(&tc, &row) >= 0);
@@ -270,25 +271,25 @@ static void test_provided(void)
     CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
     memset(result, 0, sizeof result);
     tcall_writer_init(&out, result, sizeof result - 1);
-    tcall_write_provenance(&tc, &call, &out);
+    tcall_write_provenance(&out, &tc, &call);
     CHECK(says("\"provided_by\":\"other\"") && says("\"mode\":\"lazy\""));
     tcall_release(&tc, &call);
 }
 
 static void test_results(void)
 {
-    static tcall_kept kept[3];
-    static tcall_results results;
+    static kept_result kept[3];
+    static result_log results;
     static const char *const ids[] = {"a", "b", "", "c", "b"};
     static char long_id[2][80];
     static char user[300];
-    const tcall_kept *row;
+    const kept_result *row;
     size_t i;
     start(false);
     results.rows = kept;
     results.row_count = 3;
-    tcall_results_begin(&tc, &results);
-    CHECK(tcall_results_get(&results, tcall_str_of("a")) == NULL);
+    result_log_begin(&tc, &results);
+    CHECK(result_log_get(&results, tcall_str_of("a")) == NULL);
     for (i = 0; i < 5; i++) {
         tcall_call call;
         char arguments[] = "{\"n\":0}";
@@ -302,12 +303,12 @@ static void test_results(void)
         tcall_invoke(&tc, &call, &out);
         tcall_release(&tc, &call);
     }
-    CHECK(tcall_results_get(&results, tcall_str_of("a")) == NULL);
-    row = tcall_results_get(&results, tcall_str_of("b"));
+    CHECK(result_log_get(&results, tcall_str_of("a")) == NULL);
+    row = result_log_get(&results, tcall_str_of("b"));
     CHECK(row && row->error == TCALL_OK && strcmp(row->text, "made 4") == 0);
-    row = tcall_results_get(&results, tcall_str_of("c"));
+    row = result_log_get(&results, tcall_str_of("c"));
     CHECK(row && row->error == TCALL_E_UNKNOWN && row->len > 0);
-    CHECK(tcall_results_get(&results, tcall_str_of("")) != NULL);
+    CHECK(result_log_get(&results, tcall_str_of("")) != NULL);
     /* Long ids that differ at their end, and a long result. */
     for (i = 0; i < sizeof user - 3; i += 3)
         memcpy(user + i, "\xE2\x82\xAC", 3);
@@ -325,12 +326,12 @@ static void test_results(void)
         tcall_invoke(&tc, &call, &out);
         tcall_release(&tc, &call);
     }
-    row = tcall_results_get(&results, tcall_str_of(long_id[0]));
+    row = result_log_get(&results, tcall_str_of(long_id[0]));
     CHECK(row && row->error == TCALL_OK && row->len == 298);
     CHECK(row && strlen(row->text) == 159 && row->text[157] == '\x82');
-    row = tcall_results_get(&results, tcall_str_of(long_id[1]));
+    row = result_log_get(&results, tcall_str_of(long_id[1]));
     CHECK(row && row->error == TCALL_E_INVALID);
-    CHECK(!tcall_results_get(&results, tcall_str_of(long_id[0] + 1)));
+    CHECK(!result_log_get(&results, tcall_str_of(long_id[0] + 1)));
     tcall_unsubscribe(&tc, &results.listener);
     CHECK(execute("first", "{\"n\":1}") == TCALL_OK && results.next == 7);
 }

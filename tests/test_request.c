@@ -182,7 +182,7 @@ static void test_servers(void)
     known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-    CHECK(TCALL_COUNT(servers) == known + 1);
+    CHECK(TCALL_ARRAY_LEN(servers) == known + 1);
     memset(tools, 0, sizeof tools);
     memset(&ask, 0, sizeof ask);
     tools[0].name = "f";
@@ -201,7 +201,7 @@ static void test_servers(void)
     ask.choice_name = "f";
     ask.max_tokens = 5;
     ask.stream = true;
-    for (i = 0; i < TCALL_COUNT(servers); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(servers); i++) {
         const tcall_provider *p = tcall_provider_named(servers[i].name);
         CHECK(p && strcmp(p->name, servers[i].name) == 0);
         if (!p)
@@ -241,9 +241,9 @@ static void test_ids(void)
     const char *p;
     char id[24], to[9];
     size_t i, k;
-    for (i = 0; i < TCALL_COUNT(seen); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(seen); i++) {
         tcall_str s;
-        if (i < TCALL_COUNT(ids))
+        if (i < TCALL_ARRAY_LEN(ids))
             snprintf(id, sizeof id, "%s", ids[i]);
         else
             snprintf(id, sizeof id, "call_%d", (int)i);
@@ -356,7 +356,7 @@ static void test_switches(void)
     tools[1].name = "g";
     tools[0].permissions = tools[1].permissions = TCALL_READ;
     tools[0].strict = true;
-    for (from = 0; from < TCALL_COUNT(answers); from++) {
+    for (from = 0; from < TCALL_ARRAY_LEN(answers); from++) {
         char body[512];
         tcall_block block;
         tcall_reader r;
@@ -393,10 +393,10 @@ static void test_switches(void)
         ask.tool_count = 2;
         ask.allow = TCALL_READ;
         ask.choice_name = "g";
-        for (to = 0; to < TCALL_COUNT(plain) + TCALL_COUNT(more) - 1; to++) {
-            const tcall_provider *p = to < TCALL_COUNT(plain)
+        for (to = 0; to < TCALL_ARRAY_LEN(plain) + TCALL_ARRAY_LEN(more) - 1; to++) {
+            const tcall_provider *p = to < TCALL_ARRAY_LEN(plain)
                                           ? plain[to]
-                                          : more[to - TCALL_COUNT(plain)];
+                                          : more[to - TCALL_ARRAY_LEN(plain)];
             /* Thinned out, each of them still comes with some provider. */
             for (options = (from + to) % THIN; options < 64; options += THIN) {
                 const char *out;

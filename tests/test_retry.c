@@ -262,7 +262,7 @@ static void test_which(void)
         {{0, 0, 0, 0, 0, 0, ERROR_("overloaded")}, -1000, 0, 0},
     };
     size_t i;
-    for (i = 0; i < TCALL_COUNT(t); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(t); i++) {
         exchange plan[3] = {{0, 0, 0, 0, 0, 0, NULL}, OK_ANSWER, OK_ANSWER};
         int r;
         plan[0] = t[i].first;

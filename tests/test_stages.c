@@ -2,6 +2,7 @@
  * may do at each, services, and blocks of every size. */
 #include "toolcall.h"
 #include "check.h"
+#include "result_log.h"
 
 /* One letter for each stage, in the order of TCALL_STAGES: A is
  * will_bind_services, Q around_execute, Z will_audit, a did_audit, f
@@ -174,7 +175,6 @@ static void prepare(void)
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
-    desc.run_hooks = tcall_run_hooks;
     desc.on_event = note;
     desc.approve = approve;
     desc.now_ms = now;
@@ -287,17 +287,17 @@ static void test_outcomes(void)
 
     prepare();
     tools[0].confirm = true;
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     CHECK(once("{}") == TCALL_E_DENIED);
     check_order("denied", "<ABCDE?=Zabcdef!>");
 
     prepare();
     tools[0].confirm = true;
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     CHECK(once("{}") == TCALL_E_APPROVAL && out.fill == 0);
     CHECK(strcmp(seen, "<ABCDE?") == 0);
     CHECK(invoke() == TCALL_E_APPROVAL); /* still nobody has answered */
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     CHECK(invoke() == TCALL_OK);
     check_order("granted later", "<ABCDE?=FGHIJKLMNPQR*SVWXYZabcdf>");
 
@@ -321,12 +321,10 @@ static void test_outcomes(void)
 
     prepare();
     tools[0].output = "{\"type\":\"string\",\"maxLength\":3}";
-    tools[0].check_output = tcall_check_output;
     CHECK(once("{}") == TCALL_E_OUTPUT && says("output"));
     check_order("output invalid", "<ABCDEFGHIJKLMNPQR*SVWXZabcdef!>");
     prepare();
     tools[0].output = "{\"type\":\"string\",\"maxLength\":4}";
-    tools[0].check_output = tcall_check_output;
     CHECK(once("{}") == TCALL_OK && strcmp(result, "\"done\"") == 0);
 }
 
@@ -369,7 +367,7 @@ static void test_again(void)
 
     prepare();
     tools[0].confirm = true;
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     CHECK(once("{}") == TCALL_E_APPROVAL);
     tcall_cancel(&call, TCALL_E_CANCELLED);
     CHECK(invoke() == TCALL_E_CANCELLED);
@@ -540,8 +538,6 @@ static void test_priority(void)
     hooks[1].filter = odd;
     CHECK(once("{\"n\":2}") == TCALL_OK && strcmp(seen, "1*3451") == 0);
     CHECK(once("{\"n\":3}") == TCALL_OK && strcmp(seen, "21*34512") == 0);
-    desc.run_hooks = NULL; /* it would be passed over in silence */
-    CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL);
 }
 
 /* Hooks around it that are too many, that keep silent, that call too late. */
@@ -674,14 +670,15 @@ static tcall_service bound = {"clock", &session_service, NULL};
 
 static int bind_clock(tcall_ctx *cx, void *user)
 {
-    return tcall_provide(cx, &bound, *(tcall_scope *)user);
+    return tcall_bind_service(cx, &bound, *(tcall_scope *)user);
 }
 
 static void *got;
 
 static int get_clock(tcall_ctx *cx, void *user)
 {
-    got = user ? tcall_try_get(cx, "clock") : tcall_get(cx, "clock");
+    got = user ? tcall_find_service(cx, "clock")
+               : tcall_require_service(cx, "clock");
     return TCALL_OK;
 }
 
@@ -697,25 +694,25 @@ static void test_services(void)
     desc.hook_count = 1;
     CHECK(once("{}") == TCALL_E_SERVICE && says("clock") && says("service"));
     CHECK(world.runs == 0);
-    hooks[0].user = &quota; /* tcall_try_get */
+    hooks[0].user = &quota; /* tcall_find_service */
     CHECK(once("{}") == TCALL_OK && got == NULL && world.runs == 1);
     hooks[0].user = NULL;
     desc.services = global;
     desc.service_count = 2;
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
     desc.hook_count = 2;
-    scope = TCALL_CALL;
+    scope = TCALL_SCOPE_CALL;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     desc.hook_count = 1; /* it was of that call only */
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
     desc.hook_count = 2;
-    scope = TCALL_SESSION;
+    scope = TCALL_SCOPE_SESSION;
     CHECK(once("{}") == TCALL_E_USAGE);
     desc.session = &session;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     desc.hook_count = 1;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
-    tcall_withdraw(&session, &bound);
+    tcall_unbind_service(&session, &bound);
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
 }
 
@@ -846,7 +843,7 @@ static void test_changes(void)
         /* Who approved the former ones is asked for the new ones. */
         tools[0].confirm = true;
         other = "{\"n\":8}";
-        verdict = TCALL_ALLOW;
+        verdict = TCALL_VERDICT_ALLOW;
         CHECK(once("{\"n\":3}") == TCALL_OK);
         CHECK(count('?') == (stage > TCALL_WILL_CHECK_CONSENT ? 2 : 1));
         CHECK(count('?') == count('='));
@@ -928,7 +925,7 @@ static int try_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     if (way == 1)
         return tcall_abort(cx, "a better reason", NULL, 0);
     if (way == 2) {
-        tcall_get(cx, "radio");
+        tcall_require_service(cx, "radio");
         return TCALL_OK;
     }
     if (way == 3 && cx->attempt == 2) {
@@ -967,10 +964,10 @@ static int rich(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
     static tcall_attachment picture = {"image/png", "a.png", {"1234", 4}, NULL};
     (void)args;
-    tcall_title(cx, tcall_str_of("Two lines"));
-    tcall_metadata(cx, tcall_str_of("{\"lines\":2}"));
-    tcall_attach(cx, &picture);
-    tcall_suggest(cx, "try another file");
+    tcall_set_result(cx, tcall_str_of("Two lines"),
+                     tcall_str_of("{\"lines\":2}"));
+    cx->result.attached = &picture;
+    cx->result.suggestion = "try another file";
     tcall_write_text(w, "one\ntwo\n");
     return world.failures-- > 0 ? TCALL_E_FAILED : TCALL_OK;
 }
@@ -989,10 +986,10 @@ static void test_result(void)
     ask("work", "{}");
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && !res->error);
     CHECK(strcmp(result, "one\ntwo\n") == 0);
-    CHECK(tcall_str_eq(tcall_result_preview(res, 1), tcall_str_of("one")));
-    CHECK(tcall_str_eq(tcall_result_preview(res, 2), tcall_str_of("one\ntwo")));
-    CHECK(tcall_str_eq(tcall_result_preview(res, 9), tcall_str_of("one\ntwo")));
-    CHECK(tcall_result_preview(res, 0).len == 0);
+    CHECK(tcall_str_eq(result_preview(res, 1), tcall_str_of("one")));
+    CHECK(tcall_str_eq(result_preview(res, 2), tcall_str_of("one\ntwo")));
+    CHECK(tcall_str_eq(result_preview(res, 9), tcall_str_of("one\ntwo")));
+    CHECK(result_preview(res, 0).len == 0);
     tcall_writer_init(&w, text, sizeof text - 1);
     CHECK(tcall_write_result(&w, res) == TCALL_OK);
     text[w.fill] = 0;
@@ -1064,7 +1061,6 @@ static void test_sizes(void)
         hooks[TCALL_DID_CREATE_CONTEXT].run = remember;
         tools[0].run = size & 1 ? echo : rich;
         tools[0].output = "{\"type\":[\"string\",\"object\"]}";
-        tools[0].check_output = tcall_check_output;
         if (!(size & 1))
             tools[0].output = NULL;
         other = "{\"n\":7}";

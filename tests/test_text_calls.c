@@ -56,7 +56,7 @@ static void texts(const char *text, const char *want)
 {
     static const size_t splits[] = {0, 1, 2, 3, 7, 64};
     size_t i, n;
-    for (i = 0; i < TCALL_COUNT(splits); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++)
         CHECK(same(texted(text, "stop", splits[i], 2048), want));
     for (i = 0; i < 1024; i += 8) { /* never another call for want of room */
         const char *got = texted(text, "stop", i & 8 ? 1 : 0, i);

@@ -104,7 +104,7 @@ int main(void)
         "true",
         "-0"};
     size_t i;
-    for (i = 0; i < TCALL_COUNT(some); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(some); i++)
         CHECK(same(some[i]));
     for (i = 0; i < 2000; i++) {
         tcall_writer w;

@@ -203,7 +203,7 @@ static bool fails(size_t i)
                           k ? "," : "");
         strcpy(to, "]}");
     }
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     *result = '\0';
     snprintf(want, sizeof want, "\"error_type\":\"%s\"", errors[i].type);
     good = call_tool(errors[i].tool, text, NULL) < 0 && is_json(result) &&
@@ -260,7 +260,7 @@ static void long_work(void)
     size_t i;
     all = true;
     tick = 1001;
-    for (i = 0; i < TCALL_COUNT(t); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(t); i++) {
         *progress = '\0';
         call_tool(t[i].tool, t[i].arguments, NULL);
         if (!strstr(progress, t[i].says))
@@ -288,7 +288,7 @@ static void foreign(void)
     put_file(at("latin"), "sought \xE9\xFF\xC3 \x01\x1B[31m\n");
     put_file(at("b\xFF\n\x1B[2J\xE9.txt"), "sought\n");
     all = true;
-    for (i = 0; i < TCALL_COUNT(calls); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(calls); i++) {
         tcall_writer w;
         const char *p;
         PART(call_tool(calls[i][0], calls[i][1], NULL) == TCALL_OK);
@@ -333,12 +333,12 @@ int main(void)
     start();
     call_tool("read", TCALL_JSON({"file_paths" : ["known"]}), NULL);
     all = true;
-    for (i = 0; i < TCALL_COUNT(errors); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(errors); i++)
         PART(fails(i));
     row("each", all, "errors have a type and say what to do");
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     all = true;
-    for (i = 0; i < TCALL_COUNT(works); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(works); i++) {
         bool good =
             call_tool(works[i].tool, works[i].arguments, NULL) == TCALL_OK &&
             strcmp(title, works[i].title) == 0 && strstr(result, works[i].says);

@@ -12,6 +12,7 @@
 #include "tools/files.h"
 #include "tools/todo.h"
 #include "check.h"
+#include "result_log.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -347,14 +348,13 @@ static void start_in(const char *root, bool confirm)
     d.now_ms = now_ms;
     d.hooks = hooks;
     d.hook_count = hook_count;
-    d.run_hooks = hooks ? tcall_run_hooks : NULL;
     d.on_event = on_event;
     d.report = &faults;
     if (tcall_init(&tc, &d) != TCALL_OK) {
         printf("%s\n", report);
         exit(1);
     }
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     asked = 0;
 }
 
@@ -418,7 +418,7 @@ __attribute__((format(printf, 2, 3))) static int call(const char *name,
     tcall_writer_init(&w, whole, sizeof whole - 1);
     tcall_write_result(&w, &c.cx.result);
     whole[w.fill] = '\0';
-    lines = tcall_result_preview(&c.cx.result, 2);
+    lines = result_preview(&c.cx.result, 2);
     snprintf(preview, sizeof preview, "%.*s", (int)lines.len, lines.ptr);
     tcall_release(&tc, &c);
     tc.block.low = low;
@@ -609,10 +609,10 @@ static void no_files(void)
     all = true;
     PART(link(at("outside/secret.txt"), at("ws/hard")) == 0);
     read_it("hard");
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     PART(write_it("hard", "x") == TCALL_E_DENIED && says("hard link"));
     PART(edit_it("hard", "SECRET", "x") == TCALL_E_DENIED);
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     PART(holds(at("outside/secret.txt"), SECRET));
     unlink(at("ws/hard"));
     row("F13", all, "a file with several names is not written");
@@ -1314,24 +1314,24 @@ static void guarded(void)
     size_t i;
     all = true;
     make_tree();
-    for (i = 0; i < TCALL_COUNT(secrets); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(secrets); i++) {
         put(at("ws/%s", secrets[i]), "TOKEN=1\n");
         asked = 0;
-        verdict = TCALL_DENY;
+        verdict = TCALL_VERDICT_DENY;
         PART(read_it(secrets[i]) == TCALL_E_DENIED && asked == 1 &&
              !strstr(result, "TOKEN"));
         PART(call("grep", "{\"pattern\":\"TOKEN\",\"path\":\"%s\"}",
                   secrets[i]) == TCALL_E_DENIED);
         verdict = (tcall_verdict)77;
         PART(read_it(secrets[i]) == TCALL_E_DENIED);
-        verdict = TCALL_LATER;
+        verdict = TCALL_VERDICT_LATER;
         PART(read_it(secrets[i]) == TCALL_E_APPROVAL && !*result);
-        verdict = TCALL_ALLOW;
+        verdict = TCALL_VERDICT_ALLOW;
         asked = 0;
         PART(read_it(secrets[i]) == TCALL_OK && says("TOKEN") && asked == 1);
         PART(edit_it(secrets[i], "1", "2") == TCALL_OK && asked == 2);
     }
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     (void)!symlink(".env", at("ws/innocent"));
     PART(read_it("innocent") == TCALL_E_DENIED);
     mkdir(at("ws/.ssh"), 0700);
@@ -1350,19 +1350,19 @@ static void guarded(void)
     mkdir(at("ws/.git/hooks"), 0755);
     mkdir(at("ws/.github"), 0755);
     mkdir(at("ws/.github/workflows"), 0755);
-    for (i = 0; i < TCALL_COUNT(run); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(run); i++) {
         asked = 0;
-        verdict = TCALL_DENY;
+        verdict = TCALL_VERDICT_DENY;
         PART(write_it(run[i], "evil") == TCALL_E_DENIED && asked == 1 &&
              holds(at("ws/%s", run[i]), "(none)"));
-        verdict = TCALL_ALLOW;
+        verdict = TCALL_VERDICT_ALLOW;
         PART(write_it(run[i], "fine") == TCALL_OK && asked == 2);
     }
     row("F28", all, "what other programs run asks");
     all = true;
     start_in(at("ws"), true);
     PART(write_it("plain", "x") == TCALL_E_DENIED && asked == 1);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     PART(write_it("plain", "x") == TCALL_OK && asked == 2);
     PART(write_it("Jenkinsfile", "x") == TCALL_OK && asked == 3);
     PART(read_it("plain") == TCALL_OK && asked == 3);
@@ -1371,18 +1371,18 @@ static void guarded(void)
 
 /* -- The life of a call --------------------------------------------------- */
 
-static tcall_ticket tickets[4];
+static tcall_ledger_row tickets[4];
 static tcall_ledger ledger = {tickets, 4};
 
 static void allow(void)
 {
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
 }
 
 static void decide_allow(void)
 {
-    PART(tcall_decide(&tc, &ledger, tcall_str_of("call_1"), TCALL_ALLOW) ==
-         TCALL_OK);
+    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_1"),
+                             TCALL_VERDICT_ALLOW) == TCALL_OK);
 }
 
 /* Approval comes later, by the id of the call, and is bound to arguments. */
@@ -1393,14 +1393,14 @@ static void later(void)
     make_tree();
     put(at("ws/.env"), "TOKEN=1\n");
     put(at("ws/b.env"), "TOKEN=2\n");
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     PART(read_it(".env") == TCALL_E_APPROVAL && !*result);
     on_wait = allow;
     PART(read_it(".env") == TCALL_OK && says("TOKEN=1") && asked == 3);
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     PART(write_it("Makefile", "all:\\n") == TCALL_OK &&
          holds(at("ws/Makefile"), "all:\n"));
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     on_wait = NULL;
     PART(read_it(".env") == TCALL_E_APPROVAL && !*result); /* once only */
 
@@ -1423,10 +1423,10 @@ static void later(void)
     PART(read_it(".env") == TCALL_E_TWICE && !strstr(result, "TOKEN=1"));
     memset(tickets, 0, sizeof tickets);
     PART(read_it(".env") == TCALL_E_APPROVAL);
-    PART(tcall_decide(&tc, &ledger, tcall_str_of("call_2"), TCALL_ALLOW) ==
-         TCALL_E_UNKNOWN);
-    PART(tcall_decide(&tc, &ledger, tcall_str_of("call_1"), TCALL_DENY) ==
-         TCALL_OK);
+    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_2"),
+                             TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_1"),
+                             TCALL_VERDICT_DENY) == TCALL_OK);
     PART(read_it(".env") == TCALL_E_DENIED && says("permission"));
     memset(tickets, 0, sizeof tickets);
     on_wait = decide_allow;
@@ -1611,7 +1611,7 @@ static void patterns(void)
         {"x\ny", "x\ny", TTOOL_GLOB, true},
     };
     size_t i;
-    for (i = 0; i < TCALL_COUNT(t); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(t); i++) {
         bool m = matches(t[i].pattern, t[i].flags, t[i].text);
         if (m != t[i].match)
             printf("     %s on %s: %d\n", t[i].pattern, t[i].text, m);
@@ -2114,7 +2114,7 @@ int main(void)
     if (wanted("paths") && wanted("race"))
         row("F10", check_failed == 0, "F01 to F09 without openat2, as above");
     stepwise = false;
-    for (i = 0; i < TCALL_COUNT(groups); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(groups); i++)
         if (wanted(groups[i].name) && !(quick && groups[i].run == large))
             groups[i].run();
     ttool_workspace_close(&ws);

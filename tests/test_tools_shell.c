@@ -48,8 +48,8 @@ static ttool_shell_desc with(const ttool_command *commands, size_t n)
     d.sandbox = boxed ? TTOOL_SANDBOX_REQUIRED : TTOOL_SANDBOX_NONE;
     return d;
 }
-#define PLAIN with(plain, TCALL_COUNT(plain))
-#define SHELL with(shells, TCALL_COUNT(shells))
+#define PLAIN with(plain, TCALL_ARRAY_LEN(plain))
+#define SHELL with(shells, TCALL_ARRAY_LEN(shells))
 
 static void on_event(void *user, const tcall_event *e)
 {
@@ -82,7 +82,7 @@ static int start(ttool_shell_desc d, bool registered)
     t.on_event = on_event;
     t.now_ms = clock_now;
     start_tools(&t);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     return TCALL_OK;
 }
 
@@ -294,7 +294,7 @@ static void allowed(void)
         d.environment = environment;
         PART(start(d, true) == TCALL_OK);
         /* The list has to be what keeps the others out. */
-        for (i = 0; i < TCALL_COUNT(spellings); i++) {
+        for (i = 0; i < TCALL_ARRAY_LEN(spellings); i++) {
             bool env = strcmp(spellings[i], "env marker") == 0;
             int r;
             r = bash(spellings[i], 0);
@@ -351,9 +351,9 @@ static void allowed(void)
     row("B02+", all, "words and quotes, and what the model is told");
     all = true;
     asked = 0;
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     PART(bash("echo hello", 0) == TCALL_E_DENIED && asked == 1);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     PART(bash("echo hello", 0) == TCALL_OK && asked == 2);
     row("C3", all, "each call asks");
     all = true;

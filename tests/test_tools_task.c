@@ -176,7 +176,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     tick = 0;
     memset(sent, 0, sizeof sent);
     result[0] = progress[0] = '\0';
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
 }
 
 static int turn(const char *const *list)
@@ -229,7 +229,7 @@ static void work(void)
     start(with(TCALL_EVERYTHING), TCALL_EVERYTHING, 0, 0, 0);
     PART(turn(writer) == TCALL_OK && writes == 0 && approvals == 1);
     start(with(TCALL_EVERYTHING), TCALL_EVERYTHING, 0, 0, 0);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     PART(turn(writer) == TCALL_OK && writes == 1 && approvals == 1);
     row("B8", all, "permissions of both, and the approval of the caller");
 }
@@ -372,7 +372,6 @@ static void no_model(void)
          says("\"code\":\"LLM_ASSIST_REQUIRED\""));
     t.hooks = hooks;
     t.hook_count = 1;
-    t.run_hooks = tcall_run_hooks;
     start_tools(&t);
     PART(call_tool("task", "{\"prompt\":\"do it\"}", NULL) == TCALL_OK &&
          strcmp(result, "do it") == 0);

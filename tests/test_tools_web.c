@@ -43,7 +43,7 @@ int getaddrinfo(const char *h, const char *s, const struct addrinfo *i,
     int (*real)(const char *, const char *, const struct addrinfo *,
                 struct addrinfo **);
     size_t n;
-    for (n = 0; h && n < TCALL_COUNT(names); n++) {
+    for (n = 0; h && n < TCALL_ARRAY_LEN(names); n++) {
         const char *address[2];
         int k;
         if (strcmp(h, names[n].name) != 0)
@@ -410,10 +410,10 @@ static void addresses(void)
     struct sockaddr unix_domain;
     size_t i;
     all = true;
-    for (i = 0; i < TCALL_COUNT(special); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(special); i++)
         if (is_public(special[i]))
             printf("     open: %s\n", special[i]), all = false;
-    for (i = 0; i < TCALL_COUNT(open); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(open); i++)
         if (!is_public(open[i]))
             printf("     closed: %s\n", open[i]), all = false;
     memset(&unix_domain, 0, sizeof unix_domain);
@@ -423,7 +423,7 @@ static void addresses(void)
          closed("224.0.0.1") && closed("0.0.0.0") && closed("[fe80::1]"));
     row("W02", all, "addresses for special purposes, both ends of each");
     all = true;
-    for (i = 0; i < TCALL_COUNT(odd); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(odd); i++)
         PART(closed(odd[i]));
     row("W03", all, "other spellings of them: decimal, octal, hex, short");
     all = true;
@@ -476,13 +476,13 @@ static void urls(void)
     int before = seen->connections;
     size_t i;
     all = true;
-    for (i = 0; i < TCALL_COUNT(schemes); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(schemes); i++) {
         int r = fetch(schemes[i], 0);
         PART(r == TCALL_E_DENIED || (!*schemes[i] && r == TCALL_E_INVALID));
     }
     row("W01", all, "other schemes, and none");
     all = true;
-    for (i = 0; i < TCALL_COUNT(broken); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(broken); i++) {
         const char *mark = strstr(broken[i], "%u");
         size_t head = mark ? (size_t)(mark - broken[i]) : strlen(broken[i]);
         snprintf(url, sizeof url, "%.*s%u%s", (int)head, broken[i],
@@ -557,7 +557,7 @@ static void redirects(void)
     PART(get("/to?http://x@127.0.0.1/") == TCALL_E_DENIED);
     PART(get("/to?") == TCALL_E_FAILED && says("nowhere"));
     PART(get("/to?/page") == TCALL_OK && get("/to?page") == TCALL_OK);
-    for (i = 0; i < TCALL_COUNT(hops); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(hops); i++) {
         const char *mark = strstr(hops[i].to, "%p");
         int head = mark ? (int)(mark - hops[i].to) : (int)strlen(hops[i].to);
         char number[8];
@@ -705,15 +705,15 @@ static void hosts(void)
     d.hosts = NULL; /* as default */
     start(d, TCALL_NETWORK);
     asked = 0;
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     PART(get("/page") == TCALL_E_DENIED && asked == 1 && says("not approved"));
     PART(seen->connections == before);
-    verdict = TCALL_LATER;
+    verdict = TCALL_VERDICT_LATER;
     PART(get("/page") == TCALL_E_APPROVAL && seen->connections == before);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     asked = 0;
     PART(get("/page") == TCALL_OK && asked == 1 && says("# Head"));
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     PART(get("/hop/2") == TCALL_OK && asked == 1); /* the same host */
     snprintf(url, sizeof url, "http://good.test:%u/page", port);
     snprintf(path, sizeof path, "/to?%s", url);
@@ -722,10 +722,10 @@ static void hosts(void)
          says("Fetch that address.") && asked == 1);
     PART(seen->connections == before + 1);
     PART(fetch(url, 0) == TCALL_E_DENIED && asked == 2);
-    verdict = TCALL_ALLOW;
+    verdict = TCALL_VERDICT_ALLOW;
     PART(fetch(url, 0) == TCALL_OK && asked == 3);
     PART(get(path) == TCALL_OK && asked == 3); /* both are known */
-    verdict = TCALL_DENY;
+    verdict = TCALL_VERDICT_DENY;
     snprintf(origin, sizeof origin, "http://127.0.0.1:%u", port);
     listed[0] = origin;
     d.hosts = listed;

@@ -39,7 +39,7 @@ static int open_(void *user, const tcall_request *req, tcall_response *res)
     (void)req;
     response = res;
     given = 0;
-    return at < TCALL_COUNT(plan) ? TCALL_OK : TCALL_E_CONNECT;
+    return at < TCALL_ARRAY_LEN(plan) ? TCALL_OK : TCALL_E_CONNECT;
 }
 
 static int write_(void *user, const char *bytes, size_t len)

@@ -84,7 +84,7 @@ static void reads(const fixture *fix, const char *body)
 {
     size_t i;
 
-    for (i = 0; i < TCALL_COUNT(splits); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++) {
         read_body(fix->provider, body, strlen(body), splits[i], 4096);
         CHECK(last.error || strstr(shown, heard));
         CHECK(same(show_answer(fix->status), fix->want));
@@ -166,7 +166,7 @@ static void returns(const fixture *fix)
         own == &tcall_anthropic ? &tcall_responses : &tcall_anthropic;
     size_t i;
 
-    for (i = 0; i < TCALL_COUNT(splits); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(splits); i++)
         CHECK(has(returned(fix, own, splits[i], 2048), fix->returned));
     CHECK(!strstr(returned(fix, other, 0, 2048), "OPAQUE"));
     CHECK(!strstr(returned(fix, &tcall_openai, 0, 2048), "OPAQUE"));
@@ -246,7 +246,7 @@ static size_t run_all(void)
 {
     size_t i;
 
-    for (i = 0; i < TCALL_COUNT(wire_files); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(wire_files); i++)
         run_fixture(wire_files[i].path, wire_files[i].text);
     return i;
 }

@@ -3,6 +3,7 @@
  * catalogue, and a call from a provider's answer to its result
  */
 #include "check.h"
+#include "result_log.h"
 
 #include <ftw.h>
 #include <sys/stat.h>
@@ -166,7 +167,7 @@ static inline int call_tool(const char *name, const char *arguments,
              c.cx.result.title.ptr ? c.cx.result.title.ptr : "");
     snprintf(metadata, sizeof metadata, "%.*s", (int)c.cx.result.metadata.len,
              c.cx.result.metadata.ptr ? c.cx.result.metadata.ptr : "");
-    line = tcall_result_preview(&c.cx.result, 1);
+    line = result_preview(&c.cx.result, 1);
     snprintf(preview, sizeof preview, "%.*s", (int)line.len,
              line.ptr ? line.ptr : "");
     tcall_release(&tc, &c);

@@ -86,7 +86,7 @@ static size_t ttool_count_lines_(const char *p, const char *end)
 static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
                             tcall_writer *out)
 {
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
     int r = ttool_find_there_(cx, ws, path, TTOOL_FILE_, at, out);
     if (r < 0)
         return r;
@@ -289,7 +289,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
         return ttool_fail_errno_(cx, out, at->path, number);
     ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
     if (whole)
-        tcall_file_read(&ws->files, tcall_str_of(at->path), text);
+        ttool_file_read(&ws->files, tcall_str_of(at->path), text);
     return TCALL_OK;
 }
 
@@ -301,7 +301,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_read_ s;
     char *low;
     memset(&s, 0, sizeof s);
-    s.ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
+    s.ws = ttool_begin_((ttool_workspace *)cx->user);
     s.out = out;
     s.start = out->len;
     s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
@@ -326,7 +326,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         tcall_write_text(out, out->len > before ? "; " : "not read; ");
         if (cx->result.suggestion)
             tcall_write_text(out, cx->result.suggestion);
-        tcall_suggest(cx, NULL);
+        cx->result.suggestion = NULL;
         tcall_write_text(out, "\n");
     }
     ttool_counted_(cx, (uint64_t)good, good < count);
@@ -526,7 +526,7 @@ static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
                            tcall_str text, const ttool_change_ *changes,
                            size_t count)
 {
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
     tcall_writer w;
     tcall_str json;
     tcall_writer_init(&w, ws->low, (size_t)(ws->high - ws->low));
@@ -548,7 +548,7 @@ static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
         return w.error;
     json.ptr = w.buf;
     json.len = w.fill;
-    return tcall_metadata(cx, json);
+    return tcall_set_result(cx, tcall_str_of(""), json);
 }
 
 /* Writes the file and the result. at->exists: old is its content. */
@@ -557,11 +557,11 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
                               const ttool_change_ *changes, size_t count,
                               tcall_writer *out)
 {
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
     bool changed;
     int number = ttool_replace_(ws, at, old, text, &changed);
     if (changed)
-        tcall_file_written(&ws->files, tcall_str_of(at->path), text);
+        ttool_file_written(&ws->files, tcall_str_of(at->path), text);
     if (number && changed)
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            "was written, but may not survive a power loss");
@@ -584,7 +584,7 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
 static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
                               tcall_writer *out)
 {
-    const ttool_workspace *ws = (const ttool_workspace *)tcall_user(cx);
+    const ttool_workspace *ws = (const ttool_workspace *)cx->user;
     char given[128];
     int number = ttool_find_(ws, at, path);
     if (number)
@@ -616,11 +616,11 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
                             tcall_str *old, tcall_writer *out)
 {
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
     int r, number = ttool_load_(ws, at, old);
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
-    r = tcall_file_check(&ws->files, tcall_str_of(at->path), *old);
+    r = ttool_file_check(&ws->files, tcall_str_of(at->path), *old);
     if (r == TCALL_OK || ws->desc.blind_writes)
         return TCALL_OK;
     return ttool_fail_(
@@ -634,7 +634,7 @@ static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
 
 static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
     tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_change_ c;
@@ -850,7 +850,7 @@ static int ttool_edit_ambiguous_(tcall_ctx *cx, const ttool_edit_ *e,
                                                        e->text.ptr + c[i].at)));
     }
     tcall_write_text(out, n > 5 ? ", ..." : "");
-    tcall_suggest(cx, "Add lines around it, or set replace_all.");
+    cx->result.suggestion = "Add lines around it, or set replace_all.";
     return TCALL_E_FAILED;
 }
 
@@ -889,7 +889,7 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     size_t n, i;
     int r;
     memset(&e, 0, sizeof e);
-    e.ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
+    e.ws = ttool_begin_((ttool_workspace *)cx->user);
     e.old = ttool_arg_(args, "old_string");
     e.with = ttool_arg_(args, "new_string");
     at = (ttool_place *)ttool_take_(e.ws, sizeof *at);
@@ -942,7 +942,7 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
     int limit = tcall_json_int(tcall_json_get(args, "limit"), 200);
     int depth = tcall_json_int(tcall_json_get(args, "depth"), 2), shown = 0, i;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
@@ -1077,7 +1077,7 @@ static bool ttool_glob_inside_(tcall_str glob)
 static int ttool_compile_(tcall_ctx *cx, ttool_pattern **p, tcall_str text,
                           unsigned flags, tcall_writer *out)
 {
-    ttool_workspace *ws = (ttool_workspace *)tcall_user(cx);
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
     size_t size = ws->desc.memory_size / 16 * (flags & TTOOL_GLOB ? 3 : 5);
     void *memory;
     size = size < TTOOL_PATTERN_MEMORY ? size : TTOOL_PATTERN_MEMORY;
@@ -1095,18 +1095,18 @@ static int ttool_compile_(tcall_ctx *cx, ttool_pattern **p, tcall_str text,
             ttool_text_int_(out, (*p)->at);
             tcall_write_text(out, ")");
         }
-        tcall_suggest(cx, flags & TTOOL_GLOB ? "Use * and ? within a name, ** "
-                                               "for directories, {a,b}."
-                                             : "Put a backslash before each of "
-                                               ". * + ? ( ) [ ] { } | ^ $ that "
-                                               "is meant as it is.");
+        cx->result.suggestion =
+            flags & TTOOL_GLOB
+                ? "Use * and ? within a name, ** for directories, {a,b}."
+                : "Put a backslash before each of . * + ? ( ) [ ] { } | ^ $ "
+                  "that is meant as it is.";
     }
     return r;
 }
 
 static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
     tcall_str pattern = ttool_arg_(args, "pattern");
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
@@ -1401,7 +1401,7 @@ static void ttool_grep_done_(const ttool_grep_ *g)
 
 static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)tcall_user(cx));
+    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
     tcall_str include = ttool_arg_(args, "include");
     unsigned flags = TTOOL_LINES;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);

@@ -274,7 +274,7 @@ static bool ttool_class_named_(ttool_parse_ *s, ttool_class_ *c,
     const char *r;
     int before = c->count;
     set.count = 0;
-    for (i = 0; i < TCALL_COUNT(ttool_named_); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_named_); i++)
         if (strlen(ttool_named_[i].name) == len &&
             memcmp(ttool_named_[i].name, name, len) == 0)
             for (r = ttool_named_[i].ranges; *r; r += 2)

@@ -785,7 +785,7 @@ static int ttool_bash_begin_(tcall_ctx *cx, ttool_bash_ *run, tcall_json args,
     static const char *const usual[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
                                         "LANG=C.UTF-8", "HOME=/nonexistent",
                                         NULL};
-    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
+    const ttool_shell *shell = (const ttool_shell *)cx->user;
     const ttool_shell_desc *d = &shell->desc;
     char text[TTOOL_MAX_COMMAND + 1], program[512];
     char *words[TTOOL_MAX_WORDS + 1];
@@ -859,7 +859,7 @@ static bool ttool_take_output_(tcall_ctx *cx, const ttool_shell *shell,
         text.ptr = piece;
         text.len = (size_t)n;
         if (!run->flood)
-            tcall_chunk(cx, text);
+            tcall_emit(cx, text);
         if (run->total > shell->desc.max_output) {
             run->flood = true;
             ttool_drop_(&run->leash);
@@ -976,7 +976,7 @@ static void ttool_write_ran_(tcall_writer *w, const ttool_shell *shell,
 static int ttool_bash_failed_(tcall_ctx *cx, const ttool_bash_ *run,
                               tcall_writer *out)
 {
-    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
+    const ttool_shell *shell = (const ttool_shell *)cx->user;
     if (!run->said.ended) {
         tcall_write_text(out, "could not ");
         tcall_write_text(out, ttool_steps_[run->said.status & 7]);
@@ -1005,7 +1005,7 @@ static int ttool_bash_failed_(tcall_ctx *cx, const ttool_bash_ *run,
 static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
                               tcall_writer *out)
 {
-    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
+    const ttool_shell *shell = (const ttool_shell *)cx->user;
     size_t half = shell->desc.keep / 2, room = out->cap - out->fill;
     size_t most = shell->desc.keep;
     char text[160], sha[65];
@@ -1018,7 +1018,7 @@ static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
                          "{\"output_bytes\":%llu,\"cut\":%s,\"sha256\":\"%s\"}",
                          (unsigned long long)run->total,
                          run->total > most ? "true" : "false", sha);
-    tcall_metadata(cx, json);
+    tcall_set_result(cx, tcall_str_of(""), json);
     r = ttool_bash_failed_(cx, run, out);
     if (r < 0)
         return r;
@@ -1040,7 +1040,7 @@ static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
 
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    const ttool_shell *shell = (const ttool_shell *)tcall_user(cx);
+    const ttool_shell *shell = (const ttool_shell *)cx->user;
     ttool_bash_ *run = (ttool_bash_ *)tcall_scratch(
         cx, "bash", sizeof *run + shell->desc.keep);
     uint32_t now = ttool_sys_now_ms_();

@@ -204,13 +204,13 @@ static void ttool_task_progress_(ttool_child_ *c, tcall_ctx *cx)
 
 static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_task *task = (ttool_task *)tcall_user(cx);
+    ttool_task *task = (ttool_task *)cx->user;
     tcall_agent *a = task->desc.agent;
     ttool_child_ *c;
     tcall_str text;
     int r;
     if (!a)
-        tcall_suggest(cx, "Do it yourself, step by step.");
+        cx->result.suggestion = "Do it yourself, step by step.";
     if (!a)
         return tcall_abort(cx,
                            "there is no model for this task: the host has to "

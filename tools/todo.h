@@ -116,7 +116,7 @@ static int ttool_todo_save_(tcall_ctx *cx, const ttool_todo *todo,
 
 static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_todo *todo = (ttool_todo *)tcall_user(cx);
+    ttool_todo *todo = (ttool_todo *)cx->user;
     size_t spare = todo->at ? 0 : todo->half;
     tcall_json todos = tcall_json_get(args, "todos"), one;
     int left = 0, count = tcall_json_count(todos), r = TCALL_OK;
@@ -152,7 +152,7 @@ static int ttool_todo_read_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     (void)args;
     ttool_title_(cx, "Read the task list", tcall_str_of(""));
     return tcall_write_verbatim(
-        out, ttool_todo_list((const ttool_todo *)tcall_user(cx)));
+        out, ttool_todo_list((const ttool_todo *)cx->user));
 }
 
 /* clang-format off */

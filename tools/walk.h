@@ -32,7 +32,7 @@ static void ttool_counted_(tcall_ctx *cx, uint64_t count, bool cut)
     json.len =
         (size_t)snprintf(text, sizeof text, "{\"count\":%llu,\"cut\":%s}",
                          (unsigned long long)count, cut ? "true" : "false");
-    tcall_metadata(cx, json);
+    tcall_set_result(cx, tcall_str_of(""), json);
 }
 
 /* Heap sort: no memory, no bad case. Elements of up to 32 bytes. */
@@ -373,7 +373,7 @@ static void ttool_suggest_(tcall_ctx *cx, ttool_workspace *ws, const char *path,
     tcall_write_text(&out, "?");
     text[out.fill] = '\0';
     if (found)
-        tcall_suggest(cx, text);
+        cx->result.suggestion = text;
 }
 
 /* A path that should be there, and is not. */

@@ -130,7 +130,7 @@ static bool ttool_public4_(const uint8_t *a)
         {{224}, 4},           /* multicast */
         {{240}, 4},           /* reserved, broadcast */
     };
-    return !ttool_within_(a, special, TCALL_COUNT(special));
+    return !ttool_within_(a, special, TCALL_ARRAY_LEN(special));
 }
 
 static bool ttool_public6_(const uint8_t *a)
@@ -146,10 +146,10 @@ static bool ttool_public6_(const uint8_t *a)
         {{0x20, 0x02}, 16},             /* 6to4 */
         {{0x3F, 0xFF}, 20},             /* documentation */
     };
-    if (ttool_within_(a, holds_ipv4, TCALL_COUNT(holds_ipv4)))
+    if (ttool_within_(a, holds_ipv4, TCALL_ARRAY_LEN(holds_ipv4)))
         return ttool_public4_(a + 12);
     return ttool_within_(a, global, 1) &&
-           !ttool_within_(a, special, TCALL_COUNT(special));
+           !ttool_within_(a, special, TCALL_ARRAY_LEN(special));
 }
 
 bool ttool_public(void *user, const struct sockaddr *address)
@@ -291,7 +291,7 @@ static void ttool_html_code_(ttool_html_ *h, uint32_t code)
         h->blank = true;
         return;
     }
-    if (code - 0x80 < TCALL_COUNT(windows))
+    if (code - 0x80 < TCALL_ARRAY_LEN(windows))
         code = windows[code - 0x80];
     if (code < ' ' || code > 0x10FFFF || code >> 11 == 0x1B)
         code = 0xFFFD;
@@ -322,7 +322,7 @@ static uint32_t ttool_entity_code_(const char *name)
     const char *p = ttool_latin_names_;
     size_t i, n = strlen(name);
     uint32_t code;
-    for (i = 0; i < TCALL_COUNT(ttool_entities_); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_entities_); i++)
         if (strcmp(ttool_entities_[i].name, name) == 0)
             return ttool_entities_[i].code;
     for (code = 0xA0; n && *p; code++, p = strchr(p, ' ') + 1)
@@ -363,7 +363,7 @@ static int ttool_charset_(const char *text)
         return -1;
     p += 8 + strspn(p + 8, "\"' ");
     n = strcspn(p, "\"'; />");
-    for (i = 0; i < TCALL_COUNT(names); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
         if (n == strlen(names[i]) && strncasecmp(p, names[i], n) == 0)
             return 1;
     return 0;
@@ -373,7 +373,7 @@ static int ttool_charset_(const char *text)
 static void ttool_html_tag_(ttool_html_ *h)
 {
     const struct ttool_element_ *e = ttool_elements_;
-    size_t i = TCALL_COUNT(ttool_elements_);
+    size_t i = TCALL_ARRAY_LEN(ttool_elements_);
     h->word[h->n] = '\0';
     h->state = TTOOL_H_TEXT_;
     if (!h->known && strcmp(h->word, "meta") == 0) {
@@ -689,7 +689,7 @@ static int ttool_web_ask_(tcall_ctx *cx, ttool_web *web, const char *origin,
 static int ttool_fetch_connect_(tcall_ctx *cx, ttool_fetch_ *f, tcall_str url,
                                 bool first, tcall_writer *out)
 {
-    ttool_web *web = (ttool_web *)tcall_user(cx);
+    ttool_web *web = (ttool_web *)cx->user;
     const ttool_web_desc *d = &web->desc;
     bool plain = f->plain;
     const char *why = ttool_url_(f, d, url);
@@ -758,7 +758,7 @@ static int ttool_kind_of_text_(const char *type)
     if ((n == 9 && strncasecmp(type, "text/html", n) == 0) ||
         (n == 21 && strncasecmp(type, "application/xhtml+xml", n) == 0))
         return 1;
-    for (i = 0; i < TCALL_COUNT(kinds); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(kinds); i++)
         if (strncasecmp(type, kinds[i], strlen(kinds[i])) == 0)
             return 0;
     if (n > 5 && (strncasecmp(type + n - 5, "+json", 5) == 0 ||
@@ -770,7 +770,7 @@ static int ttool_kind_of_text_(const char *type)
 /* The head is there: 1 a redirect was begun, TCALL_OK the body follows. */
 static int ttool_fetch_head_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
 {
-    const ttool_web_desc *d = &((const ttool_web *)tcall_user(cx))->desc;
+    const ttool_web_desc *d = &((const ttool_web *)cx->user)->desc;
     int status = f->response.status, kind = ttool_kind_of_text_(f->type);
     char location[TTOOL_MAX_URL];
     if (status == 301 || status == 302 || status == 303 || status == 307 ||
@@ -808,7 +808,7 @@ static int ttool_fetch_head_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
 /* As far as it goes now: TCALL_OK when the page is there. */
 static int ttool_fetch_on_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
 {
-    const ttool_web_desc *d = &((const ttool_web *)tcall_user(cx))->desc;
+    const ttool_web_desc *d = &((const ttool_web *)cx->user)->desc;
     char piece[2048];
     int n, i, looks = 32;
     while (looks--) {
@@ -887,7 +887,7 @@ static int ttool_fetch_failed_(tcall_ctx *cx, const ttool_fetch_ *f, int r,
 static int ttool_webfetch_run_(tcall_ctx *cx, tcall_json args,
                                tcall_writer *out)
 {
-    ttool_web *web = (ttool_web *)tcall_user(cx);
+    ttool_web *web = (ttool_web *)cx->user;
     const ttool_web_desc *d = &web->desc;
     ttool_fetch_ *f = web->fetch;
     tcall_str url = ttool_arg_(args, "url");

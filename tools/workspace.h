@@ -26,6 +26,7 @@
 #ifndef TTOOL_WORKSPACE_H
 #define TTOOL_WORKSPACE_H
 
+#include "tools/seen.h"
 #include "tools/text.h"
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -75,7 +76,7 @@ typedef struct ttool_workspace_desc {
 
 typedef struct ttool_workspace {
     ttool_workspace_desc desc;
-    tcall_files files; /* that were read and written, by path below the root */
+    ttool_files files; /* that were read and written, by path below the root */
     /* private */
     int root;      /* its handle */
     bool stepwise; /* there is no openat2 */
@@ -85,7 +86,7 @@ typedef struct ttool_workspace {
     size_t streamed;  /* bytes of its output that were told as chunks */
     uint32_t started, told;
     unsigned temporary; /* files so far */
-    tcall_file seen[TTOOL_MAX_SEEN];
+    ttool_file seen[TTOOL_MAX_SEEN];
 } ttool_workspace;
 
 /* TCALL_OK; TCALL_E_USAGE: too little memory; TCALL_E_DENIED: such a root is
@@ -245,7 +246,7 @@ static int ttool_fail_(tcall_ctx *cx, tcall_writer *out, int error,
     tcall_write_text(out, len && wrong ? ": " : "");
     tcall_write_bytes(out, what, wrong);
     if (what[wrong])
-        tcall_suggest(cx, what + wrong + 1);
+        cx->result.suggestion = what + wrong + 1;
     return error;
 }
 
@@ -318,7 +319,7 @@ static void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of)
     tcall_write_text(&w, what);
     ttool_write_path_(&w, ttool_given_(given, sizeof given, of));
     title.len = w.fill;
-    tcall_title(cx, title);
+    tcall_set_result(cx, title, tcall_str_of(""));
 }
 
 /* -- A call and its memory ------------------------------------------------ */
@@ -361,7 +362,7 @@ static bool ttool_goes_on_(ttool_workspace *ws, tcall_ctx *cx, uint64_t count,
         fresh.len -= ws->streamed;
         ws->streamed += fresh.len;
         if (fresh.len)
-            tcall_chunk(cx, fresh);
+            tcall_emit(cx, fresh);
     }
     return !cx->stop && tcall_time_left(cx) > 0 &&
            now - ws->started < ws->desc.max_ms;
@@ -476,7 +477,7 @@ static unsigned ttool_guards_(const char *path)
     unsigned what = 0;
     while (*path) {
         size_t len = strcspn(path, "/"), i;
-        for (i = 0; i < TCALL_COUNT(ttool_guarded_); i++)
+        for (i = 0; i < TCALL_ARRAY_LEN(ttool_guarded_); i++)
             if (ttool_like_(ttool_guarded_[i].name, path, len))
                 what |= ttool_guarded_[i].what;
         path += len + (path[len] == '/');

@@ -324,13 +324,12 @@ static int agent_init(void)
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
-        .tool_count = TCALL_COUNT(tools),
+        .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ | TCALL_ACTUATE,
         .on_event = on_event,
         .now_ms = now_ms,
         .hooks = hooks,
-        .hook_count = TCALL_COUNT(hooks),
-        .run_hooks = tcall_run_hooks,
+        .hook_count = TCALL_ARRAY_LEN(hooks),
     };
     tcall_agent_desc a = {
         .tc = &tc,
@@ -428,7 +427,7 @@ int main(void)
             tcall_str_of(tport_tls_why(&tls)));
         return 1;
     }
-    for (i = 0; i < TCALL_COUNT(steps); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(steps); i++)
         passed += step(i);
 
     mbedtls_memory_buffer_alloc_max_get(&heap, &blocks);
@@ -442,6 +441,6 @@ int main(void)
     figure("stack outside TLS     ", stack_agent);
     figure("stack with TLS        ", stack_tls);
     figure("passed                ", passed);
-    figure("failed                ", TCALL_COUNT(steps) - passed);
-    return passed == TCALL_COUNT(steps) && stack_agent <= 4096 ? 0 : 1;
+    figure("failed                ", TCALL_ARRAY_LEN(steps) - passed);
+    return passed == TCALL_ARRAY_LEN(steps) && stack_agent <= 4096 ? 0 : 1;
 }

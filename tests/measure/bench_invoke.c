@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     tcall_desc desc = {.block = block,
                        .block_size = sizeof block,
                        .tools = tools,
-                       .tool_count = TCALL_COUNT(tools),
+                       .tool_count = TCALL_ARRAY_LEN(tools),
                        .allow = TCALL_READ};
     int i;
 
@@ -61,8 +61,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "hooks") == 0) {
         desc.hooks = hooks;
-        desc.hook_count = TCALL_COUNT(hooks);
-        desc.run_hooks = tcall_run_hooks;
+        desc.hook_count = TCALL_ARRAY_LEN(hooks);
     }
     if (tcall_init(&tc, &desc) < 0)
         return 1;

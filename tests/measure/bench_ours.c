@@ -14,7 +14,7 @@
 /* Tells which member of the arguments is the result; NULL: none. */
 static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    const char *key = (const char *)tcall_user(cx);
+    const char *key = (const char *)cx->user;
 
     if (!key)
         return tcall_write_text(out, "done");
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     tcall_desc desc = {.block = block,
                        .block_size = sizeof block,
                        .tools = tools,
-                       .tool_count = TCALL_COUNT(tools),
+                       .tool_count = TCALL_ARRAY_LEN(tools),
                        .allow = TCALL_READ};
     tcall_writer report;
     size_t len, i;
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
         return 2;
     len = load(argv[1], answer, sizeof answer);
     load(argv[3], schema, sizeof schema);
-    for (i = 0; i < TCALL_COUNT(tools); i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(tools); i++) {
         tools[i].description = "A tool.";
         tools[i].permissions = TCALL_READ;
         tools[i].run = run;

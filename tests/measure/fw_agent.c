@@ -53,7 +53,7 @@ int main(void)
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
-        .tool_count = TCALL_COUNT(tools),
+        .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_WRITE,
     };
     tcall_agent_desc agent_desc = {

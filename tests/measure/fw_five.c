@@ -7,5 +7,5 @@ static const tcall_provider *const five[] = {
 };
 static volatile unsigned chosen;
 
-#define PROVIDER five[chosen % TCALL_COUNT(five)]
+#define PROVIDER five[chosen % TCALL_ARRAY_LEN(five)]
 #include "fw_agent.c"

@@ -10,7 +10,7 @@ int main(void)
     tcall_json value;
     tcall_writer out;
     int r = tcall_json_parse(&value, text, sizeof "{\"on\": true}" - 1, tok,
-                             TCALL_COUNT(tok), NULL);
+                             TCALL_ARRAY_LEN(tok), NULL);
 
     tcall_writer_init(&out, result, sizeof result);
     tcall_write_open(&out, '{');

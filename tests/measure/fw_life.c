@@ -21,18 +21,19 @@ static int uart(void *user, const char *bytes, size_t len)
     return (int)len;
 }
 
-static tcall_rate rate = {.burst = 3, .each_ms = 1000};
-static tcall_limit limit = {.max = 1};
+static tcall_rate rate = {.burst = 3, .interval_ms = 1000};
+static tcall_concurrency limit = {.max = 1};
 static tcall_cache cache = {.memory = kept, .size = sizeof kept};
 static tcall_backoff retry = {.attempts = 3, .first_ms = 100};
 static tcall_audit audit = {.sink = uart};
-static tcall_ticket tickets[8];
-static tcall_ledger ledger = {.rows = tickets, .count = TCALL_COUNT(tickets)};
+static tcall_ledger_row tickets[8];
+static tcall_ledger ledger = {.rows = tickets,
+                              .count = TCALL_ARRAY_LEN(tickets)};
 static tcall_loops loops;
 
 static const tcall_hook hooks[] = {
-    TCALL_RATE(&rate),   TCALL_LIMIT(&limit),   TCALL_CACHE(&cache),
-    TCALL_RETRY(&retry), TCALL_TIMEOUT(5000),   TCALL_AUDIT(&audit),
+    TCALL_RATE(&rate),   TCALL_CONCURRENCY(&limit), TCALL_CACHE(&cache),
+    TCALL_RETRY(&retry), TCALL_TIMEOUT(5000),       TCALL_AUDIT(&audit),
     TCALL_LOOPS(&loops), TCALL_LEDGER(&ledger),
 };
 
@@ -40,23 +41,21 @@ int main(void)
 {
     static tcall tc;
     static tcall_call call;
-    static tcall_tool checked[TCALL_COUNT(tools)];
+    static tcall_tool checked[TCALL_ARRAY_LEN(tools)];
     const tcall_desc desc = {
         .block = block,
         .block_size = sizeof block,
         .tools = checked,
-        .tool_count = TCALL_COUNT(tools),
+        .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_WRITE,
         .now_ms = now_ms,
-        .run_hooks = tcall_run_hooks,
         .hooks = hooks,
-        .hook_count = TCALL_COUNT(hooks),
+        .hook_count = TCALL_ARRAY_LEN(hooks),
     };
     tcall_writer out;
 
     checked[0] = tools[0];
     checked[0].output = "{\"type\":\"string\"}";
-    checked[0].check_output = tcall_check_output;
     if (tcall_init(&tc, &desc) < 0)
         return 1;
     tcall_writer_init(&out, result, sizeof result);
@@ -65,6 +64,6 @@ int main(void)
     call.arguments = tcall_str_of(arguments);
     tcall_hydrate(&tc, &call);
     if (tcall_invoke(&tc, &call, &out) == TCALL_E_APPROVAL)
-        tcall_decide(&tc, &ledger, call.id, TCALL_ALLOW);
+        tcall_ledger_decide(&ledger, &tc, call.id, TCALL_VERDICT_ALLOW);
     return tcall_invoke(&tc, &call, &out);
 }

@@ -21,12 +21,12 @@ int main(void)
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
-        .tool_count = TCALL_COUNT(tools),
+        .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ,
     };
     tcall_picked picks[3];
 
     if (check_schema() < 0 || tcall_init(&tc, &desc) < 0)
         return 1;
-    return tcall_pick(&tc, tcall_str_of(text), NULL, picks, TCALL_COUNT(picks));
+    return tcall_pick(&tc, tcall_str_of(text), NULL, picks, TCALL_ARRAY_LEN(picks));
 }

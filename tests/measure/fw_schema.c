@@ -13,14 +13,14 @@ int main(void)
     static tcall_schema compiled;
     tcall_fault faults[4];
     tcall_check check = {
-        frames, sizeof frames, faults, TCALL_COUNT(faults), false, 0, 0, 0};
+        frames, sizeof frames, faults, TCALL_ARRAY_LEN(faults), false, 0, 0, 0};
     tcall_json value;
     tcall_writer out;
 
     tcall_schema_compile(&compiled, tcall_str_of(schema), program,
                          sizeof program, TCALL_DRAFT_2020);
     tcall_json_parse(&value, text, sizeof "{\"on\": true}" - 1, tok,
-                     TCALL_COUNT(tok), NULL);
+                     TCALL_ARRAY_LEN(tok), NULL);
     tcall_schema_check(&compiled, value, &check);
     tcall_writer_init(&out, result, sizeof result);
     return tcall_write_faults(&out, &compiled, value, &check);

@@ -95,13 +95,11 @@ POINTERS = {
                        "tcall_gemini_write_"],
     "provider.more": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"],
     "p.join": ["tcall_join_details"], "ask.view": ["tcall_view"],
-    "tool.bind": ["tcall_bind"], "desc.text_calls": ["tcall_text_calls"],
+    "desc.text_calls": ["tcall_text_calls"],
     "ask.describe": ["tcall_describe"], "l.found": [],
-    "desc.run_hooks": ["tcall_run_hooks"],
-    "tool.check_output": ["tcall_check_output"],
-    # But tcall_retry_around: what is around a tool adds what is below it.
-    "h.run": ["tcall_rate_run", "tcall_timeout_run", "tcall_audit_run",
-              "tcall_loops_run", "tcall_cache_*", "tcall_limit_*",
+    # But tcall_retry_around_: what is around a tool adds what is below it.
+    "h.run": ["tcall_rate_run_", "tcall_timeout_run_", "tcall_audit_run_",
+              "tcall_loops_run_", "tcall_cache_*", "tcall_limit_*",
               "tcall_ledger_*"],
     "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],

@@ -34,7 +34,7 @@ int straight_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
             r = tcall_write_cut_(cx);
     }
     if (r == TCALL_OK && call->tool->output)
-        r = call->tool->check_output(cx);
+        r = tcall_check_output_(cx);
     cx->error = r;
     cx->finished = tcall_now_(tc);
     if (r < 0)

@@ -85,7 +85,7 @@ void app_main(void)
     const tcall_desc d = {.block = block,
                           .block_size = sizeof block,
                           .tools = tools,
-                          .tool_count = TCALL_COUNT(tools),
+                          .tool_count = TCALL_ARRAY_LEN(tools),
                           .allow = TCALL_ACTUATE};
     tcall_agent_desc a = {.tc = &tc,
                           .provider = &tcall_openai,

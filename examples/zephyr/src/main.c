@@ -50,7 +50,7 @@ int main(void)
     const tcall_desc d = {.block = block,
                           .block_size = sizeof block,
                           .tools = tools,
-                          .tool_count = TCALL_COUNT(tools),
+                          .tool_count = TCALL_ARRAY_LEN(tools),
                           .allow = TCALL_ACTUATE};
 
     if (gpio_pin_configure_dt(&led, GPIO_OUTPUT_INACTIVE) < 0 ||

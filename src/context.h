@@ -1,0 +1,67 @@
+#pragma once
+#include "call.h"
+
+/* ==========================================================================
+ * >>context: what tools and hooks may do to their call
+ *
+ * A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release.
+ */
+
+/* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
+TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
+/* Reports what is being done: TCALL_EVENT_PROGRESS. */
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
+/* Copies a short title for people (reported as progress, too) and metadata,
+ * JSON text for programs, to cx->result. An empty one leaves what was set
+ * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
+ * and cx->result.attached themselves. */
+TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
+                               tcall_str metadata);
+
+/* Returns the object of a service, looked up by name in the call, then in its
+ * session, then in the registry; NULL when there is none. */
+TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
+/* The same, but the call fails with TCALL_E_SERVICE when there is none. */
+TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
+/* Adds a service, which stays the caller's and must live as long as its scope.
+ * Returns TCALL_E_USAGE for the session of a call that has none. */
+TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
+                                 tcall_scope scope);
+/* Removes a service from a session. */
+TCALL_API void tcall_unbind_service(tcall_session *session,
+                                    const tcall_service *service);
+/* Returns memory of the call, shared by all who give the same name: zeroed at
+ * first, in the block, until tcall_release. NULL where the block is full. */
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* Makes the call end within ms milliseconds from now, unless it has to end
+ * earlier. Needs desc.now_ms. */
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* Returns the milliseconds that are left, INT32_MAX without a deadline. */
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
+
+/* Fails the call: `return tcall_abort(...)`. reason, in words, and code, a name
+ * for it (NULL: "aborted"), must outlive the call; status is one of HTTP, such
+ * as 403, or 0. */
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
+/* Fails the call, which may be made again in ms milliseconds. */
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+
+/* -- For authors of hooks -- */
+
+/* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
+ * to the run of the tool are skipped, those after it are not. After a failure
+ * this turns it into a success. */
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* Replaces the arguments by other JSON text before the tool runs: it is checked
+ * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * error of the check. */
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Replaces the output. What does not fit is cut. */
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* Returns the output written so far; valid until it changes. */
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
