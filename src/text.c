@@ -68,26 +68,78 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
+/* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
+ * inside it. */
+static size_t tcall_text_escape_len_(const char *p)
+{
+    size_t len = p[1] == 'u' ? 6 : 2, i;
+    for (i = 1; i < len; i++) {
+        if (!p[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(p[i]) < 0))
+            return 0;
+        if (i == 5 && (p[2] | 0x20) == 'd' && (tcall_hex_(p[3]) & 12) == 8)
+            len = 12;
+    }
+    return len;
+}
+
+/* Reads the content of a string byte by byte, escapes decoded. */
+typedef struct tcall_text_bytes_ {
+    const char *at;
+    char decoded[4];
+    uint8_t next, count; /* in decoded */
+} tcall_text_bytes_;
+
+static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
+{
+    tcall_text_bytes_ bytes;
+    bytes.at = quote + 1;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+/* Returns the next byte, or -1 where the string or the text ends. */
+static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+{
+    if (bytes->next == bytes->count) {
+        const char *from = bytes->at;
+        size_t len = *from == '\\' ? tcall_text_escape_len_(from) : 0;
+        if (!*from || *from == '"' || (*from == '\\' && !len))
+            return -1;
+        bytes->at += len ? len : 1;
+        if (!len)
+            return (unsigned char)*from;
+        bytes->count = (uint8_t)tcall_decode_(bytes->decoded, from, bytes->at);
+        bytes->next = 0;
+    }
+    return (unsigned char)bytes->decoded[bytes->next++];
+}
+
 /* Is the string that starts at the quote p equal to s? */
 TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
 {
-    const char *q = s.ptr, *end = q + s.len;
-    for (p++; *p != '"';) {
-        char out[4];
-        const char *from = p++;
-        size_t n = 1;
-        if (*from == '\\') {
-            bool pair = (p[1] | 0x20) == 'd' && tcall_hex_(p[2]) >= 8 &&
-                        tcall_hex_(p[2]) < 12;
-            p += *p != 'u' ? 1 : pair ? 11 : 5;
-            n = tcall_decode_(out, from, p);
-            from = out;
-        }
-        for (; n; n--)
-            if (q == end || *q++ != *from++)
-                return false;
-    }
-    return q == end;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(p);
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        if (tcall_text_byte_(&bytes) != (unsigned char)s.ptr[i])
+            return false;
+    return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
+}
+
+/* Are both strings equal, however each is escaped? */
+TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
+{
+    tcall_text_bytes_ a = tcall_text_bytes_of_(p), b = tcall_text_bytes_of_(q);
+    int byte;
+    while ((byte = tcall_text_byte_(&a)) >= 0)
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
+}
+
+/* Is the value at p a string, and this word? */
+TCALL_SHARED_ bool tcall_text_is_(const char *p, const char *word)
+{
+    return *p == '"' && tcall_text_same_(p, tcall_str_of(word));
 }
 
 /* The member of what stands at p: its key; of an array the element whose index

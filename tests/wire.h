@@ -80,7 +80,7 @@ static inline void show_call(tcall_writer *w, const tcall_item *call)
         call->error ? call->error : tcall_args_mend(call->text, NULL, 0, &mend);
 
     tcall_write_text(w, "call: ");
-    show(w, call->made ? tcall_str_of("+") : call->id, " ");
+    show(w, call->synthetic_id ? tcall_str_of("+") : call->id, " ");
     show(w, call->name, "(");
     show(w, call->text, ")");
     if (error < 0)
@@ -128,7 +128,7 @@ static inline const char *read_body(const tcall_provider *provider,
 
 /* Written twice, as it is sent; must be JSON. */
 static inline const char *write_body(const tcall_provider *provider,
-                                     const tcall_ask *ask)
+                                     const tcall_chat_request *ask)
 {
     static char out[8192];
     tcall_writer count, w;
