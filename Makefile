@@ -1,5 +1,6 @@
 # make run     build the example agent and talk to it (the main job)
 # make test    build and run every test
+# make chapters  each chapter of src/ compiles alone with those it names
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make firmware-test  the tests on emulated microcontrollers
@@ -26,17 +27,27 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
           -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wvla \
           -Wundef -Wformat=2 -Wdouble-promotion $(WERROR)
 
+# The compiler would ignore a misspelt switch in silence.
+misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
+$(if $(misspelt),$(error $(misspelt)))
+
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
 COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
-# The library, once for all tests; tests/matrix brings another.
-LIBRARY ?= $(BUILD)/tests/impl.o
+# The library, once for the tests that are linked with it.
+impl = $(BUILD)/tests/impl.o
 
-# Every tests/test_*.c is a test. Only some of them need port/ and mbedTLS.
+# Every tests/test_*.c is a test. Most are for one chapter: they include it from
+# src/ and compile nothing else, unless LIBRARY names an object to link instead
+# (tests/matrix has one that was compiled as C++). The others use the whole
+# library, and some of them port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+LIBRARY   ?=
+of_chapter = $(patsubst tests/%.c,$(BUILD)/%,\
+             $(shell grep -l TEST_LINKED tests/test_*.c))
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
                       $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
                       $(tests))
@@ -63,13 +74,15 @@ run: $(main)
 
 test: all
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run $(tests) tests/conformance.py tests/lint.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
+	@tests/run tests/chapters $(tests) tests/conformance.py tests/lint.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
 unit: $(unit_tests) $(if $(NO_PORT),,$(main))
 	@tests/run $(unit_tests)
 
+chapters:
+	@tests/chapters
 matrix: $(BUILD)/deps
 	@tests/matrix
 size: $(BUILD)/deps
@@ -104,10 +117,15 @@ figures: size firmware-run linux-test bench
 
 $(BUILD)/probe: tests/probe.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(LDLIBS)
-$(filter-out $(port_tests),$(tests)): $(BUILD)/%: tests/%.c $(LIBRARY)
-	$(HUSH) $(COMPILE) $< $(LIBRARY) -o $@ $(LDFLAGS) $(LDLIBS)
-$(port_tests): $(BUILD)/%: tests/%.c $(LIBRARY) $(port)
-	$(HUSH) $(COMPILE) $< $(LIBRARY) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(of_chapter): $(BUILD)/%: tests/%.c $(LIBRARY)
+	$(HUSH) $(COMPILE) $(if $(LIBRARY),-DTEST_LINKED) $< $(LIBRARY) -o $@ \
+	    $(LDFLAGS) $(LDLIBS)
+# Compiled three times as fast as with -O2, which the other tests are built with.
+$(of_chapter): CFLAGS = -Og -g
+$(filter-out $(of_chapter) $(port_tests),$(tests)): $(BUILD)/%: tests/%.c $(impl)
+	$(HUSH) $(COMPILE) $< $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
+$(port_tests): $(BUILD)/%: tests/%.c $(impl) $(port)
+	$(HUSH) $(COMPILE) $< $(impl) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \
     $(shell tests/need libhttp-parser-dev >&2 && echo -lhttp_parser)
@@ -128,7 +146,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(LIBRARY) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(tests) $(port) $(impl) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@
@@ -147,5 +165,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
-.PHONY: all run test unit matrix firmware-test firmware-run linux-test size \
+.PHONY: all run test unit chapters matrix firmware-test firmware-run linux-test size \
         bench bench-pick figures deps format format-check install clean

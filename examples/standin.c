@@ -3,8 +3,6 @@
  *
  *     standin --cert FILE --key FILE    https on 127.0.0.1, a free port
  *     standin --plain                   the same without TLS
- *         --port N         this port
- *         --seconds N      end after so long, whatever standard input does
  *         --require KEY    refuse requests that carry another key
  *
  * It prints its address as one line and ends when its standard input does, so
@@ -14,26 +12,24 @@
  *     POST /v1/messages           as Anthropic does
  *     POST /api/chat              as Ollama does
  *
- * whole or streamed. It is no language model: standin_guess.h tells how it
- * picks tools. What the real servers refuse, it refuses too.
+ * whole or streamed. It is no language model: standin_guess.h says how it
+ * chooses tools. What the real servers refuse, it refuses too.
  *
  * From top to bottom: the connection, reading a request, deciding, writing
  * the answer in each format, HTTP, main.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "examples/standin_guess.h"
 
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <strings.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -53,7 +49,6 @@ enum {
     MAX_BODY = 4 * 1024 * 1024,
     MAX_RESULTS = 32,
     MAX_RESULT_TEXT = 2000, /* bytes of one result that are repeated */
-    MAX_ANSWER = 64 * 1024,
     IDLE_SECONDS = 300,
     CHUNK = 61, /* streams leave in pieces that fit nothing */
     PIECE = 7   /* ... and say about this much at a time */
@@ -78,9 +73,9 @@ typedef struct tls_server {
 } tls_server;
 
 typedef struct conn {
-    int fd;
-    bool tls;
+    mbedtls_net_context net;
     mbedtls_ssl_context ssl;
+    bool tls;
 } conn;
 
 static void tls_load(tls_server *s, const char *cert, const char *key)
@@ -114,23 +109,8 @@ static void tls_load(tls_server *s, const char *cert, const char *key)
     mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &s->random);
 }
 
-static int socket_send(void *user, const unsigned char *bytes, size_t len)
+static bool conn_open(conn *c, tls_server *server)
 {
-    ssize_t n = send(*(int *)user, bytes, len, MSG_NOSIGNAL);
-
-    return n < 0 ? MBEDTLS_ERR_NET_SEND_FAILED : (int)n;
-}
-
-static int socket_receive(void *user, unsigned char *bytes, size_t len)
-{
-    ssize_t n = recv(*(int *)user, bytes, len, 0);
-
-    return n < 0 ? MBEDTLS_ERR_NET_RECV_FAILED : (int)n;
-}
-
-static bool conn_open(conn *c, int fd, tls_server *server)
-{
-    c->fd = fd;
     c->tls = server != NULL;
     mbedtls_ssl_init(&c->ssl);
     if (!server)
@@ -139,58 +119,49 @@ static bool conn_open(conn *c, int fd, tls_server *server)
     if (mbedtls_ctr_drbg_reseed(&server->random, NULL, 0) != 0 ||
         mbedtls_ssl_setup(&c->ssl, &server->conf) != 0)
         return false;
-    mbedtls_ssl_set_bio(&c->ssl, &c->fd, socket_send, socket_receive, NULL);
+    mbedtls_ssl_set_bio(&c->ssl, &c->net, mbedtls_net_send, mbedtls_net_recv,
+                        NULL);
     return mbedtls_ssl_handshake(&c->ssl) == 0;
-}
-
-static void conn_close(conn *c)
-{
-    if (c->tls)
-        mbedtls_ssl_close_notify(&c->ssl);
-    mbedtls_ssl_free(&c->ssl);
-    close(c->fd);
 }
 
 /* > 0: bytes; 0 or less: it is over. */
 static int conn_read(conn *c, char *bytes, size_t cap)
 {
-    if (c->tls)
-        return mbedtls_ssl_read(&c->ssl, (unsigned char *)bytes, cap);
-    return socket_receive(&c->fd, (unsigned char *)bytes, cap);
+    unsigned char *to = (unsigned char *)bytes;
+    return c->tls ? mbedtls_ssl_read(&c->ssl, to, cap)
+                  : mbedtls_net_recv(&c->net, to, cap);
 }
 
+/* A sink that sends all of it. */
 static int conn_write(void *user, const char *bytes, size_t len)
 {
+    const unsigned char *from = (const unsigned char *)bytes;
     conn *c = user;
-    const unsigned char *p = (const unsigned char *)bytes;
-    int n = c->tls ? mbedtls_ssl_write(&c->ssl, p, len)
-                   : socket_send(&c->fd, p, len);
-
-    return n > 0 ? n : TCALL_E_CLOSED;
+    size_t sent = 0;
+    while (sent < len) {
+        int n = c->tls ? mbedtls_ssl_write(&c->ssl, from + sent, len - sent)
+                       : mbedtls_net_send(&c->net, from + sent, len - sent);
+        if (n <= 0)
+            return TCALL_E_CLOSED;
+        sent += (size_t)n;
+    }
+    return (int)len;
 }
 
-static bool conn_write_all(conn *c, const char *bytes, size_t len)
+static bool conn_print(conn *c, const char *text)
 {
-    while (len) {
-        int n = conn_write(c, bytes, len);
-        if (n < 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
+    return conn_write(c, text, strlen(text)) >= 0;
 }
 
 /* A sink that sends each piece as one chunk of HTTP. */
 static int conn_write_chunk(void *user, const char *bytes, size_t len)
 {
     char head[16];
-    int n = snprintf(head, sizeof head, "%zx\r\n", len);
-
-    if (!conn_write_all(user, head, (size_t)n) ||
-        !conn_write_all(user, bytes, len) || !conn_write_all(user, "\r\n", 2))
-        return TCALL_E_CLOSED;
-    return (int)len;
+    snprintf(head, sizeof head, "%zx\r\n", len);
+    return conn_print(user, head) && conn_write(user, bytes, len) >= 0 &&
+                   conn_print(user, "\r\n")
+               ? (int)len
+               : TCALL_E_CLOSED;
 }
 
 /* --------------------------------------------------------------------------
@@ -200,7 +171,7 @@ static int conn_write_chunk(void *user, const char *bytes, size_t len)
 typedef enum format { OPENAI, ANTHROPIC, OLLAMA } format;
 
 typedef struct result {
-    tcall_str id, name, text;
+    tcall_str name, text;
     bool error;
 } result;
 
@@ -208,32 +179,19 @@ typedef struct ask {
     format format;
     const char *model;
     bool stream;
-    bool none, must, single; /* tool_choice and parallel calls */
-    guess_tool tools[GUESS_TOOLS];
-    int tool_count;
+    bool none;      /* tool_choice: no call may be made */
     tcall_str text; /* what the user said last */
     /* Calls since then, with their results as far as they are there. */
     result results[MAX_RESULTS];
     int call_count, result_count;
-    char fault[200]; /* what is wrong with the request */
+    const char *fault; /* what is wrong with the request; NULL: nothing */
+    guess guess;       /* the tools */
 } ask;
 
-__attribute__((format(printf, 2, 3))) static void fault(ask *a,
-                                                        const char *form, ...)
+static void require(ask *a, bool holds, const char *fault)
 {
-    va_list args;
-
-    if (a->fault[0])
-        return;
-    va_start(args, form);
-    vsnprintf(a->fault, sizeof a->fault, form, args);
-    va_end(args);
-}
-
-static tcall_json member(tcall_json v, const char *a, const char *b)
-{
-    v = tcall_json_get(v, a);
-    return b ? tcall_json_get(v, b) : v;
+    if (!holds && !a->fault)
+        a->fault = fault;
 }
 
 static bool is(tcall_json v, const char *text)
@@ -241,359 +199,184 @@ static bool is(tcall_json v, const char *text)
     return strcmp(tcall_json_string(v, ""), text) == 0;
 }
 
-static void read_tool(ask *a, tcall_json tool, const char *schema)
+static void user_said(ask *a, tcall_json text)
 {
-    guess_tool *t = &a->tools[a->tool_count];
-    const char *name = tcall_json_string(tcall_json_get(tool, "name"), "");
-    size_t n = strlen(name);
-
-    if (a->tool_count == GUESS_TOOLS)
-        return;
-    if (n < 1 || n > (a->format == ANTHROPIC ? 128 : 64) ||
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                     "0123456789_-") != n)
-        fault(a, "tools[%d]: the name must match ^[a-zA-Z0-9_-]{1,64}$",
-              a->tool_count);
-    t->name = name;
-    t->description = tcall_json_string(tcall_json_get(tool, "description"), "");
-    t->parameters = tcall_json_get(tool, schema);
-    if (t->parameters.tok &&
-        !is(tcall_json_get(t->parameters, "type"), "object"))
-        fault(a, "tools[%d].%s.type: must be 'object'", a->tool_count, schema);
-    if (!t->parameters.tok && a->format == ANTHROPIC)
-        fault(a, "tools.%d.custom.input_schema: Field required", a->tool_count);
-    a->tool_count++;
-}
-
-/* Keeps one tool only, and demands a call of it. */
-static void keep_tool(ask *a, tcall_json name)
-{
-    a->must = true;
-    for (int i = 0; i < a->tool_count; i++)
-        if (is(name, a->tools[i].name)) {
-            a->tools[0] = a->tools[i];
-            a->tool_count = 1;
-            return;
-        }
-    fault(a, "tool_choice names a tool that is not there: %s",
-          tcall_json_string(name, "?"));
-}
-
-static void user_said(ask *a, tcall_str text)
-{
-    if (a->call_count != a->result_count)
-        fault(a, "tool calls must be followed by a result for each of them");
-    a->text = text;
+    require(a, a->call_count == a->result_count,
+            "tool calls must be followed by a result for each of them");
+    a->text = tcall_json_str(text);
     a->call_count = a->result_count = 0;
 }
 
-static void model_called(ask *a, tcall_json id, tcall_json name)
+static void model_called(ask *a, tcall_json name)
 {
-    result *r = &a->results[a->call_count];
+    require(a, a->call_count < MAX_RESULTS, "too many calls in one turn");
+    if (a->call_count < MAX_RESULTS)
+        a->results[a->call_count++].name = tcall_json_str(name);
+}
 
-    if (a->call_count == MAX_RESULTS) {
-        fault(a, "too many calls in one turn");
+/* Results come in the order of the calls. */
+static void tool_answered(ask *a, tcall_json m)
+{
+    tcall_json content = tcall_json_get(m, "content");
+    result *r = &a->results[a->result_count];
+    require(a, a->result_count < a->call_count, "a result answers no call");
+    if (a->result_count == a->call_count)
         return;
-    }
-    memset(r, 0, sizeof *r);
-    r->id = tcall_json_str(id);
-    r->name = tcall_json_str(name);
-    a->call_count++;
+    if (tcall_json_type(content) == TCALL_ARRAY)
+        content = tcall_json_get(tcall_json_first(content), "text");
+    r->text = tcall_json_str(content);
+    r->error = tcall_json_bool(tcall_json_get(m, "is_error"), false);
+    a->result_count++;
 }
 
-/* id may be missing: then results come in the order of calls. */
-static void tool_answered(ask *a, tcall_json id, tcall_str text, bool error)
-{
-    for (int i = 0; i < a->call_count; i++) {
-        result *r = &a->results[i];
-        if (r->text.ptr || (id.tok && !tcall_str_eq(r->id, tcall_json_str(id))))
-            continue;
-        r->text = text.ptr ? text : tcall_str_of("");
-        r->error = error;
-        a->result_count++;
-        return;
-    }
-    fault(a, "a tool result answers no call: %s", tcall_json_string(id, "?"));
-}
-
-/* Content is text, or an array of blocks; the last text counts. */
-static tcall_str content_text(tcall_json content)
-{
-    tcall_str text = tcall_json_str(content);
-
-    if (tcall_json_type(content) != TCALL_ARRAY)
-        return text;
-    text = tcall_str_of("");
-    for (tcall_json v = tcall_json_first(content); v.tok;
-         v = tcall_json_next(v))
-        if (tcall_json_get(v, "text").tok)
-            text = tcall_json_str(tcall_json_get(v, "text"));
-    return text;
-}
-
-static void read_openai_message(ask *a, tcall_json m)
+/* A message of OpenAI's or Ollama's format, or of Anthropic's, whose content
+ * may be blocks. */
+static void read_message(ask *a, tcall_json m)
 {
     tcall_json role = tcall_json_get(m, "role");
     tcall_json content = tcall_json_get(m, "content");
-    tcall_json calls = tcall_json_get(m, "tool_calls");
-
-    if (is(role, "user"))
-        user_said(a, content_text(content));
-    for (tcall_json c = tcall_json_first(calls); c.tok;
-         c = tcall_json_next(c)) {
-        tcall_json args = member(c, "function", "arguments");
-        tcall_type want = a->format == OLLAMA ? TCALL_OBJECT : TCALL_STRING;
-        if (tcall_json_type(args) != want)
-            fault(a, "tool_calls.function.arguments: must be %s",
-                  want == TCALL_OBJECT ? "an object" : "a string");
-        model_called(a, tcall_json_get(c, "id"), member(c, "function", "name"));
-    }
-    if (is(role, "tool")) {
-        tcall_json id = tcall_json_get(m, "tool_call_id");
-        if (!id.tok && a->format == OPENAI)
-            fault(a, "messages: a tool message needs 'tool_call_id'");
-        tool_answered(a, id, content_text(content), false);
-    }
+    tcall_json v = tcall_json_first(tcall_json_get(m, "tool_calls"));
+    for (; v.tok; v = tcall_json_next(v))
+        model_called(a, tcall_json_get(tcall_json_get(v, "function"), "name"));
+    if (is(role, "tool"))
+        tool_answered(a, m);
+    else if (is(role, "user") && tcall_json_type(content) == TCALL_STRING)
+        user_said(a, content);
+    else if (tcall_json_type(content) == TCALL_ARRAY)
+        for (v = tcall_json_first(content); v.tok; v = tcall_json_next(v)) {
+            tcall_json type = tcall_json_get(v, "type");
+            if (is(type, "tool_use"))
+                model_called(a, tcall_json_get(v, "name"));
+            else if (is(type, "tool_result"))
+                tool_answered(a, v);
+            else if (is(type, "text") && is(role, "user"))
+                user_said(a, tcall_json_get(v, "text"));
+        }
 }
 
-static void read_openai(ask *a, tcall_json root)
+static void read_tool(ask *a, tcall_json tool)
 {
-    tcall_json tools = tcall_json_get(root, "tools");
-    tcall_json choice = tcall_json_get(root, "tool_choice");
-    tcall_json messages = tcall_json_get(root, "messages");
-
-    for (tcall_json t = tcall_json_first(tools); t.tok; t = tcall_json_next(t))
-        read_tool(a, tcall_json_get(t, "function"), "parameters");
-    if (a->format == OPENAI) {
-        a->none = is(choice, "none");
-        a->must = is(choice, "required");
-        if (tcall_json_get(choice, "function").tok)
-            keep_tool(a, member(choice, "function", "name"));
-        a->single =
-            !tcall_json_bool(tcall_json_get(root, "parallel_tool_calls"), true);
-    }
-    for (tcall_json m = tcall_json_first(messages); m.tok;
-         m = tcall_json_next(m))
-        read_openai_message(a, m);
-}
-
-static void read_anthropic_block(ask *a, tcall_json role, tcall_json b)
-{
-    tcall_json type = tcall_json_get(b, "type");
-
-    if (is(type, "tool_use")) {
-        if (tcall_json_type(tcall_json_get(b, "input")) != TCALL_OBJECT)
-            fault(a, "messages: tool_use.input: must be an object");
-        model_called(a, tcall_json_get(b, "id"), tcall_json_get(b, "name"));
-    } else if (is(type, "tool_result")) {
-        tool_answered(a, tcall_json_get(b, "tool_use_id"),
-                      content_text(tcall_json_get(b, "content")),
-                      tcall_json_bool(tcall_json_get(b, "is_error"), false));
-    } else if (is(type, "text") && is(role, "user")) {
-        user_said(a, tcall_json_str(tcall_json_get(b, "text")));
-    }
-}
-
-static void read_anthropic(ask *a, tcall_json root)
-{
-    tcall_json tools = tcall_json_get(root, "tools");
-    tcall_json choice = tcall_json_get(root, "tool_choice");
-    tcall_json messages = tcall_json_get(root, "messages");
-
-    if (tcall_json_int(tcall_json_get(root, "max_tokens"), 0) < 1)
-        fault(a, "max_tokens: Field required");
-    for (tcall_json t = tcall_json_first(tools); t.tok; t = tcall_json_next(t))
-        read_tool(a, t, "input_schema");
-    a->none = is(tcall_json_get(choice, "type"), "none");
-    a->must = is(tcall_json_get(choice, "type"), "any");
-    if (is(tcall_json_get(choice, "type"), "tool"))
-        keep_tool(a, tcall_json_get(choice, "name"));
-    a->single = tcall_json_bool(
-        tcall_json_get(choice, "disable_parallel_tool_use"), false);
-    for (tcall_json m = tcall_json_first(messages); m.tok;
-         m = tcall_json_next(m)) {
-        tcall_json role = tcall_json_get(m, "role");
-        tcall_json content = tcall_json_get(m, "content");
-        if (tcall_json_type(content) == TCALL_STRING && is(role, "user"))
-            user_said(a, tcall_json_str(content));
-        if (tcall_json_type(content) == TCALL_ARRAY)
-            for (tcall_json b = tcall_json_first(content); b.tok;
-                 b = tcall_json_next(b))
-                read_anthropic_block(a, role, b);
-    }
+    bool anthropic = a->format == ANTHROPIC;
+    guess *g = &a->guess;
+    tcall_tool *t = &g->tools[g->tool_count];
+    tcall_json *schema = &g->parameters[g->tool_count];
+    if (!anthropic)
+        tool = tcall_json_get(tool, "function");
+    *schema = tcall_json_get(tool, anthropic ? "input_schema" : "parameters");
+    t->name = tcall_json_string(tcall_json_get(tool, "name"), "");
+    t->description = tcall_json_string(tcall_json_get(tool, "description"), "");
+    require(a, is(tcall_json_get(*schema, "type"), "object"),
+            "tools: the type of a schema must be 'object'");
+    if (g->tool_count + 1 < GUESS_TOOLS)
+        g->tool_count++;
 }
 
 static void read_ask(ask *a, tcall_json root)
 {
-    tcall_json messages = tcall_json_get(root, "messages");
-
+    static char faults[400];
+    tcall_json messages = tcall_json_get(root, "messages"), v;
+    tcall_json choice = tcall_json_get(root, "tool_choice");
+    tcall_json max_tokens = tcall_json_get(root, "max_tokens");
+    tcall_writer w;
     a->model = tcall_json_string(tcall_json_get(root, "model"), NULL);
     a->stream =
         tcall_json_bool(tcall_json_get(root, "stream"), a->format == OLLAMA);
-    if (!a->model)
-        fault(a, "model: Field required");
-    if (tcall_json_type(messages) != TCALL_ARRAY || !tcall_json_count(messages))
-        fault(a, "messages: must be an array that is not empty");
-    if (a->format == ANTHROPIC)
-        read_anthropic(a, root);
-    else
-        read_openai(a, root);
-    if (a->call_count != a->result_count)
-        fault(a, "tool calls must be followed by a result for each of them");
-    if (a->must && !a->tool_count)
-        fault(a, "tool_choice demands a tool, but there are none");
+    a->none = is(choice, "none") || is(tcall_json_get(choice, "type"), "none");
+    require(a, a->model != NULL, "model: Field required");
+    require(a, a->format != ANTHROPIC || tcall_json_int(max_tokens, 0) > 0,
+            "max_tokens: Field required");
+    require(a, tcall_json_count(messages) > 0, "messages: Field required");
+    v = tcall_json_first(tcall_json_get(root, "tools"));
+    for (; v.tok; v = tcall_json_next(v))
+        read_tool(a, v);
+    for (v = tcall_json_first(messages); v.tok; v = tcall_json_next(v))
+        read_message(a, v);
+    require(a, a->call_count == a->result_count, "a call has no result");
+    memset(faults, 0, sizeof faults);
+    tcall_writer_init(&w, faults, sizeof faults - 1);
+    require(a, guess_tools(&a->guess, &w), faults);
 }
 
 /* --------------------------------------------------------------------------
  * What is answered
  */
 
-typedef struct reply_call {
-    char id[32];
-    const char *name;
-    char arguments[4096];
-} reply_call;
-
 typedef struct reply {
+    const char *model;
     char id[32];
     long created;
-    char text[MAX_ANSWER];
-    reply_call calls[GUESS_CALLS];
+    char text[64 * 1024];
+    const guess_call *calls;
+    char ids[GUESS_CALLS][32];
     int call_count;
     long input_tokens, output_tokens;
 } reply;
 
-static void make_id(char *out, size_t cap, const char *prefix)
+static bool is_failure(const result *r)
 {
-    size_t n = strlen(prefix);
-
-    snprintf(out, cap, "%s", prefix);
-    for (int i = 0; i < 12 && n + 1 < cap; i++)
-        out[n++] = "abcdefghijklmnopqrstuvwxyz0123456789"[rand() % 36];
-    out[n] = '\0';
-}
-
-static void say_member(tcall_writer *w, tcall_json v)
-{
-    if (tcall_json_type(v) >= TCALL_ARRAY)
-        tcall_write_json(w, v);
-    else
-        tcall_write_bytes(w, tcall_json_str(v).ptr, tcall_json_str(v).len);
-}
-
-/* An error in words, or the members of an object; anything else as it is. */
-static void say_result(tcall_writer *w, tcall_str text)
-{
-    static char copy[MAX_RESULT_TEXT + 1];
-    static tcall_tok tok[256];
-    tcall_json v, error, more;
-
-    if (text.len > MAX_RESULT_TEXT)
-        text.len = MAX_RESULT_TEXT;
-    while (text.len && ((unsigned char)text.ptr[text.len] & 0xc0) == 0x80)
-        text.len--; /* never half a character */
-    memcpy(copy, text.ptr, text.len);
-    if (tcall_json_parse(&v, copy, text.len, tok, TCALL_ARRAY_LEN(tok), NULL) < 0 ||
-        tcall_json_type(v) != TCALL_OBJECT) {
-        tcall_write_bytes(w, text.ptr, text.len);
-        return;
-    }
-    error = tcall_json_get(v, "error");
-    more = tcall_json_get(v, "errors");
-    if (error.tok) {
-        say_member(w, error);
-        if (more.tok) {
-            tcall_write_text(w, ": ");
-            say_member(w, more);
-        }
-        return;
-    }
-    for (tcall_json m = tcall_json_first(v); m.tok; m = tcall_json_next(m)) {
-        tcall_write_bytes(w, tcall_json_key(m).ptr, tcall_json_key(m).len);
-        tcall_write_text(w, " ");
-        say_member(w, m);
-        if (tcall_json_next(m).tok)
-            tcall_write_text(w, ", ");
-    }
-}
-
-static bool tells_error(const result *r)
-{
-    static const char *const marks[] = {"{\"success\":false", "{\"error\""};
-
-    for (size_t i = 0; i < TCALL_ARRAY_LEN(marks); i++)
-        if (r->text.len > strlen(marks[i]) &&
-            memcmp(r->text.ptr, marks[i], strlen(marks[i])) == 0)
-            return true;
-    return r->error;
+    return r->error ||
+           (r->text.len > 9 && (memcmp(r->text.ptr, "{\"success\"", 10) == 0 ||
+                                memcmp(r->text.ptr, "{\"error\"", 8) == 0));
 }
 
 static void say_results(const ask *a, tcall_writer *w)
 {
     for (int i = 0; i < a->call_count; i++) {
         const result *r = &a->results[i];
+        size_t len = r->text.len < MAX_RESULT_TEXT ? r->text.len
+                                                   : (size_t)MAX_RESULT_TEXT;
+        while (len && len < r->text.len &&
+               ((unsigned char)r->text.ptr[len] & 0xc0) == 0x80)
+            len--; /* never half a character */
         tcall_write_text(w, i ? "\nThe tool " : " The tool ");
         tcall_write_bytes(w, r->name.ptr, r->name.len);
         tcall_write_text(w,
-                         tells_error(r) ? " could not do it: " : " answered: ");
-        say_result(w, r->text);
+                         is_failure(r) ? " could not do it: " : " answered: ");
+        tcall_write_bytes(w, r->text.ptr, len);
     }
 }
 
-static void say_tools(const ask *a, const guess *g, tcall_writer *w)
+static void say_tools(const ask *a, tcall_writer *w)
 {
-    if (g->lonely >= 0) {
+    const guess *g = &a->guess;
+    if (g->lonely) {
         tcall_write_text(w, " To call the tool ");
-        tcall_write_text(w, a->tools[g->lonely].name);
+        tcall_write_text(w, g->lonely);
         tcall_write_text(w, " I need a value for \"");
         tcall_write_text(w, g->missing);
-        tcall_write_text(w, "\".");
+        tcall_write_text(w, "\"; put texts in quotes.");
         return;
     }
-    if (a->none || !a->tool_count) {
-        tcall_write_text(w, " There is no tool that I may use.");
-        return;
-    }
-    tcall_write_text(w, " I found no tool that fits. There are:");
-    for (int i = 0; i < a->tool_count; i++) {
-        const char *about = a->tools[i].description;
+    tcall_write_text(w, a->none || !g->tool_count
+                            ? " There is no tool that I may use."
+                            : " I found no tool that fits. There are:");
+    for (int i = 0; i < g->tool_count && !a->none; i++) {
+        const char *about = g->tools[i].description;
         tcall_write_text(w, "\n- ");
-        tcall_write_text(w, a->tools[i].name);
+        tcall_write_text(w, g->tools[i].name);
         tcall_write_text(w, ": ");
         tcall_write_bytes(w, about, strcspn(about, ".\n"));
     }
 }
 
-static void reply_call_add(reply *r, const guess *g, const guess_call *call,
-                           format f)
+/* The calls depend on the user's words alone. Those that are there already
+ * are the first of them, whatever came of them: so it always ends. */
+static void decide(ask *a, reply *r)
 {
-    reply_call *c = &r->calls[r->call_count++];
+    guess *g = &a->guess;
     tcall_writer w;
-
-    make_id(c->id, sizeof c->id, f == ANTHROPIC ? "toolu_" : "call_");
-    c->name = g->tools[call->tool].name;
-    tcall_writer_init(&w, c->arguments, sizeof c->arguments - 1);
-    guess_write_arguments(g, call, &w);
-    c->arguments[w.error ? 0 : w.len] = '\0';
-}
-
-/* The plan depends on the user's words alone. Calls that are there already
- * are the first part of it, whatever came of them: so it always ends. */
-static void decide(const ask *a, reply *r)
-{
-    static guess g;
-    tcall_writer w;
-    int made = a->call_count;
-
+    int left;
+    r->model = a->model;
     r->created = (long)time(NULL);
-    r->call_count = 0;
-    make_id(r->id, sizeof r->id, a->format == ANTHROPIC ? "msg_" : "chatcmpl-");
-    g.tools = a->tools;
-    g.tool_count = a->none ? 0 : a->tool_count;
-    guess_plan(&g, a->text, a->must);
-    for (int i = made; i < g.call_count && (i == made || !a->single); i++)
-        reply_call_add(r, &g, &g.calls[i], a->format);
-
+    snprintf(r->id, sizeof r->id, "answer_%08x", rand());
+    g->call_count = 0;
+    if (!a->none)
+        guess_calls(g, a->text);
+    left = g->call_count - a->call_count;
+    r->calls = g->calls + a->call_count;
+    r->call_count = left < 0 ? 0 : left;
+    for (int i = 0; i < r->call_count; i++)
+        snprintf(r->ids[i], sizeof r->ids[i], "call_%08x", rand());
     tcall_writer_init(&w, r->text, sizeof r->text - 1);
     if (!r->call_count) {
         tcall_write_text(&w, "I am the stand-in model, no real language "
@@ -601,414 +384,217 @@ static void decide(const ask *a, reply *r)
         if (a->call_count)
             say_results(a, &w);
         else
-            say_tools(a, &g, &w);
+            say_tools(a, &w);
     }
     r->text[w.fill] = '\0';
     r->output_tokens = (long)(w.fill / 4) + 10 * r->call_count;
-}
-
-/* The next few bytes of a text, whole characters only. */
-static tcall_str next_piece(const char **p)
-{
-    tcall_str s = {*p, strlen(*p)};
-
-    if (s.len > PIECE)
-        s.len = PIECE;
-    while (s.len && ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80)
-        s.len++;
-    *p += s.len;
-    return s;
 }
 
 /* --------------------------------------------------------------------------
  * The answer in each format
  */
 
-static void pair(tcall_writer *w, const char *key, const char *text)
+/* Writes JSON that is given as a form, with ' for the quotes. %s is a string,
+ * %d a number (long), %j text that is JSON already. */
+static void put_list(tcall_writer *w, const char *form, va_list args)
 {
-    tcall_write_key(w, key);
-    tcall_write_string(w, text);
+    for (; *form; form++)
+        if (*form == '%')
+            switch (*++form) {
+            case 's': tcall_write_string(w, va_arg(args, char *)); break;
+            case 'd': tcall_write_int(w, va_arg(args, long)); break;
+            default: tcall_write_text(w, va_arg(args, char *)); break;
+            }
+        else
+            tcall_write_bytes(w, *form == '\'' ? "\"" : form, 1);
 }
 
-static void number(tcall_writer *w, const char *key, long value)
+static void put(tcall_writer *w, const char *form, ...)
 {
-    tcall_write_key(w, key);
-    tcall_write_int(w, value);
+    va_list args;
+    va_start(args, form);
+    put_list(w, form, args);
+    va_end(args);
 }
 
-static void null(tcall_writer *w, const char *key)
+/* The next few bytes of a text, whole characters only. */
+static const char *next_piece(const char **text)
 {
-    tcall_write_key(w, key);
-    tcall_write_null(w);
-}
-
-/* An object as the value of a key. */
-static void open_at(tcall_writer *w, const char *key, char bracket)
-{
-    tcall_write_key(w, key);
-    tcall_write_open(w, bracket);
+    static char piece[PIECE + 4];
+    size_t n = 0;
+    while (**text && (n < PIECE || ((unsigned char)**text & 0xc0) == 0x80))
+        piece[n++] = *(*text)++;
+    piece[n] = '\0';
+    return piece;
 }
 
 /* ---- OpenAI: /v1/chat/completions ---- */
 
-static void openai_head(tcall_writer *w, const ask *a, const reply *r,
-                        const char *object)
+static void openai_whole(tcall_writer *w, const reply *r)
 {
-    pair(w, "id", r->id);
-    pair(w, "object", object);
-    number(w, "created", r->created);
-    pair(w, "model", a->model);
+    put(w,
+        "{'id':%s,'object':'chat.completion','created':%d,'model':%s,"
+        "'choices':[{'index':0,'message':{'role':'assistant','content':",
+        r->id, r->created, r->model);
+    put(w, r->call_count ? "null,'tool_calls':[" : "%s", r->text);
+    for (int i = 0; i < r->call_count; i++)
+        put(w,
+            "%j{'id':%s,'type':'function','function':{'name':%s,"
+            "'arguments':%s}}",
+            i ? "," : "", r->ids[i], r->calls[i].name, r->calls[i].arguments);
+    put(w,
+        "%j,'refusal':null},'logprobs':null,'finish_reason':%s}],"
+        "'usage':{'prompt_tokens':%d,'completion_tokens':%d}}",
+        r->call_count ? "]" : "", r->call_count ? "tool_calls" : "stop",
+        r->input_tokens, r->output_tokens);
 }
 
-static void openai_usage(tcall_writer *w, const reply *r)
+/* One event; the form gives the members of its delta. */
+static void openai_event(tcall_writer *w, const reply *r, const char *form, ...)
 {
-    open_at(w, "usage", '{');
-    number(w, "prompt_tokens", r->input_tokens);
-    number(w, "completion_tokens", r->output_tokens);
-    number(w, "total_tokens", r->input_tokens + r->output_tokens);
-    tcall_write_close(w, '}');
+    va_list args;
+    put(w,
+        "data: {'id':%s,'object':'chat.completion.chunk','created':%d,"
+        "'model':%s,'choices':[{'index':0,'delta':{",
+        r->id, r->created, r->model);
+    va_start(args, form);
+    put_list(w, form, args);
+    va_end(args);
+    if (*form)
+        put(w, "},'finish_reason':null}],'usage':null}\n\n");
+    else /* the last one */
+        put(w,
+            "},'finish_reason':%s}],'usage':{'prompt_tokens':%d,"
+            "'completion_tokens':%d}}\n\ndata: [DONE]\n\n",
+            r->call_count ? "tool_calls" : "stop", r->input_tokens,
+            r->output_tokens);
 }
 
-static void openai_whole(tcall_writer *w, const ask *a, const reply *r)
+static void openai_stream(tcall_writer *w, const reply *r)
 {
-    tcall_write_open(w, '{');
-    openai_head(w, a, r, "chat.completion");
-    open_at(w, "choices", '[');
-    tcall_write_open(w, '{');
-    number(w, "index", 0);
-    open_at(w, "message", '{');
-    pair(w, "role", "assistant");
-    if (r->call_count) {
-        null(w, "content");
-        open_at(w, "tool_calls", '[');
-        for (int i = 0; i < r->call_count; i++) {
-            tcall_write_open(w, '{');
-            pair(w, "id", r->calls[i].id);
-            pair(w, "type", "function");
-            open_at(w, "function", '{');
-            pair(w, "name", r->calls[i].name);
-            pair(w, "arguments", r->calls[i].arguments);
-            tcall_write_close(w, '}');
-            tcall_write_close(w, '}');
-        }
-        tcall_write_close(w, ']');
-    } else {
-        pair(w, "content", r->text);
+    const char *p = r->text;
+    openai_event(w, r, "'role':'assistant','content':''");
+    while (*p)
+        openai_event(w, r, "'content':%s", next_piece(&p));
+    for (long i = 0; i < r->call_count; i++) {
+        openai_event(w, r,
+                     "'tool_calls':[{'index':%d,'id':%s,'type':'function',"
+                     "'function':{'name':%s,'arguments':''}}]",
+                     i, r->ids[i], r->calls[i].name);
+        for (p = r->calls[i].arguments; *p;)
+            openai_event(
+                w, r, "'tool_calls':[{'index':%d,'function':{'arguments':%s}}]",
+                i, next_piece(&p));
     }
-    null(w, "refusal");
-    tcall_write_close(w, '}');
-    null(w, "logprobs");
-    pair(w, "finish_reason", r->call_count ? "tool_calls" : "stop");
-    tcall_write_close(w, '}');
-    tcall_write_close(w, ']');
-    openai_usage(w, r);
-    tcall_write_close(w, '}');
-}
-
-/* One event; between begin and end the members of its delta are written. */
-static void openai_begin(tcall_writer *w, const ask *a, const reply *r)
-{
-    tcall_write_text(w, "data: ");
-    tcall_write_open(w, '{');
-    openai_head(w, a, r, "chat.completion.chunk");
-    open_at(w, "choices", '[');
-    tcall_write_open(w, '{');
-    number(w, "index", 0);
-    open_at(w, "delta", '{');
-}
-
-static void openai_end(tcall_writer *w, const char *finish)
-{
-    tcall_write_close(w, '}');
-    null(w, "logprobs");
-    if (finish)
-        pair(w, "finish_reason", finish);
-    else
-        null(w, "finish_reason");
-    tcall_write_close(w, '}');
-    tcall_write_close(w, ']');
-    null(w, "usage");
-    tcall_write_close(w, '}');
-    tcall_write_text(w, "\n\n");
-}
-
-static void openai_call_event(tcall_writer *w, int index, const reply_call *c,
-                              tcall_str piece)
-{
-    open_at(w, "tool_calls", '[');
-    tcall_write_open(w, '{');
-    number(w, "index", index);
-    if (!piece.ptr) {
-        pair(w, "id", c->id);
-        pair(w, "type", "function");
-    }
-    open_at(w, "function", '{');
-    if (!piece.ptr)
-        pair(w, "name", c->name);
-    tcall_write_key(w, "arguments");
-    tcall_write_str(w, piece);
-    tcall_write_close(w, '}');
-    tcall_write_close(w, '}');
-    tcall_write_close(w, ']');
-}
-
-static void openai_stream(tcall_writer *w, const ask *a, const reply *r)
-{
-    openai_begin(w, a, r);
-    pair(w, "role", "assistant");
-    pair(w, "content", "");
-    openai_end(w, NULL);
-    for (const char *p = r->text; *p;) {
-        openai_begin(w, a, r);
-        tcall_write_key(w, "content");
-        tcall_write_str(w, next_piece(&p));
-        openai_end(w, NULL);
-    }
-    for (int i = 0; i < r->call_count; i++) {
-        const reply_call *c = &r->calls[i];
-        openai_begin(w, a, r);
-        openai_call_event(w, i, c, tcall_str_of(NULL));
-        openai_end(w, NULL);
-        for (const char *p = c->arguments; *p;) {
-            openai_begin(w, a, r);
-            openai_call_event(w, i, c, next_piece(&p));
-            openai_end(w, NULL);
-        }
-    }
-    openai_begin(w, a, r);
-    openai_end(w, r->call_count ? "tool_calls" : "stop");
-    tcall_write_text(w, "data: ");
-    tcall_write_open(w, '{');
-    openai_head(w, a, r, "chat.completion.chunk");
-    open_at(w, "choices", '[');
-    tcall_write_close(w, ']');
-    openai_usage(w, r);
-    tcall_write_close(w, '}');
-    tcall_write_text(w, "\n\ndata: [DONE]\n\n");
+    openai_event(w, r, "");
 }
 
 /* ---- Anthropic: /v1/messages ---- */
 
-static void anthropic_message(tcall_writer *w, const ask *a, const reply *r)
+static void anthropic_whole(tcall_writer *w, const reply *r)
 {
-    pair(w, "id", r->id);
-    pair(w, "type", "message");
-    pair(w, "role", "assistant");
-    pair(w, "model", a->model);
-}
-
-static void anthropic_stop(tcall_writer *w, const reply *r)
-{
-    pair(w, "stop_reason", r->call_count ? "tool_use" : "end_turn");
-    null(w, "stop_sequence");
-}
-
-static void anthropic_usage(tcall_writer *w, long input, long output)
-{
-    open_at(w, "usage", '{');
-    number(w, "input_tokens", input);
-    number(w, "output_tokens", output);
-    tcall_write_close(w, '}');
-}
-
-static void anthropic_whole(tcall_writer *w, const ask *a, const reply *r)
-{
-    tcall_write_open(w, '{');
-    anthropic_message(w, a, r);
-    open_at(w, "content", '[');
-    if (*r->text) {
-        tcall_write_open(w, '{');
-        pair(w, "type", "text");
-        pair(w, "text", r->text);
-        tcall_write_close(w, '}');
-    }
-    for (int i = 0; i < r->call_count; i++) {
-        tcall_write_open(w, '{');
-        pair(w, "type", "tool_use");
-        pair(w, "id", r->calls[i].id);
-        pair(w, "name", r->calls[i].name);
-        tcall_write_key(w, "input");
-        tcall_write_verbatim(w, tcall_str_of(r->calls[i].arguments));
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-    anthropic_stop(w, r);
-    anthropic_usage(w, r->input_tokens, r->output_tokens);
-    tcall_write_close(w, '}');
-}
-
-static void anthropic_begin(tcall_writer *w, const char *type)
-{
-    tcall_write_text(w, "event: ");
-    tcall_write_text(w, type);
-    tcall_write_text(w, "\ndata: ");
-    tcall_write_open(w, '{');
-    pair(w, "type", type);
-}
-
-/* The real ones pad with blanks before the last brace. */
-static void anthropic_end(tcall_writer *w)
-{
-    tcall_write_text(w, "   ");
-    tcall_write_close(w, '}');
-    tcall_write_text(w, "\n\n");
-}
-
-static void anthropic_delta(tcall_writer *w, int index, const char *type,
-                            const char *key, tcall_str piece)
-{
-    anthropic_begin(w, "content_block_delta");
-    number(w, "index", index);
-    open_at(w, "delta", '{');
-    pair(w, "type", type);
-    tcall_write_key(w, key);
-    tcall_write_str(w, piece);
-    tcall_write_close(w, '}');
-    anthropic_end(w);
-}
-
-/* A block with its text in pieces; call is NULL for text. */
-static void anthropic_block(tcall_writer *w, int index, const reply_call *call,
-                            const char *text)
-{
-    anthropic_begin(w, "content_block_start");
-    number(w, "index", index);
-    open_at(w, "content_block", '{');
-    pair(w, "type", call ? "tool_use" : "text");
-    if (call) {
-        pair(w, "id", call->id);
-        pair(w, "name", call->name);
-        open_at(w, "input", '{');
-        tcall_write_close(w, '}');
-        text = strcmp(call->arguments, "{}") == 0 ? "" : call->arguments;
-    } else {
-        pair(w, "text", "");
-    }
-    tcall_write_close(w, '}');
-    anthropic_end(w);
-    if (call)
-        anthropic_delta(w, index, "input_json_delta", "partial_json",
-                        tcall_str_of(""));
-    while (*text)
-        anthropic_delta(w, index, call ? "input_json_delta" : "text_delta",
-                        call ? "partial_json" : "text", next_piece(&text));
-    anthropic_begin(w, "content_block_stop");
-    number(w, "index", index);
-    anthropic_end(w);
-}
-
-static void anthropic_stream(tcall_writer *w, const ask *a, const reply *r)
-{
-    int index = 0;
-
-    anthropic_begin(w, "message_start");
-    open_at(w, "message", '{');
-    anthropic_message(w, a, r);
-    open_at(w, "content", '[');
-    tcall_write_close(w, ']');
-    null(w, "stop_reason");
-    null(w, "stop_sequence");
-    anthropic_usage(w, r->input_tokens, 1);
-    tcall_write_close(w, '}');
-    anthropic_end(w);
-    anthropic_begin(w, "ping");
-    anthropic_end(w);
+    put(w,
+        "{'id':%s,'type':'message','role':'assistant','model':%s,"
+        "'content':[",
+        r->id, r->model);
     if (*r->text)
-        anthropic_block(w, index++, NULL, r->text);
+        put(w, "{'type':'text','text':%s}", r->text);
     for (int i = 0; i < r->call_count; i++)
-        anthropic_block(w, index++, &r->calls[i], NULL);
-    anthropic_begin(w, "message_delta");
-    open_at(w, "delta", '{');
-    anthropic_stop(w, r);
-    tcall_write_close(w, '}');
-    open_at(w, "usage", '{');
-    number(w, "output_tokens", r->output_tokens);
-    tcall_write_close(w, '}');
-    anthropic_end(w);
-    anthropic_begin(w, "message_stop");
-    anthropic_end(w);
+        put(w, "%j{'type':'tool_use','id':%s,'name':%s,'input':%j}",
+            i ? "," : "", r->ids[i], r->calls[i].name, r->calls[i].arguments);
+    put(w,
+        "],'stop_reason':%s,'stop_sequence':null,'usage':{"
+        "'input_tokens':%d,'output_tokens':%d}}",
+        r->call_count ? "tool_use" : "end_turn", r->input_tokens,
+        r->output_tokens);
+}
+
+/* One event. The real ones pad with blanks before the last brace. */
+static void anthropic_event(tcall_writer *w, const char *type, const char *form,
+                            ...)
+{
+    va_list args;
+    put(w, "event: %j\ndata: {'type':%s", type, type);
+    va_start(args, form);
+    put_list(w, form, args);
+    va_end(args);
+    put(w, "   }\n\n");
+}
+
+static void anthropic_stream(tcall_writer *w, const reply *r)
+{
+    const char *p = r->text;
+    anthropic_event(
+        w, "message_start",
+        ",'message':{'id':%s,'type':'message','role':'assistant',"
+        "'model':%s,'content':[],'stop_reason':null,'stop_sequence':null,"
+        "'usage':{'input_tokens':%d,'output_tokens':1}}",
+        r->id, r->model, r->input_tokens);
+    if (*p)
+        anthropic_event(w, "content_block_start",
+                        ",'index':0,'content_block':{'type':'text','text':''}");
+    while (*p)
+        anthropic_event(w, "content_block_delta",
+                        ",'index':0,'delta':{'type':'text_delta','text':%s}",
+                        next_piece(&p));
+    for (long i = 0; i < r->call_count; i++) {
+        anthropic_event(w, "content_block_start",
+                        ",'index':%d,'content_block':{'type':'tool_use',"
+                        "'id':%s,'name':%s,'input':{}}",
+                        i, r->ids[i], r->calls[i].name);
+        for (p = r->calls[i].arguments; *p;)
+            anthropic_event(w, "content_block_delta",
+                            ",'index':%d,'delta':{'type':'input_json_delta',"
+                            "'partial_json':%s}",
+                            i, next_piece(&p));
+        anthropic_event(w, "content_block_stop", ",'index':%d", i);
+    }
+    if (*r->text)
+        anthropic_event(w, "content_block_stop", ",'index':0");
+    anthropic_event(w, "message_delta",
+                    ",'delta':{'stop_reason':%s,'stop_sequence':null},"
+                    "'usage':{'output_tokens':%d}",
+                    r->call_count ? "tool_use" : "end_turn", r->output_tokens);
+    anthropic_event(w, "message_stop", "");
 }
 
 /* ---- Ollama: /api/chat ---- */
 
-static void ollama_head(tcall_writer *w, const ask *a, const reply *r)
+/* The head of a line, with a piece of text. */
+static void ollama_line(tcall_writer *w, const reply *r, const char *text)
 {
-    char when[40];
-    time_t t = (time_t)r->created;
-
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S.000000Z", gmtime(&t));
-    tcall_write_open(w, '{');
-    pair(w, "model", a->model);
-    pair(w, "created_at", when);
-    open_at(w, "message", '{');
-    pair(w, "role", "assistant");
+    put(w,
+        "{'model':%s,'created_at':'2025-01-01T00:00:00.000000Z',"
+        "'message':{'role':'assistant','content':%s",
+        r->model, text);
 }
 
-static void ollama_calls(tcall_writer *w, const reply *r, int from, int to)
+static void ollama_whole(tcall_writer *w, const reply *r)
 {
-    open_at(w, "tool_calls", '[');
-    for (int i = from; i < to; i++) {
-        tcall_write_open(w, '{');
-        pair(w, "id", r->calls[i].id);
-        open_at(w, "function", '{');
-        number(w, "index", i);
-        pair(w, "name", r->calls[i].name);
-        tcall_write_key(w, "arguments");
-        tcall_write_verbatim(w, tcall_str_of(r->calls[i].arguments));
-        tcall_write_close(w, '}');
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
+    ollama_line(w, r, r->text);
+    for (long i = 0; i < r->call_count; i++)
+        put(w, "%j{'id':%s,'function':{'index':%d,'name':%s,'arguments':%j}}",
+            i ? "," : ",\"tool_calls\":[", r->ids[i], i, r->calls[i].name,
+            r->calls[i].arguments);
+    put(w,
+        "%j},'done':true,'done_reason':'stop','total_duration':1000000,"
+        "'prompt_eval_count':%d,'eval_count':%d}\n",
+        r->call_count ? "]" : "", r->input_tokens, r->output_tokens);
 }
 
-/* Closes the message, and the line. */
-static void ollama_end(tcall_writer *w, const reply *r, bool done)
+/* Calls are never split: they come whole, with the last line. */
+static void ollama_stream(tcall_writer *w, const reply *r)
 {
-    tcall_write_close(w, '}');
-    tcall_write_key(w, "done");
-    tcall_write_bool(w, done);
-    if (done) {
-        pair(w, "done_reason", "stop");
-        number(w, "total_duration", 1000000);
-        number(w, "prompt_eval_count", r->input_tokens);
-        number(w, "eval_count", r->output_tokens);
-    }
-    tcall_write_close(w, '}');
-}
-
-static void ollama_whole(tcall_writer *w, const ask *a, const reply *r)
-{
-    ollama_head(w, a, r);
-    pair(w, "content", r->text);
-    if (r->call_count)
-        ollama_calls(w, r, 0, r->call_count);
-    ollama_end(w, r, true);
-}
-
-/* Calls are never split: one line each. */
-static void ollama_stream(tcall_writer *w, const ask *a, const reply *r)
-{
+    reply last = *r;
     for (const char *p = r->text; *p;) {
-        ollama_head(w, a, r);
-        tcall_write_key(w, "content");
-        tcall_write_str(w, next_piece(&p));
-        ollama_end(w, r, false);
-        tcall_write_text(w, "\n");
+        ollama_line(w, r, next_piece(&p));
+        put(w, "},'done':false}\n");
     }
-    for (int i = 0; i < r->call_count; i++) {
-        ollama_head(w, a, r);
-        pair(w, "content", "");
-        ollama_calls(w, r, i, i + 1);
-        ollama_end(w, r, false);
-        tcall_write_text(w, "\n");
-    }
-    ollama_head(w, a, r);
-    pair(w, "content", "");
-    ollama_end(w, r, true);
-    tcall_write_text(w, "\n");
+    last.text[0] = '\0';
+    ollama_whole(w, &last);
 }
 
-typedef void (*answer_fn)(tcall_writer *w, const ask *a, const reply *r);
+typedef void (*answer_fn)(tcall_writer *w, const reply *r);
 
 static const struct {
     const char *path;
@@ -1028,239 +614,149 @@ static const struct {
  */
 
 typedef struct http {
-    char head[MAX_HEAD + 1];
-    size_t fill;     /* bytes in head, those of the body included */
-    size_t head_len; /* with the empty line */
-    char method[8], path[128], key[256];
+    char bytes[MAX_HEAD + MAX_BODY + 1]; /* a request, and what follows it */
+    size_t fill;
+    char method[8], path[128];
+    char *body;
     size_t length;
-    bool has_length, close, expects, has_version;
 } http;
 
 static const char *option_key; /* --require */
 
-static void header(http *h, const char *name, const char *value)
+/* The value of a header, as in "\r\nHost:", until the next one is asked for. */
+static const char *header(const http *h, const char *name)
 {
-    if (strcasecmp(name, "content-length") == 0) {
-        h->length = (size_t)strtoul(value, NULL, 10);
-        h->has_length = true;
-    } else if (strcasecmp(name, "connection") == 0) {
-        h->close = strcasecmp(value, "close") == 0;
-    } else if (strcasecmp(name, "expect") == 0) {
-        h->expects = true;
-    } else if (strcasecmp(name, "anthropic-version") == 0) {
-        h->has_version = true;
-    } else if (strcasecmp(name, "x-api-key") == 0) {
-        snprintf(h->key, sizeof h->key, "%s", value);
-    } else if (strcasecmp(name, "authorization") == 0) {
-        snprintf(h->key, sizeof h->key, "%s",
-                 value + (strncmp(value, "Bearer ", 7) == 0 ? 7 : 0));
-    }
+    static char value[256];
+    const char *at = strcasestr(h->bytes, name);
+    at = at ? at + strlen(name) : "";
+    at += strspn(at, " \t");
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(at, "\r"), at);
+    return value;
 }
 
-static bool parse_head(http *h)
+static bool read_more(conn *c, http *h)
 {
-    char *line = h->head, *next;
-
-    h->head[h->head_len - 2] = '\0';
-    next = strstr(line, "\r\n");
-    if (sscanf(line, "%7s %127s HTTP/1.", h->method, h->path) != 2)
-        return false;
-    while (next && next[2]) {
-        char *colon;
-        line = next + 2;
-        next = strstr(line, "\r\n");
-        if (next)
-            *next = '\0';
-        colon = strchr(line, ':');
-        if (!colon)
-            return false;
-        *colon = '\0';
-        header(h, line, colon + 1 + strspn(colon + 1, " \t"));
-    }
-    return true;
-}
-
-/* Reads until the empty line; what came behind it stays in h->head. */
-static bool read_head(conn *c, http *h)
-{
-    for (;;) {
-        char *end;
-        int n;
-        h->head[h->fill] = '\0';
-        end = strstr(h->head, "\r\n\r\n");
-        if (end) {
-            h->head_len = (size_t)(end + 4 - h->head);
-            return true;
-        }
-        n = h->fill < MAX_HEAD
-                ? conn_read(c, h->head + h->fill, MAX_HEAD - h->fill)
-                : 0;
-        if (n <= 0)
-            return false;
+    size_t room = sizeof h->bytes - 1 - h->fill;
+    int n = room ? conn_read(c, h->bytes + h->fill, room) : 0;
+    if (n > 0)
         h->fill += (size_t)n;
-    }
+    h->bytes[h->fill] = '\0';
+    return n > 0;
 }
 
-/* The whole body in memory of its own, or NULL. */
-static char *read_body(conn *c, http *h)
+/* Reads until the body is there; false: nothing comes any more, or it is
+ * longer than it may be. */
+static bool read_request(conn *c, http *h)
 {
-    char *body = malloc(h->length + 1);
-    size_t have = h->fill - h->head_len;
-
-    if (!body)
-        return NULL;
-    if (have > h->length)
-        have = h->length;
-    memcpy(body, h->head + h->head_len, have);
-    h->fill -= h->head_len + have; /* the next request, perhaps */
-    memmove(h->head, h->head + h->head_len + have, h->fill);
-    if (h->expects)
-        conn_write_all(c, "HTTP/1.1 100 Continue\r\n\r\n", 25);
-    while (have < h->length) {
-        int n = conn_read(c, body + have, h->length - have);
-        if (n <= 0) {
-            free(body);
-            return NULL;
-        }
-        have += (size_t)n;
-    }
-    body[have] = '\0';
-    return body;
+    char *end;
+    while (!(end = strstr(h->bytes, "\r\n\r\n")))
+        if (h->fill > MAX_HEAD || !read_more(c, h))
+            return false;
+    end[2] = '\0';
+    h->body = end + 4;
+    h->length = (size_t)strtoul(header(h, "\r\nContent-Length:"), NULL, 10);
+    if (sscanf(h->bytes, "%7s %127s HTTP/1.", h->method, h->path) != 2)
+        return false;
+    if (*header(h, "\r\nExpect:"))
+        conn_print(c, "HTTP/1.1 100 Continue\r\n\r\n");
+    while (h->bytes + h->fill < h->body + h->length)
+        if (h->length > MAX_BODY || !read_more(c, h))
+            return false;
+    return true;
 }
 
 static bool send_head(conn *c, int status, const char *type, long length)
 {
-    char text[256];
+    char text[256], size[48] = "Transfer-Encoding: chunked";
     const char *reason = status == 200   ? "OK"
                          : status == 401 ? "Unauthorized"
                          : status == 404 ? "Not Found"
-                         : status == 413 ? "Content Too Large"
                                          : "Bad Request";
-    int n = snprintf(text, sizeof text,
-                     "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
-                     "X-Model: stand-in, no real language model\r\n",
-                     status, reason, type);
-
     if (length >= 0)
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "Content-Length: %ld\r\n\r\n", length);
-    else
-        n += snprintf(text + n, sizeof text - (size_t)n,
-                      "Transfer-Encoding: chunked\r\n\r\n");
-    return conn_write_all(c, text, (size_t)n);
+        snprintf(size, sizeof size, "Content-Length: %ld", length);
+    snprintf(text, sizeof text,
+             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
+             "X-Model: stand-in, no real language model\r\n%s\r\n\r\n",
+             status, reason, type, size);
+    return conn_print(c, text);
 }
 
-/* An error as the format words it. */
-static bool send_error(conn *c, int status, const char *path, const char *text)
+/* An error as all three formats can be read. */
+static bool send_error(conn *c, int status, const char *text)
 {
-    static char body[1024];
-    const char *type =
-        status == 401 ? "authentication_error" : "invalid_request_error";
+    char body[1024] = "";
     tcall_writer w;
-
-    tcall_writer_init(&w, body, sizeof body);
-    tcall_write_open(&w, '{');
-    if (strcmp(path, "/api/chat") == 0) {
-        pair(&w, "error", text);
-    } else {
-        if (strcmp(path, "/v1/messages") == 0)
-            pair(&w, "type", "error");
-        open_at(&w, "error", '{');
-        pair(&w, "type", type);
-        pair(&w, "message", text);
-        tcall_write_close(&w, '}');
-    }
-    tcall_write_close(&w, '}');
+    tcall_writer_init(&w, body, sizeof body - 1);
+    put(&w, "{'type':'error','error':{'type':%s,'message':%s}}",
+        status == 401 ? "authentication_error" : "invalid_request_error", text);
     return send_head(c, status, "application/json", (long)w.fill) &&
-           conn_write_all(c, body, w.fill);
+           conn_print(c, body);
 }
 
-static bool send_answer(conn *c, size_t door, const ask *a, const reply *r)
+/* The same function writes the answer twice: to count it, and to send it. */
+static bool send_answer(conn *c, size_t door, bool stream, const reply *r)
 {
+    const char *type = stream ? doors[door].stream_type : "application/json";
     char piece[CHUNK];
     tcall_writer w;
-
     tcall_writer_init(&w, NULL, 0);
-    doors[door].whole(&w, a, r);
-    if (!send_head(c, 200,
-                   a->stream ? doors[door].stream_type : "application/json",
-                   a->stream ? -1 : (long)w.len))
+    doors[door].whole(&w, r);
+    if (!send_head(c, 200, type, stream ? -1 : (long)w.len))
         return false;
     tcall_writer_init(&w, piece, sizeof piece);
-    tcall_writer_sink(&w, a->stream ? conn_write_chunk : conn_write, c);
-    (a->stream ? doors[door].stream : doors[door].whole)(&w, a, r);
-    if (tcall_writer_flush(&w) < 0)
-        return false;
-    return !a->stream || conn_write_all(c, "0\r\n\r\n", 5);
+    tcall_writer_sink(&w, stream ? conn_write_chunk : conn_write, c);
+    (stream ? doors[door].stream : doors[door].whole)(&w, r);
+    return tcall_writer_flush(&w) == TCALL_OK &&
+           (!stream || conn_print(c, "0\r\n\r\n"));
 }
 
-static bool answer_json(conn *c, const http *h, size_t door, tcall_json root)
+static bool wrong_key(const http *h)
 {
+    const char *key = header(h, "\r\nX-Api-Key:");
+    if (!*key)
+        key = header(h, "\r\nAuthorization:");
+    key += strncmp(key, "Bearer ", 7) == 0 ? 7 : 0;
+    return option_key && strcmp(option_key, key) != 0;
+}
+
+static bool answer(conn *c, const http *h)
+{
+    static tcall_tok tokens[MAX_BODY / 4];
     static ask a;
     static reply r;
-
-    memset(&a, 0, sizeof a);
-    a.format = doors[door].format;
-    if (a.format == ANTHROPIC && !h->has_version)
-        fault(&a, "anthropic-version: header is required");
-    read_ask(&a, root);
-    if (a.fault[0])
-        return send_error(c, 400, h->path, a.fault);
-    r.input_tokens = (long)(h->length / 4);
-    decide(&a, &r);
-    return send_answer(c, door, &a, &r);
-}
-
-static bool answer(conn *c, const http *h, char *body)
-{
-    size_t door = 0, need = 0;
+    size_t door = 0;
     tcall_json root;
-    tcall_tok *tok;
-    bool ok;
-    int n;
-
-    while (door < TCALL_ARRAY_LEN(doors) && strcmp(h->path, doors[door].path) != 0)
+    while (door < TCALL_ARRAY_LEN(doors) &&
+           strcmp(h->path, doors[door].path) != 0)
         door++;
     if (door == TCALL_ARRAY_LEN(doors) || strcmp(h->method, "POST") != 0)
-        return send_error(c, 404, h->path, "there is nothing here");
-    if (option_key && strcmp(option_key, h->key) != 0)
-        return send_error(c, 401, h->path, "invalid API key");
-    tok = malloc((h->length + 1) * sizeof *tok);
-    n = tok ? tcall_json_parse(&root, body, h->length, tok, h->length + 1,
-                               &need)
-            : TCALL_E_MEMORY;
-    if (n < 0) {
-        char text[128];
-        snprintf(text, sizeof text, "the body is not JSON: %s at byte %zu",
-                 tcall_error_text(n), need);
-        ok = send_error(c, 400, h->path, text);
-    } else {
-        ok = answer_json(c, h, door, root);
-    }
-    free(tok);
-    return ok;
+        return send_error(c, 404, "there is nothing here");
+    if (wrong_key(h))
+        return send_error(c, 401, "invalid API key");
+    if (tcall_json_parse(&root, h->body, h->length, tokens,
+                         TCALL_ARRAY_LEN(tokens), NULL) < 0)
+        return send_error(c, 400, "the body is not JSON");
+    memset(&a, 0, sizeof a);
+    a.format = doors[door].format;
+    require(&a, a.format != ANTHROPIC || *header(h, "\r\nAnthropic-Version:"),
+            "anthropic-version: header is required");
+    read_ask(&a, root);
+    if (a.fault)
+        return send_error(c, 400, a.fault);
+    r.input_tokens = (long)(h->length / 4);
+    decide(&a, &r);
+    return send_answer(c, door, a.stream, &r);
 }
 
 /* One request after the other, as long as the client likes. */
 static void serve(conn *c)
 {
     static http h;
-    bool more = true;
-
-    while (more && read_head(c, &h)) {
-        char *body;
-        h.length = 0;
-        h.has_length = h.close = h.expects = h.has_version = false;
-        h.key[0] = '\0';
-        if (!parse_head(&h) || h.length > MAX_BODY ||
-            (!h.has_length && strcmp(h.method, "POST") == 0)) {
-            send_error(c, h.length > MAX_BODY ? 413 : 400, h.path,
-                       "bad request: a POST needs a Content-Length up to 4 MB");
-            return;
-        }
-        body = read_body(c, &h);
-        more = body && answer(c, &h, body) && !h.close;
-        free(body);
+    while (read_request(c, &h) && answer(c, &h) &&
+           strcasecmp(header(&h, "\r\nConnection:"), "close") != 0) {
+        size_t used = (size_t)(h.body + h.length - h.bytes);
+        h.fill -= used;
+        memmove(h.bytes, h.bytes + used, h.fill + 1);
     }
 }
 
@@ -1268,104 +764,71 @@ static void serve(conn *c)
  * main
  */
 
-static int listen_here(int port, int *actual)
-{
-    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-    struct sockaddr_in at;
-    socklen_t len = sizeof at;
-
-    memset(&at, 0, sizeof at);
-    at.sin_family = AF_INET;
-    at.sin_port = htons((uint16_t)port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0)
-        die("no socket");
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 ||
-        listen(fd, 16) != 0 ||
-        getsockname(fd, (struct sockaddr *)&at, &len) != 0)
-        die("cannot listen on 127.0.0.1: is the port in use?");
-    *actual = ntohs(at.sin_port);
-    return fd;
-}
-
 /* One client, in a process of its own. */
-static void serve_client(int listener, tls_server *server)
+static void serve_client(mbedtls_net_context *listener, tls_server *server)
 {
     static conn c;
     struct timeval limit = {IDLE_SECONDS, 0};
-    int fd = accept(listener, NULL, NULL), on = 1;
-    pid_t pid = fd < 0 ? -1 : fork();
-
-    if (pid == 0) {
-        close(listener);
+    bool came = mbedtls_net_accept(listener, &c.net, NULL, 0, NULL) == 0;
+    int on = 1;
+    if (came && fork() == 0) {
+        close(listener->fd);
         close(STDIN_FILENO);
         close(STDOUT_FILENO);
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        setsockopt(c.net.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        setsockopt(c.net.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        setsockopt(c.net.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         srand((unsigned)time(NULL) ^ (unsigned)getpid() << 8);
-        if (conn_open(&c, fd, server))
+        if (conn_open(&c, server))
             serve(&c);
-        conn_close(&c);
+        if (c.tls)
+            mbedtls_ssl_close_notify(&c.ssl);
         _exit(0);
     }
-    if (fd >= 0)
-        close(fd);
+    if (came)
+        close(c.net.fd);
 }
 
 static bool input_is_over(void)
 {
     char byte[64];
-
     return read(STDIN_FILENO, byte, sizeof byte) <= 0;
 }
 
 int main(int argc, char **argv)
 {
     static tls_server server;
-    const char *cert = NULL, *key = NULL;
-    bool plain = false;
-    int port = 0, listener;
-    long seconds = 0;
-
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        bool took = true;
-        if (strcmp(argv[i], "--plain") == 0)
-            plain = true, took = false;
-        else if (strcmp(argv[i], "--port") == 0)
-            port = atoi(value);
-        else if (strcmp(argv[i], "--cert") == 0)
-            cert = value;
+    mbedtls_net_context listener;
+    struct sockaddr_in at = {0};
+    socklen_t len = sizeof at;
+    const char *cert = "", *key = "";
+    bool plain = argc > 1 && strcmp(argv[1], "--plain") == 0;
+    for (int i = 1 + plain; i + 1 < argc; i += 2)
+        if (strcmp(argv[i], "--cert") == 0)
+            cert = argv[i + 1];
         else if (strcmp(argv[i], "--key") == 0)
-            key = value;
-        else if (strcmp(argv[i], "--seconds") == 0)
-            seconds = atol(value);
+            key = argv[i + 1];
         else if (strcmp(argv[i], "--require") == 0)
-            option_key = value;
+            option_key = argv[i + 1];
         else
-            die("usage: standin (--plain | --cert FILE --key FILE) [--port N] "
-                "[--seconds N] [--require KEY]");
-        i += took;
-    }
+            die("usage: standin (--plain | --cert FILE --key FILE) "
+                "[--require KEY]");
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_IGN);
     if (!plain)
-        tls_load(&server, cert ? cert : "", key ? key : "");
-    listener = listen_here(port, &port);
-    printf("%s://127.0.0.1:%d\n", plain ? "http" : "https", port);
+        tls_load(&server, cert, key);
+    mbedtls_net_init(&listener);
+    if (mbedtls_net_bind(&listener, "127.0.0.1", "0", MBEDTLS_NET_PROTO_TCP) ||
+        getsockname(listener.fd, (struct sockaddr *)&at, &len) != 0)
+        die("cannot listen on 127.0.0.1");
+    printf("%s://127.0.0.1:%d\n", plain ? "http" : "https", ntohs(at.sin_port));
     fflush(stdout);
-
-    for (time_t end = time(NULL) + seconds; !seconds || time(NULL) < end;) {
-        struct pollfd wait[2] = {{listener, POLLIN, 0},
+    for (;;) {
+        struct pollfd wait[2] = {{listener.fd, POLLIN, 0},
                                  {STDIN_FILENO, POLLIN, 0}};
-        if (poll(wait, seconds ? 1 : 2, 1000) <= 0)
-            continue;
-        if (!seconds && wait[1].revents && input_is_over())
-            break;
+        if (poll(wait, 2, -1) > 0 && wait[1].revents && input_is_over())
+            return 0;
         if (wait[0].revents)
-            serve_client(listener, plain ? NULL : &server);
+            serve_client(&listener, plain ? NULL : &server);
     }
-    return 0;
 }

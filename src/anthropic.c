@@ -51,7 +51,7 @@
     X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
     X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
 
-TCALL_OUTLINE(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},

@@ -269,12 +269,18 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
     return true;
 }
 
-/* FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_hash_(tcall_str s)
+/* FNV-1a: the hash of a text is that of its parts, one after the other. */
+#define TCALL_HASH_EMPTY_ 2166136261u
+
+TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 {
-    uint32_t h = 2166136261u;
     size_t i;
-    for (i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 16777619u;
-    return h;
+    for (i = 0; i < part.len; i++)
+        hash = (hash ^ (unsigned char)part.ptr[i]) * 16777619u;
+    return hash;
+}
+
+TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
+{
+    return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
 }

@@ -30,24 +30,20 @@
 
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
-/* Its frame shall not count where it is not at work. */
-#define TCALL_APART_ __attribute__((noinline))
+/* Keeps its stack frame out of its caller's: a function is marked so when its
+ * caller lies on the deepest path of calls and it does not. */
+#define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
-#define TCALL_APART_
+#define TCALL_NOINLINE_
 #endif
+#define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
 /* Where memory is dear, second ways that only save time are left out. */
 #ifdef __OPTIMIZE_SIZE__
 #define TCALL_LEAN_ 1
 #else
 #define TCALL_LEAN_ 0
 #endif
-/* Registers of eight bytes, the first of which is the lowest. */
-#if defined(__LP64__) && defined(__BYTE_ORDER__) && \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TCALL_WIDE_
-#endif
-
 /* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64

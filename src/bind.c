@@ -1,15 +1,18 @@
 #pragma once
 #include "bind.h"
 #include "json.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>bind
  */
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Arguments as a C struct. The functions that store a value are named by the
  * table only, so what no table uses is not linked. */
 
-int tcall_field_string(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_string_(void *out, tcall_json v, const tcall_field *f)
 {
     tcall_str s = tcall_json_str(v);
     (void)f;
@@ -29,13 +32,13 @@ static int tcall_field_long_(int64_t *out, tcall_json v, int decimals,
     return tcall_num_int64_(&n, decimals, out) ? TCALL_OK : TCALL_E_RANGE;
 }
 
-int tcall_field_int64(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     return tcall_field_long_((int64_t *)out, v, 0, true);
 }
 
-int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_integer_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, 0, true);
@@ -47,7 +50,7 @@ int tcall_field_integer(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f)
 {
     int64_t n = 0;
     int r = tcall_field_long_(&n, v, f->decimals, false);
@@ -58,21 +61,21 @@ int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f)
     return r;
 }
 
-int tcall_field_number(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_number_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(double *)out = tcall_json_double(v, 0);
     return TCALL_OK;
 }
 
-int tcall_field_boolean(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_boolean_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(bool *)out = tcall_json_bool(v, false);
     return TCALL_OK;
 }
 
-int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_choice_(void *out, tcall_json v, const tcall_field *f)
 {
     const char *p = (const char *)f->more;
     tcall_str s = tcall_json_str(v);
@@ -91,7 +94,7 @@ int tcall_field_choice(void *out, tcall_json v, const tcall_field *f)
     return TCALL_E_INVALID;
 }
 
-int tcall_field_json(void *out, tcall_json v, const tcall_field *f)
+int tcall_field_json_(void *out, tcall_json v, const tcall_field *f)
 {
     (void)f;
     *(tcall_json *)out = v;
@@ -116,21 +119,19 @@ static void tcall_bind_put_(tcall_bind_ *b, char c)
 }
 
 /* One step of the path, from its last character to its first. */
-TCALL_APART_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
+TCALL_NOINLINE_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
 {
     size_t i = strlen(name);
     while (i-- > 0) {
-        char c = name[i];
-        if (c == '~' || c == '/') {
-            tcall_bind_put_(b, c == '~' ? '0' : '1');
-            c = '~';
-        }
-        tcall_bind_put_(b, c);
+        const char *escape = tcall_pointer_escape_(name[i]);
+        tcall_bind_put_(b, escape ? escape[1] : name[i]);
+        if (escape)
+            tcall_bind_put_(b, escape[0]);
     }
     tcall_bind_put_(b, '/');
 }
 
-TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
+TCALL_NOINLINE_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 {
     do {
         tcall_bind_put_(b, (char)('0' + i % 10));
@@ -140,7 +141,7 @@ TCALL_APART_ static void tcall_bind_index_(tcall_bind_ *b, int i)
 }
 
 /* The default: text as if the model had sent it. */
-TCALL_APART_ static int tcall_bind_text_(char *at, const tcall_field *f)
+TCALL_NOINLINE_ static int tcall_bind_text_(char *at, const tcall_field *f)
 {
     tcall_tok tok;
     memset(&tok, 0, sizeof tok);
@@ -211,3 +212,19 @@ int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
         return TCALL_E_INVALID;
     return tcall_bind_object_(&b, (char *)out, args, fields, 1);
 }
+
+#else
+
+/* tcall_init refuses tools with fields, so that nothing is left to do. */
+TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
+                             const tcall_field *fields, char *path, size_t cap)
+{
+    (void)out;
+    (void)args;
+    (void)fields;
+    (void)path;
+    (void)cap;
+    return TCALL_E_USAGE;
+}
+
+#endif /* TOOLCALL_NO_BIND */

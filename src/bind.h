@@ -37,6 +37,8 @@
  */
 typedef struct tcall_field tcall_field;
 
+#ifndef TOOLCALL_NO_BIND
+
 /* Stores the value, whose type was compared. TCALL_OK or an error. */
 typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
 
@@ -54,16 +56,19 @@ struct tcall_field {
     uint8_t decimals;    /* fixed */
 };
 
-TCALL_API int tcall_field_string(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_integer(void *out, tcall_json v,
+TCALL_API int tcall_field_string_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_int64(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_fixed(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_number(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_boolean(void *out, tcall_json v,
+TCALL_API int tcall_field_integer_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_number_(void *out, tcall_json v,
                                   const tcall_field *f);
-TCALL_API int tcall_field_choice(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
+TCALL_API int tcall_field_boolean_(void *out, tcall_json v,
+                                   const tcall_field *f);
+TCALL_API int tcall_field_choice_(void *out, tcall_json v,
+                                  const tcall_field *f);
+TCALL_API int tcall_field_json_(void *out, tcall_json v, const tcall_field *f);
 
 /* Objects within objects that a table may describe. */
 #define TCALL_BIND_DEPTH 4
@@ -76,10 +81,6 @@ TCALL_API int tcall_field_json(void *out, tcall_json v, const tcall_field *f);
  * the JSON Pointer of the value, cut where it does not fit. */
 TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
                          char *path, size_t cap);
-/* Tools name it, so that it is linked only where it is used. */
-typedef int (*tcall_bind_fn)(void *out, tcall_json args,
-                             const tcall_field *fields, char *path, size_t cap);
-
 #define TCALL_ARGS(owner, ...)                                  \
     struct owner {                                              \
         TCALL_A_EACH_(TCALL_A_MEMBER_, owner, __VA_ARGS__)      \
@@ -174,15 +175,15 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_AT_json             TCALL_A_ONE_
 #define TCALL_A_AT_array(kind, n)   TCALL_A_MANY_
 #define TCALL_A_AT_object(s, ...)   TCALL_A_ONE_
-#define TCALL_A_READ_string         tcall_field_string, NULL, TCALL_STRING, 0
-#define TCALL_A_READ_integer        tcall_field_integer, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_int64          tcall_field_int64, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_fixed(d)       tcall_field_fixed, NULL, TCALL_NUMBER, d
-#define TCALL_A_READ_number         tcall_field_number, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_boolean        tcall_field_boolean, NULL, TCALL_BOOL, 0
+#define TCALL_A_READ_string         tcall_field_string_, NULL, TCALL_STRING, 0
+#define TCALL_A_READ_integer        tcall_field_integer_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_int64          tcall_field_int64_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_fixed(d)       tcall_field_fixed_, NULL, TCALL_NUMBER, d
+#define TCALL_A_READ_number         tcall_field_number_, NULL, TCALL_NUMBER, 0
+#define TCALL_A_READ_boolean        tcall_field_boolean_, NULL, TCALL_BOOL, 0
 #define TCALL_A_READ_choice(...)                                               \
-    tcall_field_choice, #__VA_ARGS__, TCALL_STRING, 0
-#define TCALL_A_READ_json           tcall_field_json, NULL, TCALL_MISSING, 0
+    tcall_field_choice_, #__VA_ARGS__, TCALL_STRING, 0
+#define TCALL_A_READ_json           tcall_field_json_, NULL, TCALL_MISSING, 0
 #define TCALL_A_READ_array(kind, n) TCALL_A_READ_##kind
 #define TCALL_A_READ_object(s, ...) NULL, s##_fields, TCALL_OBJECT, 0
 
@@ -265,3 +266,5 @@ typedef int (*tcall_bind_fn)(void *out, tcall_json args,
 #define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
 
 /* clang-format on */
+
+#endif /* TOOLCALL_NO_BIND */

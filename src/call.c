@@ -78,9 +78,9 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     tcall_block *b = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(b, skip, &size);
-    tcall_args args;
+    tcall_arguments args;
     const char *held;
-    int r = tcall_args_read(&args, text, tc->desc.strict_json, gap, size);
+    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
         tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
     if (r < 0) {
@@ -141,14 +141,14 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     tcall_check check;
     int r;
     memset(&check, 0, sizeof check);
-    check.faults = call->fault;
-    check.fault_cap = TOOLCALL_MAX_FAULTS;
+    check.errors = call->fault;
+    check.error_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
     r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
-    call->faults = (uint8_t)(check.fault_count < TOOLCALL_MAX_FAULTS
-                                 ? check.fault_count
+    call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
+                                 ? check.error_count
                                  : TOOLCALL_MAX_FAULTS);
     return r;
 }
@@ -297,7 +297,8 @@ int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
         tcall_write_key(w, "errors");
         tcall_write_open(w, '[');
         for (i = 0; i < call->faults; i++)
-            tcall_write_fault(w, &call->schema, call->args, &call->fault[i]);
+            tcall_write_validation_error(w, &call->schema, call->args,
+                                         &call->fault[i]);
         tcall_write_close(w, ']');
     } else if (call->why.len) {
         tcall_write_key(w, "errors");

@@ -106,7 +106,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
+    tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
     tcall_str why;      /* words of a foreign validator or of binding */
     tcall_str coerced;  /* JSON text of the coercions, an array */
     tcall_str original; /* arguments before they were repaired */

@@ -45,7 +45,7 @@
     X(3, 0, 0, "*")                                                         \
     X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
 
-TCALL_OUTLINE(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
 static const tcall_word tcall_gemini_stops_[] = {
     {"STOP", TCALL_STOP_END},

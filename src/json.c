@@ -55,7 +55,8 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
+                                                   tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -79,7 +80,8 @@ static tcall_tok *tcall_json_twice_(const char *text, tcall_tok *object)
 
 /* The same, faster, for few keys: each is held against those before it, unless
  * none of them is alike at first sight. */
-static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
+                                                  tcall_tok *object)
 {
     tcall_tok *end = object + object->span, *key, *other;
     uint32_t seen = 0;
@@ -97,7 +99,7 @@ static tcall_tok *tcall_json_twin_(const char *text, tcall_tok *object)
 }
 
 /* A scalar or a key that is not as plain as most. */
-static int tcall_json_odd_(char *text, tcall_tok *t, bool refuse_nul)
+static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
 {
     char *p = text + t->start;
     size_t len = (size_t)(t->end - t->start);
@@ -120,16 +122,16 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 || TCALL_LEAN_ ? tcall_json_twice_(text, t)
-                                                : tcall_json_twin_(text, t);
+            twice = t->span > 32 ? tcall_find_duplicate_key_hashed_(text, t)
+                                 : tcall_find_duplicate_key_small_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
                 break;
             }
         } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_ODD_)
-                r = tcall_json_odd_(text, t, refuse_nul);
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_json_decode_(text, t, refuse_nul);
             if (r < 0)
                 break;
             text[t->end] = 0;
@@ -147,10 +149,7 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
     size_t at;
     int r;
     *out = tcall_json_none_();
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&scan, text, tok, cap);
-    tcall_scan_feed(&scan, text, len);
-    r = tcall_scan_end(&scan);
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
     at = scan.pos;
     if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
         r = TCALL_E_MEMORY;

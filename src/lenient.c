@@ -4,630 +4,708 @@
 
 /* ==========================================================================
  * >>lenient
+ *
+ * Lenient reading has no grammar of its own: what it writes is fed to a
+ * scanner, whose state says what must come next and which refuses whatever
+ * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-/* Tolerant reading. It has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses what would
- * not be JSON. */
-
-/* All in one string, as the errors are. */
-static const char tcall_fixes_[] =
-#define TCALL_X_(name, text) text "\0"
+static const char *const tcall_fix_names_[] = {
+#define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
-    ;
+};
 
 const char *tcall_fix_name(int i)
 {
-    const char *p = tcall_fixes_;
-    if (i < 0 || i >= TCALL_FIX_COUNT)
-        return NULL;
-    while (i-- > 0)
-        p += strlen(p) + 1;
-    return p;
+    return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
-typedef struct tcall_mend_ {
-    const char *start, *p, *end; /* the text, and how far it is read */
-    int c;                       /* the byte at p, -1 at the end */
-    bool inner; /* the content of a valid string is written, decoded */
-    char *out;
-    size_t cap, len;
-    size_t at; /* of the error, else of the first fix */
+/* A text that is being read. */
+typedef struct tcall_lenient_ {
+    const char *start, *at, *end; /* the text, and how far it is read */
+    int next;                     /* the byte that follows; -1: the end */
+    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
+    size_t where; /* offset of the error, else of the first fix */
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
     tcall_scan scan; /* of what is written */
-} tcall_mend_;
+} tcall_lenient_;
+
+static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
+{
+    text->start = bytes.ptr ? bytes.ptr : "";
+    text->end = text->start + bytes.len;
+    text->out = NULL;
+    text->cap = text->len = 0;
+    text->fixes = 0;
+    text->where = 0;
+    text->error = TCALL_OK;
+}
 
 /* Whether the scanner saw one whole object: the bit of the outermost level
  * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *s)
+static bool tcall_scan_is_object_(tcall_scan *scan)
 {
-    return tcall_scan_end(s) == TCALL_OK && s->open[0] & 1;
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
 }
 
-#ifdef TOOLCALL_NO_MEND
+#ifndef TOOLCALL_NO_LENIENT
 
-/* What is wrong stays wrong. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* ---- errors and fixes: both are noted at the place that is read ---- */
+
+/* The first error stays. */
+static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    (void)m;
+    if (text->error)
+        return;
+    text->where = (size_t)(text->at - text->start);
+    text->error = error;
 }
 
-#else
-
-/* Errors and fixes stand where m->p is. */
-static void tcall_mend_fail_(tcall_mend_ *m, int error)
+static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!m->error)
-        m->at = (size_t)(m->p - m->start);
-    if (!m->error)
-        m->error = error;
+    if (!text->fixes && !text->error)
+        text->where = (size_t)(text->at - text->start);
+    text->fixes |= fix;
 }
 
-static void tcall_mend_fix_(tcall_mend_ *m, uint32_t fix)
-{
-    if (!m->fixes && !m->error)
-        m->at = (size_t)(m->p - m->start);
-    m->fixes |= fix;
-}
+/* ---- writing ---- */
 
-/* A piece of JSON text goes out, and through the scanner. Of the content of a
- * string it is not known beforehand that it is JSON: that is no error here. */
-static void tcall_mend_put_(tcall_mend_ *m, const char *p, size_t n)
+/* Writes JSON text, and feeds it to the scanner. The inside of a string need
+ * not be JSON, which is known only at its end: that is no error here. */
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
+                               size_t len)
 {
-    size_t from = m->scan.pos;
-    if (tcall_scan_feed(&m->scan, p, n) < 0 && !m->inner) {
-        tcall_mend_fail_(m, m->scan.error);
-        if (p == m->p)
-            m->at += m->scan.pos - from;
+    size_t before = text->scan.pos;
+    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
+        tcall_lenient_fail_(text, text->scan.error);
+        if (bytes == text->at)
+            text->where += text->scan.pos - before;
     }
-    if (m->len + n <= m->cap)
-        memcpy(m->out + m->len, p, n);
-    m->len += n;
+    if (text->len + len <= text->cap)
+        memcpy(text->out + text->len, bytes, len);
+    text->len += len;
 }
 
-static void tcall_mend_char_(tcall_mend_ *m, char c)
+static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
 {
-    tcall_mend_put_(m, &c, 1);
+    tcall_lenient_put_(text, &c, 1);
 }
 
-/* The next n bytes as they are. */
-static void tcall_mend_copy_(tcall_mend_ *m, size_t n)
+/* Writes the next len bytes of the text as they are. */
+static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
-    tcall_mend_put_(m, m->p, n);
-    m->p += n;
+    tcall_lenient_put_(text, text->at, len);
+    text->at += len;
 }
 
-static bool tcall_mend_same_(const tcall_mend_ *m, const char *p, size_t n)
+/* ---- looking ahead ---- */
+
+static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
+                                      tcall_str bytes)
 {
-    return (size_t)(m->end - m->p) >= n && memcmp(m->p, p, n) == 0;
+    return (size_t)(text->end - text->at) >= bytes.len &&
+           memcmp(text->at, bytes.ptr, bytes.len) == 0;
 }
 
-static bool tcall_mend_at_(const tcall_mend_ *m, const char *text)
+static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_mend_same_(m, text, strlen(text));
+    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
 }
 
-/* Steps over the first word of list that stands here, which is the fix named;
- * its index, or -1. Every word of the list ends with NUL, the list with one
- * more. */
-static int tcall_mend_skip_(tcall_mend_ *m, const char *list, uint32_t fix)
+/* Returns the byte at an offset from here, 0 after the end. */
+static char tcall_lenient_ahead_(const tcall_lenient_ *text, size_t offset)
 {
-    int i;
-    for (i = 0; *list; i++, list += strlen(list) + 1) {
-        if (tcall_mend_at_(m, list)) {
-            tcall_mend_fix_(m, fix);
-            m->p += strlen(list);
-            return i;
-        }
-    }
-    return -1;
+    return (size_t)(text->end - text->at) > offset ? text->at[offset] : (char)0;
 }
 
-/* Behind the start of a comment: over its end. */
-static void tcall_mend_comment_(tcall_mend_ *m, const char *end)
+/* Whether one of the characters of set follows, or the end. */
+static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
 {
-    for (; tcall_mend_skip_(m, end, 0) < 0; m->p++)
-        if (m->p == m->end) {
+    return text->next < 0 || (text->next && strchr(set, text->next));
+}
+
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
+                                uint32_t fix)
+{
+    if (!tcall_lenient_sees_(text, word))
+        return false;
+    tcall_lenient_fix_(text, fix);
+    text->at += strlen(word);
+    return true;
+}
+
+/* Skips the first word of a list, which ends with NULL, that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
+                                    const char *const *words, uint32_t fix)
+{
+    for (; *words; words++)
+        if (tcall_lenient_skip_(text, *words, fix))
+            return true;
+    return false;
+}
+
+/* ---- white space and comments ---- */
+
+static const char *const tcall_lenient_spaces_[] = {
+    "\xEF\xBB\xBF", /* byte order mark */
+    "\xC2\xA0",     /* no-break space */
+    "\xE2\x80\x80",
+    "\xE2\x80\x81",
+    "\xE2\x80\x82", /* quads to hair space */
+    "\xE2\x80\x83",
+    "\xE2\x80\x84",
+    "\xE2\x80\x85",
+    "\xE2\x80\x86",
+    "\xE2\x80\x87",
+    "\xE2\x80\x88",
+    "\xE2\x80\x89",
+    "\xE2\x80\x8A",
+    "\xE2\x80\xA8",
+    "\xE2\x80\xA9", /* line and paragraph separator */
+    "\xE2\x80\xAF", /* narrow no-break space */
+    "\xE2\x81\x9F", /* mathematical space */
+    "\xE3\x80\x80", /* ideographic space */
+    NULL};
+
+/* Skips a comment up to its end, which the end of the text is for one that
+ * lasts a line. */
+static void tcall_lenient_comment_(tcall_lenient_ *text, const char *end)
+{
+    while (!tcall_lenient_skip_(text, end, 0)) {
+        if (text->at == text->end) {
             if (*end == '*')
-                tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+                tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
+        text->at++;
+    }
 }
 
-/* Skips white space and comments. m->c becomes the byte that follows, or -1 at
- * the end. */
-static void tcall_mend_blank_(tcall_mend_ *m)
+/* Skips white space and comments, and looks at what follows. */
+static void tcall_lenient_blank_(tcall_lenient_ *text)
 {
-    /* byte order mark, no-break, quads to hair space, line and paragraph
-     * separator, narrow no-break, mathematical, ideographic */
-    static const char spaces[] =
-        "\xEF\xBB\xBF\0\xC2\xA0\0\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0"
-        "\xE2\x80\x83\0\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
-        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0\xE2\x80\xA9\0"
-        "\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
     for (;;) {
-        int comment;
-        m->c = m->p == m->end ? -1 : (unsigned char)*m->p;
-        if (m->c >= 0 && tcall_is_space_((char)m->c)) {
-            m->p++;
-            continue;
-        }
-        comment = tcall_mend_skip_(m, "#\0//\0/*\0", TCALL_FIX_COMMENT);
-        if (comment >= 0)
-            tcall_mend_comment_(m, comment < 2 ? "\n\0" : "*/\0");
-        else if (m->c < 0x80 ||
-                 tcall_mend_skip_(m, spaces, TCALL_FIX_SPACE) < 0)
+        text->next = text->at == text->end ? -1 : (unsigned char)*text->at;
+        if (text->next >= 0 && tcall_is_space_((char)text->next))
+            text->at++;
+        else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "*/");
+        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
+                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+            tcall_lenient_comment_(text, "\n");
+        else if (text->next < 0x80 ||
+                 !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
+                                          TCALL_FIX_SPACE))
             return;
     }
 }
 
-/* Whether one of the characters in set follows, or the end. */
-static bool tcall_mend_ends_(const tcall_mend_ *m, const char *set)
-{
-    return m->c < 0 || (m->c && strchr(set, m->c));
-}
+/* ---- strings ---- */
 
-/* The quote that closes the one that follows; NULL: there is none. */
-static const char *tcall_mend_quote_(const tcall_mend_ *m)
+/* Returns the quote that closes the one that follows, or NULL. */
+static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const char quotes[][2][4] = {
-        {"\"", "\""},
-        {"'", "'"},
-        {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-        {"\xE2\x80\x98", "\xE2\x80\x99"},
-    };
-    int i;
-    for (i = 0; i < 4; i++)
-        if (tcall_mend_at_(m, quotes[i][0]))
-            return quotes[i][1];
+    static const struct {
+        const char *open, *close;
+    } quotes[] = {{"\"", "\""},
+                  {"'", "'"},
+                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    size_t i;
+    for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (tcall_lenient_sees_(text, quotes[i].open))
+            return quotes[i].close;
     return NULL;
 }
 
-/* A byte that JSON wants escaped and that came without. */
-static void tcall_mend_escape_(tcall_mend_ *m)
+/* Writes a byte that JSON wants escaped and that came without. */
+static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
-    char out[6] = {'\\', 'u', '0', '0', '0', '0'}, c = *m->p;
+    static const char digits[] = "0123456789ABCDEF";
+    char c = *text->at, escape[6] = {'\\', 'u', '0', '0', '0', '0'};
     if (c != '"')
-        tcall_mend_fix_(m, TCALL_FIX_CONTROL);
+        tcall_lenient_fix_(text, TCALL_FIX_CONTROL);
     if (!c)
-        tcall_mend_fail_(m, TCALL_E_NUL);
-    out[4] = (char)('0' + (c >> 4));
-    out[5] = "0123456789ABCDEF"[c & 15];
-    if (m->inner)
-        tcall_mend_char_(m, c);
+        tcall_lenient_fail_(text, TCALL_E_NUL);
+    escape[4] = digits[c >> 4];
+    escape[5] = digits[c & 15];
+    if (text->inside)
+        tcall_lenient_put_char_(text, c);
     else
-        tcall_mend_put_(m, out, 6);
-    m->p++;
+        tcall_lenient_put_(text, escape, sizeof escape);
+    text->at++;
 }
 
-/* A valid escape, decoded; two of them where they are surrogates. */
-static void tcall_mend_decode_(tcall_mend_ *m)
+/* Writes what a valid escape means; a pair of surrogates is two of them. */
+static void tcall_lenient_decode_(tcall_lenient_ *text)
 {
-    const char *p = m->p;
+    const char *escape = text->at;
     char out[4];
-    m->p += p[1] == 'u' ? 6 : 2;
-    if (p[1] == 'u' && (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8)
-        m->p += 6;
-    tcall_mend_put_(m, out, tcall_decode_(out, p, m->p));
+    text->at += tcall_escape_len_(escape);
+    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
-/* The content of a string up to its closing quote or the end. */
-static void tcall_mend_content_(tcall_mend_ *m, const char *quote)
+/* Returns the length of what can be copied at once: one byte or escape, and
+ * after it all that is plain. */
+static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
 {
-    while (m->p < m->end && !m->error && !tcall_mend_at_(m, quote)) {
-        if (tcall_mend_at_(m, "\\'")) {
-            tcall_mend_fix_(m, TCALL_FIX_APOSTROPHE);
-            m->p++;
-            tcall_mend_copy_(m, 1);
-        } else if (*m->p == '"' || (unsigned char)*m->p < 0x20) {
-            tcall_mend_escape_(m);
-        } else if (m->inner && *m->p == '\\') {
-            tcall_mend_decode_(m);
+    const char *at = text->at;
+    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
+    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
+           (unsigned char)*at >= 0x20)
+        at++;
+    return (size_t)(at - text->at);
+}
+
+/* Reads the inside of a string up to its closing quote or the end. */
+static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
+{
+    while (text->at < text->end && !text->error &&
+           !tcall_lenient_sees_(text, quote)) {
+        if (tcall_lenient_sees_(text, "\\'")) {
+            tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
+            text->at++;
+            tcall_lenient_copy_(text, 1);
+        } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
+            tcall_lenient_escape_(text);
+        } else if (text->inside && *text->at == '\\') {
+            tcall_lenient_decode_(text);
         } else {
-            /* one byte or an escape, then all that is plain */
-            const char *run = m->p;
-            run += *run == '\\' && run + 1 < m->end ? 2 : 1;
-            while (!TCALL_LEAN_ && run < m->end && *run != *quote &&
-                   *run != '"' && *run != '\\' && (unsigned char)*run >= 0x20)
-                run++;
-            tcall_mend_copy_(m, (size_t)(run - m->p));
+            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
     }
 }
 
-/* A whole string, and what follows it: only a comma, a colon, a bracket or the
- * end can. Anything else means that the quote did not close it. */
-static void tcall_mend_string_(tcall_mend_ *m, const char *quote)
+/* Reads a whole string, and looks at what follows it: only a comma, a colon, a
+ * bracket or the end can. Anything else means that the quote did not close the
+ * string. */
+static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 {
-    size_t n = strlen(quote);
     const char *closed;
-    if (*quote == '\'')
-        tcall_mend_fix_(m, TCALL_FIX_SINGLE_QUOTE);
-    else if (*quote != '"')
-        tcall_mend_fix_(m, TCALL_FIX_SMART_QUOTE);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    m->p += n;
-    tcall_mend_content_(m, quote);
-    closed = m->p;
-    if (tcall_mend_at_(m, quote))
-        m->p += n;
-    else
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
-    if (!m->inner)
-        tcall_mend_char_(m, '"');
-    tcall_mend_blank_(m);
-    if (!tcall_mend_ends_(m, ",:]}") &&
-        !(m->scan.depth == 0 && tcall_mend_at_(m, "```"))) {
-        m->p = closed;
-        tcall_mend_fail_(m, TCALL_E_UNESCAPED_QUOTE);
+    if (*quote != '"')
+        tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
+                                                : TCALL_FIX_SMART_QUOTE);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    text->at += strlen(quote);
+    tcall_lenient_content_(text, quote);
+    closed = text->at;
+    if (!tcall_lenient_skip_(text, quote, 0))
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+    if (!text->inside)
+        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_blank_(text);
+    if (!tcall_lenient_ends_(text, ",:]}") &&
+        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        text->at = closed;
+        tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
 }
 
-/* The byte n behind, 0 beyond the end. */
-static char tcall_mend_ahead_(const tcall_mend_ *m, size_t n)
+/* ---- numbers, words, keys ---- */
+
+/* Writes the 0 that is missing before a point or after it, if it is, and
+ * returns the state of the number. */
+static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
-    return (size_t)(m->end - m->p) > n ? m->p[n] : (char)0;
+    char c = tcall_lenient_ahead_(text, 0);
+    bool before = c == '.' && state < TCALL_N_ZERO_ &&
+                  tcall_is_digit_(tcall_lenient_ahead_(text, 1));
+    bool after = state == TCALL_N_POINT_ && !tcall_is_digit_(c);
+    if (!before && !after)
+        return state;
+    tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
+    tcall_lenient_put_char_(text, '0');
+    return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* A number, in JSON's form or as +5, .5 or 5. would have it. */
-static void tcall_mend_number_(tcall_mend_ *m)
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+static void tcall_lenient_number_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to;
-    uint8_t state = 1, next;
-    if (tcall_mend_skip_(m, "+\0", TCALL_FIX_NUMBER) == 0)
-        state = 2;
+    const char *from = text->at, *to;
+    uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
+                        ? TCALL_N_MINUS_
+                        : TCALL_N_START_;
     for (;;) {
-        char c = tcall_mend_ahead_(m, 0);
-        /* digits are missing before the point or behind it */
-        bool before = c == '.' && state < 3;
-        if (before ? tcall_is_digit_(tcall_mend_ahead_(m, 1))
-                   : state == 5 && !tcall_is_digit_(c)) {
-            tcall_mend_fix_(m, TCALL_FIX_NUMBER);
-            tcall_mend_char_(m, '0');
-            state = before ? 3 : 6;
-        }
-        next = tcall_number_next_(state, c);
+        uint8_t next;
+        state = tcall_lenient_zero_(text, state);
+        next = tcall_number_next_(state, tcall_lenient_ahead_(text, 0));
         if (!next)
             break;
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
         state = next;
     }
-    to = m->p;
+    to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&m->scan, " ", 1);
-        tcall_mend_blank_(m);
-        if (m->p > to || tcall_mend_ends_(m, ",:]}/"))
+        tcall_scan_feed(&text->scan, " ", 1);
+        tcall_lenient_blank_(text);
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    m->p = from;
-    tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
+    text->at = from;
+    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
-static bool tcall_mend_alpha_(char c)
+static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Whether a word can begin or go on here. Beyond ASCII most characters are
- * letters; those below are signs, by their first bytes. */
-static bool tcall_mend_letter_(const tcall_mend_ *m)
+static bool tcall_lenient_alnum_(char c)
 {
-    char c = tcall_mend_ahead_(m, 0), d = tcall_mend_ahead_(m, 1);
-    unsigned lead = (unsigned)(unsigned char)c << 8 | (unsigned char)d;
-    if (lead < 0x8000)
-        return tcall_mend_alpha_(c) || tcall_is_digit_(c);
-    return lead >= 0xC300 && lead < 0xEF00 && lead >> 8 != 0xE2 &&
-           lead != 0xE380 && lead != 0xE1A0;
+    return tcall_lenient_alpha_(c) || tcall_is_digit_(c);
 }
 
-/* true, false, null and what Python makes of them. null for all arguments
- * means that there are none. */
-static void tcall_mend_literal_(tcall_mend_ *m)
+/* Whether a word can begin or go on here. Beyond ASCII most characters are
+ * letters; what is left out are signs and spaces, by their first bytes. */
+static bool tcall_lenient_letter_(const tcall_lenient_ *text)
 {
-    const char *from = m->p, *word = "{}";
-    int i = tcall_mend_skip_(m, tcall_literals_, 0);
-    if (i < 0)
-        i = tcall_mend_skip_(m, "True\0False\0None\0", TCALL_FIX_PYTHON);
-    if (i < 0 || tcall_mend_letter_(m)) {
-        m->p = from;
-        tcall_mend_fail_(m, TCALL_E_BARE_WORD);
+    unsigned first = (unsigned char)tcall_lenient_ahead_(text, 0);
+    unsigned second = (unsigned char)tcall_lenient_ahead_(text, 1);
+    if (first < 0x80)
+        return tcall_lenient_alnum_((char)first);
+    return first >= 0xC3 && first < 0xEF && first != 0xE2 &&
+           !(first == 0xE3 && second == 0x80) &&
+           !(first == 0xE1 && second == 0xA0);
+}
+
+/* Reads true, false, null and what Python makes of them. null in place of all
+ * arguments means that there are none. */
+static void tcall_lenient_literal_(tcall_lenient_ *text)
+{
+    static const struct {
+        const char *word, *json;
+        uint32_t fix;
+    } literals[] = {
+        {"true", "true", 0},
+        {"false", "false", 0},
+        {"null", "null", 0},
+        {"True", "true", TCALL_FIX_PYTHON},
+        {"False", "false", TCALL_FIX_PYTHON},
+        {"None", "null", TCALL_FIX_PYTHON},
+    };
+    const char *from = text->at, *json = NULL;
+    size_t i;
+    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++)
+        if (tcall_lenient_skip_(text, literals[i].word, literals[i].fix))
+            json = literals[i].json;
+    if (!json || tcall_lenient_letter_(text)) {
+        text->at = from;
+        tcall_lenient_fail_(text, TCALL_E_BARE_WORD);
         return;
     }
-    if (i == 2 && m->scan.depth == 0)
-        tcall_mend_fix_(m, TCALL_FIX_NULL);
+    if (*json == 'n' && text->scan.depth == 0) {
+        tcall_lenient_fix_(text, TCALL_FIX_NULL);
+        json = "{}";
+    }
+    tcall_lenient_put_(text, json, strlen(json));
+}
+
+/* Reads a key without quotes. */
+static void tcall_lenient_key_(tcall_lenient_ *text)
+{
+    size_t len = 1;
+    while (tcall_lenient_alnum_(tcall_lenient_ahead_(text, len)) ||
+           tcall_lenient_ahead_(text, len) == '$')
+        len++;
+    tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_copy_(text, len);
+    tcall_lenient_put_char_(text, '"');
+}
+
+/* Reads a comma, which is written only when no closing bracket follows it. */
+static void tcall_lenient_comma_(tcall_lenient_ *text)
+{
+    text->at++;
+    tcall_lenient_blank_(text);
+    if (text->next == (text->scan.object ? '}' : ']'))
+        tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        word = tcall_literals_ + (i < 2 ? 5 * i : 11);
-    tcall_mend_put_(m, word, strlen(word));
+        tcall_lenient_put_char_(text, ',');
 }
 
-/* A key without quotes. */
-static void tcall_mend_key_(tcall_mend_ *m)
-{
-    size_t n = 1;
-    char c;
-    while (c = tcall_mend_ahead_(m, n),
-           tcall_mend_alpha_(c) || tcall_is_digit_(c) || c == '$')
-        n++;
-    tcall_mend_fix_(m, TCALL_FIX_UNQUOTED_KEY);
-    tcall_mend_char_(m, '"');
-    tcall_mend_copy_(m, n);
-    tcall_mend_char_(m, '"');
-}
+/* ---- the value and what may be around it ---- */
 
-/* A comma is written only when it is known that no bracket follows it. */
-static void tcall_mend_comma_(tcall_mend_ *m)
+/* Reads one piece of the value. What needs no rewriting is left to the scanner,
+ * right or wrong. */
+static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    m->p++;
-    tcall_mend_blank_(m);
-    if (m->c == (m->scan.object ? '}' : ']'))
-        tcall_mend_fix_(m, TCALL_FIX_TRAILING_COMMA);
-    else
-        tcall_mend_char_(m, ',');
-}
-
-/* One piece. What needs no mending is left to the scanner, right or wrong. */
-static void tcall_mend_step_(tcall_mend_ *m)
-{
-    uint8_t state = m->scan.state;
+    uint8_t state = text->scan.state;
     bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
     bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
-    const char *quote = tcall_mend_quote_(m);
-    if (m->c < 0)
-        tcall_mend_fail_(m, TCALL_E_TRUNCATED);
+    const char *quote = tcall_lenient_quote_(text);
+    if (text->next < 0)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
     else if (quote)
-        tcall_mend_string_(m, quote);
-    else if (value && !m->c)
-        tcall_mend_fail_(m, TCALL_E_BAD_VALUE);
-    else if (value && strchr("+-.0123456789", m->c))
-        tcall_mend_number_(m);
-    else if (value && tcall_mend_letter_(m))
-        tcall_mend_literal_(m);
-    else if (key && (m->c == '$' || tcall_mend_alpha_((char)m->c)))
-        tcall_mend_key_(m);
-    else if (state == TCALL_S_NEXT_ && m->c == ',')
-        tcall_mend_comma_(m);
+        tcall_lenient_string_(text, quote);
+    else if (value && !text->next)
+        tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
+    else if (value && strchr("+-.0123456789", text->next))
+        tcall_lenient_number_(text);
+    else if (value && tcall_lenient_letter_(text))
+        tcall_lenient_literal_(text);
+    else if (key &&
+             (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
+        tcall_lenient_key_(text);
+    else if (state == TCALL_S_NEXT_ && text->next == ',')
+        tcall_lenient_comma_(text);
     else
-        tcall_mend_copy_(m, 1);
+        tcall_lenient_copy_(text, 1);
 }
 
-/* Steps over a tag that a chat template put around the call. */
-static bool tcall_mend_tag_(tcall_mend_ *m)
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    static const char tags[] = "<tool_call>\0</tool_call>\0<function_call>\0"
-                               "</function_call>\0<s>\0</s>\0";
-    size_t n = 2;
-    if (tcall_mend_at_(m, "<|")) {
-        while (tcall_mend_alpha_(tcall_mend_ahead_(m, n)))
-            n++;
-        if (n > 2 && tcall_mend_ahead_(m, n) == '|' &&
-            tcall_mend_ahead_(m, n + 1) == '>') {
-            tcall_mend_fix_(m, TCALL_FIX_TAG);
-            m->p += n + 2;
-            return true;
-        }
-    }
-    return tcall_mend_skip_(m, tags, TCALL_FIX_TAG) >= 0;
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
 }
 
-static bool tcall_mend_fence_(tcall_mend_ *m)
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    return tcall_mend_skip_(m, "```\0", TCALL_FIX_FENCE) == 0;
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
-/* What may stand before the root: tags, and one fence with its language. */
-static void tcall_mend_lead_(tcall_mend_ *m)
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Skips what may come before the value: tags, and one fence with its
+ * language. */
+static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
-        tcall_mend_blank_(m);
-        if (!(m->fixes & TCALL_FIX_FENCE) && tcall_mend_fence_(m)) {
-            while (tcall_mend_letter_(m))
-                m->p++;
-            tcall_mend_blank_(m);
+        tcall_lenient_blank_(text);
+        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+            while (tcall_lenient_letter_(text))
+                text->at++;
+            tcall_lenient_blank_(text);
         }
-    } while (tcall_mend_tag_(m));
+    } while (tcall_lenient_tag_(text));
 }
 
-/* What may stand behind the root: the root itself, once more and the same,
- * and what closes nothing. */
-static void tcall_mend_tail_(tcall_mend_ *m, tcall_str root)
+/* Skips what may come after the value: the same value again, brackets that
+ * close nothing, a comma, tags and a fence. */
+static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
 {
-    bool apart = false;
+    bool repeats = true; /* only directly after the value */
     for (;;) {
-        tcall_mend_blank_(m);
-        if (m->c < 0)
+        tcall_lenient_blank_(text);
+        if (text->next < 0)
             return;
-        if (!apart && m->c == '{' && tcall_mend_same_(m, root.ptr, root.len)) {
-            tcall_mend_fix_(m, TCALL_FIX_REPEATED);
-            m->p += root.len;
-        } else if (tcall_mend_ends_(m, "]},")) {
-            tcall_mend_fix_(m, m->c == ',' ? TCALL_FIX_PUNCTUATION
-                                           : TCALL_FIX_EXTRA_CLOSER);
-            m->p++;
-            apart = true;
-        } else if (tcall_mend_tag_(m)) {
-            apart = true;
-        } else if (!tcall_mend_fence_(m)) {
+        if (repeats && text->next == '{' &&
+            tcall_lenient_sees_bytes_(text, value)) {
+            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+            text->at += value.len;
+        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_fix_(text, text->next == ','
+                                         ? TCALL_FIX_PUNCTUATION
+                                         : TCALL_FIX_EXTRA_CLOSER);
+            text->at++;
+            repeats = false;
+        } else if (tcall_lenient_tag_(text)) {
+            repeats = false;
+        } else if (!tcall_lenient_fence_(text)) {
             break;
         }
     }
-    tcall_mend_fail_(m, !apart && (tcall_mend_ends_(m, "{[-0123456789") ||
-                                   tcall_mend_quote_(m))
-                            ? TCALL_E_MULTIPLE
-                            : TCALL_E_TRAILING);
+    tcall_lenient_fail_(
+        text, repeats && (tcall_lenient_ends_(text, "{[-0123456789") ||
+                          tcall_lenient_quote_(text))
+                  ? TCALL_E_MULTIPLE
+                  : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text on. */
-static void tcall_mend_again_(tcall_mend_ *m, const char *from)
+/* Begins to write once more, from a place in the text. */
+static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
 {
-    m->p = from;
-    m->len = 0;
-    m->error = TCALL_OK;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
+    text->at = from;
+    text->len = 0;
+    text->error = TCALL_OK;
+    tcall_scan_init(&text->scan, NULL, NULL, NULL);
 }
 
-/* {\"a\":1}, an object with every quote escaped, as if it stood inside a
- * string: taken only if it is one as a whole, else the error stays. */
-static void tcall_mend_escaped_(tcall_mend_ *m, const char *from)
+/* Writes the inside of the string at from, decoded. quote closes the string;
+ * without one, all the rest of the text is the inside. */
+static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
+                                  const char *quote)
 {
-    int error = m->error;
-    size_t at = m->at;
-    tcall_mend_again_(m, from);
-    tcall_mend_char_(m, '"');
-    tcall_mend_content_(m, "\"");
-    tcall_mend_char_(m, '"');
-    if (!m->error && m->p == m->end && tcall_scan_done(&m->scan)) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_content_(m, "\"");
-        m->p = from;
-        if (tcall_scan_is_object_(&m->scan)) {
-            tcall_mend_fix_(m, TCALL_FIX_ESCAPED_OBJECT);
+    text->inside = true;
+    tcall_lenient_restart_(text, from);
+    if (quote)
+        tcall_lenient_string_(text, quote);
+    else
+        tcall_lenient_content_(text, "\"");
+    text->at = from;
+}
+
+/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
+ * It must be a valid inside as a whole, and an object; else the first error
+ * stays. */
+static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
+{
+    int error = text->error;
+    size_t where = text->where;
+    tcall_lenient_restart_(text, from);
+    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_content_(text, "\"");
+    tcall_lenient_put_char_(text, '"');
+    if (!text->error && text->at == text->end &&
+        tcall_scan_done_(&text->scan)) {
+        tcall_lenient_inside_(text, from, NULL);
+        if (tcall_scan_is_object_(&text->scan)) {
+            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
     }
-    m->error = error;
-    m->at = at;
+    text->error = error;
+    text->where = where;
 }
 
-/* Reads one value between what may stand around it. */
-static void tcall_mend_root_(tcall_mend_ *m)
+/* Reads the value and what is after it. A string is read again: its inside is
+ * meant. */
+static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = m->p, *to, *quote = tcall_mend_quote_(m);
+    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
-        tcall_mend_blank_(m);
-        tcall_mend_step_(m);
-        to = m->p;
-    } while (!m->error && !tcall_scan_done(&m->scan));
-    if (m->error == TCALL_E_BAD_KEY && m->scan.tokens == 1 &&
-        m->start[m->at] == '\\') {
-        tcall_mend_escaped_(m, from);
+        tcall_lenient_blank_(text);
+        tcall_lenient_piece_(text);
+        to = text->at;
+    } while (!text->error && !tcall_scan_done_(&text->scan));
+    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
+        text->start[text->where] == '\\') {
+        tcall_lenient_escaped_(text, from);
         return;
     }
-    if (!m->error)
-        tcall_mend_tail_(m, tcall_slice_(from, (size_t)(to - from)));
-    if (!m->error && quote) {
-        m->inner = true;
-        tcall_mend_again_(m, from);
-        tcall_mend_string_(m, quote);
-    }
-    m->p = from;
-    if (!m->error && !tcall_scan_is_object_(&m->scan))
-        tcall_mend_fail_(m, TCALL_E_NOT_OBJECT);
-    else if (m->inner)
-        tcall_mend_fix_(m, TCALL_FIX_DOUBLE_ENCODED);
+    if (!text->error)
+        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
+    if (!text->error && quote)
+        tcall_lenient_inside_(text, from, quote);
+    text->at = from;
+    if (!text->error && !tcall_scan_is_object_(&text->scan))
+        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+    else if (text->inside)
+        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }
 
-/* Reads the text: m->error, or an object of m->len bytes is written. */
-static void tcall_mend_run_(tcall_mend_ *m)
+/* Reads the text: an error, or an object of text->len bytes is written. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->at = 0;
-    m->fixes = 0;
-    m->inner = false;
-    tcall_mend_again_(m, m->start);
-    tcall_mend_lead_(m);
-    if (m->c >= 0 || m->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_mend_root_(m);
+    text->where = 0;
+    text->fixes = 0;
+    text->inside = false;
+    tcall_lenient_restart_(text, text->start);
+    tcall_lenient_before_(text);
+    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(text);
     } else {
-        tcall_mend_fix_(m, TCALL_FIX_EMPTY);
-        tcall_mend_put_(m, "{}", 2);
+        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(text, "{}", 2);
     }
 }
 
-#endif /* TOOLCALL_NO_MEND */
+#else
 
-static void tcall_mend_open_(tcall_mend_ *m, tcall_str text)
+/* What is wrong stays wrong. */
+static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 {
-    m->start = text.ptr ? text.ptr : "";
-    m->end = m->start + text.len;
-    m->out = NULL;
-    m->cap = 0;
+    (void)text;
 }
 
-#ifndef TOOLCALL_NO_MEND
-int tcall_args_mend(tcall_str text, char *out, size_t cap, tcall_mend *report)
-{
-    tcall_mend_ m;
-    tcall_mend_open_(&m, text);
-    m.out = out;
-    m.cap = cap;
-    tcall_mend_run_(&m);
-    report->fixes = m.fixes;
-    report->at = m.at;
-    report->need = m.len;
-    report->tokens = m.scan.tokens;
-    if (m.error)
-        return m.error;
-    if (m.len > INT_MAX)
-        return TCALL_E_LIMIT;
-    return out && m.len > cap ? TCALL_E_MEMORY : (int)m.len;
-}
-#endif
+#endif /* TOOLCALL_NO_LENIENT */
 
-/* Strictly first: m->len bytes of JSON, m->scan.tokens tokens, of which those
- * that fit are made if the text needs no mending. */
-static int tcall_args_measure_(tcall_mend_ *m, bool strict, tcall_tok *tok,
-                               size_t cap)
+/* ---- both readings ---- */
+
+/* Finds out how many bytes and tokens the text makes. The tokens that fit are
+ * made if the text is strictly valid. */
+static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
+                                    tcall_tok *tok, size_t cap)
 {
-    int error;
-    size_t at;
-    m->len = (size_t)(m->end - m->start);
-    m->fixes = 0;
-    m->at = 0;
-    tcall_scan_init(&m->scan, NULL, NULL, NULL);
-    tcall_scan_tokens(&m->scan, m->start, tok, cap);
-    tcall_scan_feed(&m->scan, m->start, m->len);
-    if (tcall_scan_is_object_(&m->scan))
+    tcall_str whole =
+        tcall_slice_(text->start, (size_t)(text->end - text->start));
+    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
+    size_t where = text->scan.pos;
+    text->len = whole.len;
+    if (tcall_scan_is_object_(&text->scan))
         return TCALL_OK;
-    error = m->scan.error ? m->scan.error : TCALL_E_NOT_OBJECT;
-    at = m->scan.error ? m->scan.pos : 0;
-    m->error = error;
-    m->at = at;
-    tcall_mend_run_(m);
-    if (!strict || m->error)
-        return m->error;
-    m->at = at;
+    if (error == TCALL_OK) {
+        error = TCALL_E_NOT_OBJECT;
+        where = 0;
+    }
+    text->error = error;
+    text->where = where;
+    tcall_lenient_rewrite_(text);
+    if (!strict || text->error)
+        return text->error;
+    text->where = where;
     return error;
 }
 
-int tcall_args_read(tcall_args *out, tcall_str text, bool strict, void *mem,
-                    size_t size)
+/* Writes the JSON text to out, after the tokens, and completes them. */
+static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
+                                  tcall_tok *tok, size_t count)
 {
-    tcall_mend_ m;
-    size_t pad = (size_t)(0 - (uintptr_t)mem) % sizeof(int);
-    size_t cap = mem && size > pad ? (size - pad) / sizeof(tcall_tok) : 0;
-    size_t count;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + pad) : NULL;
-    int r;
+    text->out = out;
+    text->cap = text->len;
+    if (text->fixes) {
+        tcall_lenient_rewrite_(text);
+        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
+                             count);
+    } else {
+        memcpy(out, text->start, text->len);
+    }
+    return tcall_json_finish_(out, tok, (int)count, true, &text->where);
+}
+
+int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
+                          void *mem, size_t size)
+{
+    tcall_lenient_ reading;
+    size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
+    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    int error;
     memset(out, 0, sizeof *out);
-    tcall_mend_open_(&m, text);
-    r = tcall_args_measure_(&m, strict, tok, cap);
-    count = m.scan.tokens;
-    if (r == TCALL_OK && (m.len >= INT_MAX || count > INT_MAX / sizeof *tok))
-        r = TCALL_E_LIMIT;
-    if (r == TCALL_OK) {
-        out->fixes = m.fixes;
-        out->used = pad + count * sizeof *tok + m.len + 1;
-        r = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
+    tcall_lenient_open_(&reading, text);
+    error = tcall_arguments_measure_(&reading, strict, tok, cap);
+    count = reading.scan.tokens;
+    if (error == TCALL_OK &&
+        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        error = TCALL_E_LIMIT;
+    if (error == TCALL_OK) {
+        out->fixes = reading.fixes;
+        out->used = skew + count * sizeof *tok + reading.len + 1;
+        error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
-    if (r == TCALL_OK) {
-        m.out = (char *)(tok + count);
-        m.cap = m.len;
-        if (m.fixes) {
-            tcall_mend_run_(&m);
-            tcall_scan_init(&m.scan, NULL, NULL, NULL);
-            tcall_scan_tokens(&m.scan, m.out, tok, count);
-            tcall_scan_feed(&m.scan, m.out, m.len);
-        } else {
-            memcpy(m.out, m.start, m.len);
-        }
-        r = tcall_json_finish_(m.out, tok, (int)count, true, &m.at);
-        out->root = tcall_json_cursor_(m.out, tok);
+    if (error == TCALL_OK) {
+        char *json = (char *)(tok + count);
+        error = tcall_arguments_write_(&reading, json, tok, count);
+        if (error == TCALL_OK)
+            out->root = tcall_json_cursor_(json, tok);
     }
-    out->at = m.at;
-    if (r < 0)
-        out->root = tcall_json_none_();
-    return r < 0 ? r : (int)count;
+    out->at = reading.where;
+    return error < 0 ? error : (int)count;
 }

@@ -2,15 +2,16 @@
 #include "json.h"
 
 /* ==========================================================================
- * >>lenient: what a model meant
+ * >>lenient: arguments as a model meant them
+ *
+ * Strict first. What fails is read once more from left to right, and what has
+ * only one meaning is rewritten as JSON. Tolerance is lexical, never
+ * structural: nothing is closed, added or left out, and a text that ends too
+ * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
+ * out: then only strict JSON is accepted.
  */
 
-/* Tolerant reading of arguments. Strict first; what fails is read once more
- * from left to right, and what has only one meaning is rewritten as JSON.
- * Tolerance is lexical, never structural: nothing is closed, added or left
- * out; a text that ends too early is TCALL_E_TRUNCATED. What is written goes
- * through the scanner as it is written, so it is JSON or it is an error.
- * X(name, text): */
+/* What is rewritten. X(name, text): */
 #define TCALL_FIXES(X)                                                        \
     X(EMPTY, "empty-args")              /* nothing at all: {} */              \
     X(NULL, "null-args")                /* null instead of {} */              \
@@ -27,7 +28,7 @@
     X(FENCE, "code-fence")              /* Markdown around it */              \
     X(TAG, "tag")                       /* <tool_call>, <|im_end|> */         \
     X(EXTRA_CLOSER, "extra-closer")     /* {}} */                             \
-    X(PUNCTUATION, "trailing-punct")    /* a comma behind everything */       \
+    X(PUNCTUATION, "trailing-punct")    /* a comma after everything */        \
     X(DOUBLE_ENCODED, "double-encoded") /* "{\"a\":1}" */                     \
     X(ESCAPED_OBJECT, "escaped-object") /* {\"a\":1} */                       \
     X(REPEATED, "repeated")             /* {"a":1}{"a":1} */
@@ -47,37 +48,24 @@ enum {
         TCALL_FIX_NONE = 0
 };
 
-/* Name of fix i, "code-fence"; NULL from TCALL_FIX_COUNT on. */
+/* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-typedef struct tcall_mend {
-    uint32_t fixes; /* TCALL_FIX_... that were applied */
-    size_t at;      /* offset in the text: of the error, or of the first fix */
-    size_t need;    /* length of the JSON text */
-    size_t tokens;  /* that it makes */
-} tcall_mend;
-
-/* Writes the JSON object that text means to out, not terminated. Returns its
- * length, or TCALL_E_MEMORY when it is more than cap (report->need; what was
- * written is useless), or what is wrong with the text. out NULL with cap 0
- * measures only. Whoever wants to know whether a text is strictly valid asks
- * the scanner first. */
-TCALL_API int tcall_args_mend(tcall_str text, char *out, size_t cap,
-                              tcall_mend *report);
-
-typedef struct tcall_args {
+typedef struct tcall_arguments {
     tcall_json root; /* the object; lives as long as the memory */
     uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* where the error, or the first fix, stands in the text;
-                      * DUPLICATE, RANGE and escaped NUL: in the mended text */
-    size_t used;     /* bytes of mem that are in use; TCALL_E_MEMORY: needed */
-} tcall_args;
+    size_t at;       /* offset in the text of the error, else of the first fix;
+                      * for DUPLICATE, RANGE and an escaped NUL the offset in
+                      * the rewritten text */
+    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+} tcall_arguments;
 
-/* Reads the arguments of a call into mem: tokens and a decoded copy of the
- * text, nothing else. text is not changed. With strict set nothing is mended;
- * the error is then still that of the tolerant reading where it has one, since
- * it knows better what is wrong. Returns the number of tokens, or an error:
- * what mem holds is then of no use. NUL is refused, escaped or not: for C it
- * would end the string before its checked end. */
-TCALL_API int tcall_args_read(tcall_args *out, tcall_str text, bool strict,
-                              void *mem, size_t size);
+/* Parses the arguments of a call, one JSON object, into mem: tokens and a
+ * decoded copy of the text. text is not changed and not referred to. With
+ * strict set nothing is rewritten; the error is still that of the lenient
+ * reading where it has one, since it knows better what is wrong. Returns the
+ * number of tokens, or an error, and then mem holds nothing of use. NUL is
+ * refused, escaped or not, because for C it would end a string before its
+ * checked end. mem NULL with size 0 gives TCALL_E_MEMORY and what is needed. */
+TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
+                                    bool strict, void *mem, size_t size);

@@ -226,7 +226,7 @@ TCALL_APART_ static void tcall_lint_refusal_(tcall_lint_ *l,
     char text[TCALL_LINT_TEXT_];
     tcall_writer w;
     tcall_writer_init(&w, text, sizeof text);
-    tcall_write_refusal(&w, s);
+    tcall_write_schema_error(&w, s);
     tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(text, w.fill));
 }
 

@@ -43,9 +43,9 @@
  * call has arguments and gets a result; a provider is a wire format; a
  * transport is the door to the network; the block is the memory.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_MEND (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN, TOOLCALL_NO_RARE (of
- * schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
+ * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
+ * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas
+ * that need what is left out are refused. TOOLCALL_NO_PICK,
  * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
  *
  * grep -n '>>' is the table of contents.

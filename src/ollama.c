@@ -26,7 +26,7 @@
     X(1, TCALL_FIELD_ERROR, 0, "error")                      \
     X(2, TCALL_FIELD_MESSAGE, 0, "message")
 
-TCALL_OUTLINE(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
 static const tcall_word tcall_ollama_stops_[] = {
     {"stop", TCALL_STOP_END},

@@ -24,7 +24,7 @@
     X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
       "native_finish_reason")                         /* of OpenRouter */ \
     X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, 0, TCALL_PATH_SAME, "delta")                                     \
+    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
     X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
     X(4, TCALL_FIELD_ELEMENT, 0,                                          \
       "function_call") /* before there were tools */                      \
@@ -40,13 +40,13 @@
     X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
     X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
     X(6, TCALL_FIELD_ID, 0, "id")                                         \
-    X(6, 0, TCALL_PATH_SAME, "custom")                                    \
+    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
     X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")              \
     X(7, TCALL_FIELD_ARGUMENTS, 0, "input") /* of a custom tool */
 
-TCALL_OUTLINE(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},

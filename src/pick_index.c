@@ -1,349 +1,357 @@
 #pragma once
-#include "pick.c"
+#include "pick_index.h"
+#include "query.c"
 
 /* ==========================================================================
  * >>pick_index
+ *
+ * An inverted index: each different word of the tools, with the tools that
+ * have it. So a pick reads what is said of its keys, and nothing of others.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
-/* ---- an index, linked only where one is built
- *
- * Each different word of the tools with the tools that have it. So a query
- * reads what is said of its keys, and nothing of other words; the words of all
- * synonyms are hashed already. */
+#ifndef TOOLCALL_NO_PICK_INDEX
 
-/* A word. It is in two chains, of words whose stems, and whose prefixes, fall
- * into the same row. Its postings follow those of the word before it. */
-enum { TCALL_BY_STEM_, TCALL_BY_PREFIX_ };
+/* Where the chains of words begin whose stems, or prefixes, fall into the same
+ * bucket: 1 more than the number of an entry, 0 for none. */
+typedef struct tcall_bucket_ {
+    uint32_t by_stem, by_prefix;
+} tcall_bucket_;
+
+/* A different word of all tools. Its postings follow those of the entry before
+ * it, in the order of tools. */
 typedef struct tcall_entry_ {
-    uint32_t hash[2]; /* 20 bits, and the letters; 20 bits and 1, or 0: none */
-    uint32_t next[2]; /* 1 more than the number of a word, 0: none */
-    uint32_t end;     /* of its postings */
+    uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
+    uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
+    uint32_t end; /* of its postings; their number while they are counted */
+    uint32_t last_tool; /* 1 more than the last one that was seen to have it */
 } tcall_entry_;
 
-/* Where chains begin, and what is known of a tool. */
-typedef struct tcall_row_ {
-    uint32_t first[2];
-    uint16_t length; /* in quarters of a word */
-    uint16_t name;   /* words of it */
-} tcall_row_;
+/* What is known of a tool besides its words. */
+typedef struct tcall_indexed_ {
+    uint16_t length; /* of its texts, in quarters of a word */
+    uint16_t name_words;
+} tcall_indexed_;
 
-/* A posting, of a tool that has a word: its number, what that counts by as the
- * word itself and as a synonym, no more than matters, and how often its name
- * has the word. */
-#define TCALL_POST_TOOL_(p) (0xFFFF & (p))
-#define TCALL_POST_OWN_(p)  ((p) >> 16 & 31)
-#define TCALL_POST_LIKE_(p) ((p) >> 21 & 3)
-#define TCALL_POST_NAME_(p) ((p) >> 23)
-#define TCALL_OWN_MAX_      16u
-#define TCALL_LIKE_MAX_     3u
+/* How much a tool says of a word, no more than matters. */
+enum { TCALL_EXACT_MAX_ = 16 };
+typedef struct tcall_posting_ {
+    unsigned tool : 16;
+    unsigned exact : 5; /* when the word itself is wanted */
+    unsigned fuzzy : 2; /* when something like it is */
+    unsigned name : 9;  /* how often the name of the tool has it */
+} tcall_posting_;
 
-/* As tcall_query_synonyms_. */
-static void tcall_index_widen_(tcall_query_ *q, const tcall_index *index)
+/* ---- reading */
+
+/* Adds the postings of a word to the records. All that is like a term has to be
+ * added before the word itself: up to three, levels are exact. Names are asked
+ * for once, whatever number of keys is the same word. */
+static void tcall_index_entry_(const tcall_index *index, uint32_t number,
+                               tcall_query_ *query, tcall_record_ *records,
+                               unsigned slot)
 {
-    const uint32_t *word = index->synonyms, *w;
-    const uint32_t *end = word + index->synonym_count;
-    for (; word < end; word++) {
-        int term;
-        if (!tcall_pick_bit_(q->letters, *word >> 2 & 0x3FF))
+    const tcall_entry_ *entry = &index->entries[number];
+    const tcall_posting_ *at = index->postings, *end = at + entry->end;
+    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
+    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
+    bool first = tcall_query_is_first_(query, slot);
+    tcall_term_ *term = &query->terms[i];
+    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
+        tcall_record_ *record = &records[at->tool];
+        unsigned before = tcall_record_level_(record, i), sum;
+        if (record->length == 0)
             continue;
-        term = tcall_query_term_(q, *word);
-        if (term < 0)
-            continue;
-        for (w = word; !(*w & 1); w--)
-            ;
-        do {
-            q->words.letters = *w >> 2 & 0x3FF;
-            if (tcall_query_term_(q, *w) != term)
-                tcall_query_add_(q, *w, (uint32_t)term | TCALL_SLOT_WEAK_);
-        } while (++w < end && !(*w & 1));
+        sum = before + (fuzzy ? at->fuzzy : at->exact);
+        if (fuzzy)
+            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
+        tcall_record_keep_(record, i, sum);
+        term->tools = (uint16_t)(term->tools + (before == 0));
+        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
+        if (first)
+            record->name = (uint8_t)(record->name + at->name);
     }
 }
 
-/* While the index is read, record.length has this bit for a tool that may be
- * picked; the others are what it has of the word at hand. */
-#define TCALL_RECORD_FREE_ 0x80u
-
-/* What is done with the postings of a key. First synonyms and the like are
- * added to the levels, up to three, which those tell apart; then the word
- * itself is, when it is summed up, since more than one can have its hash. */
-enum { TCALL_INDEX_LIKE_, TCALL_INDEX_SUM_, TCALL_INDEX_OWN_ };
-
-/* The level of each sum: tcall_pick_levels_ the other way round. */
-static const uint8_t tcall_index_levels_[TCALL_OWN_MAX_ * 2 + TCALL_LIKE_MAX_] =
-    {0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7,
-     7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
-
-static void tcall_index_word_(tcall_ranking_ *k, const tcall_entry_ *w,
-                              unsigned t, int what, bool names)
+/* Adds all words that have the key in a slot, as their stem, or as their prefix
+ * where the stem is no key itself. */
+static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
+                             tcall_record_ *records, unsigned slot)
 {
-    const tcall_index *index = k->opts->index;
-    const uint32_t *p = index->postings + (w > index->words ? w[-1].end : 0);
-    const uint32_t *end = index->postings + w->end;
-    uint16_t *any = &k->q->any[t], *exact = &k->q->exact[t];
-    for (; p < end; p++) {
-        tcall_record_ *r = &k->records[TCALL_POST_TOOL_(*p)];
-        uint16_t *levels = &r->levels[t / 5], counts = r->length >> 7;
-        unsigned at = t % 5 * 3, level = *levels >> at & 7, sum;
-        unsigned own = r->length & ~TCALL_RECORD_FREE_;
-        if (names)
-            r->name = (uint8_t)(r->name + TCALL_POST_NAME_(*p));
-        if (what == TCALL_INDEX_SUM_) {
-            if (own < TCALL_OWN_MAX_)
-                r->length = (uint8_t)(r->length + TCALL_POST_OWN_(*p));
-            continue;
-        }
-        if (what == TCALL_INDEX_LIKE_) {
-            sum = level + TCALL_POST_LIKE_(*p);
-            sum = sum < TCALL_LIKE_MAX_ ? sum : TCALL_LIKE_MAX_;
-        } else if (own > 0) {
-            sum = level + own;
-            r->length = (uint8_t)(r->length - own);
-            *exact = (uint16_t)(*exact + counts);
-        } else
-            continue;
-        if (level == 0)
-            *any = (uint16_t)(*any + counts);
-        level ^= tcall_index_levels_[sum];
-        *levels = (uint16_t)(*levels ^ level << at);
+    uint32_t hash = query->hashes[slot], next;
+    const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
+    const tcall_entry_ *entry;
+    for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
+        entry = &index->entries[next - 1];
+        if (entry->stem == hash)
+            tcall_index_entry_(index, next - 1, query, records, slot);
+    }
+    for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
+        unsigned at;
+        entry = &index->entries[next - 1];
+        at = tcall_query_slot_(entry->stem);
+        if (entry->prefix == hash &&
+            !tcall_query_find_(query, entry->stem, &at))
+            tcall_index_entry_(index, next - 1, query, records, slot);
     }
 }
 
-/* All words that have the key in a slot: as their stem, or, where that is no
- * key itself, as their prefix. */
-static void tcall_index_key_(tcall_ranking_ *k, unsigned at, int what)
+/* Adds the words of all fuzzy keys, or of all others. */
+static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
+                              tcall_record_ *records, bool fuzzy)
 {
-    const tcall_index *index = k->opts->index;
-    tcall_query_ *q = k->q;
-    uint32_t slot = q->slot[at], n;
-    const tcall_row_ *row = &index->rows[(slot >> 12) % index->row_count];
-    unsigned first = slot >> 12, by, home;
-    bool names;
-    tcall_query_find_(q, slot, &first); /* words of a name count but once */
-    names = (first - at) % TCALL_PICK_SLOTS_ == 1 && what != TCALL_INDEX_OWN_;
-    for (by = TCALL_BY_STEM_; by <= TCALL_BY_PREFIX_; by++)
-        for (n = row->first[by]; n > 0; n = index->words[n - 1].next[by]) {
-            const tcall_entry_ *w = &index->words[n - 1];
-            uint32_t stem = w->hash[TCALL_BY_STEM_];
-            home = stem >> 12;
-            if (((w->hash[by] ^ slot) & TCALL_SLOT_HASH_) == 0 &&
-                tcall_pick_bit_(q->letters, stem & 0x3FF) &&
-                (by == TCALL_BY_STEM_ || !tcall_query_find_(q, stem, &home)))
-                tcall_index_word_(k, w, slot & TCALL_SLOT_TERM_, what, names);
-        }
+    unsigned slot;
+    for (slot = 0; slot < TCALL_QUERY_SLOTS_; slot++) {
+        unsigned key = query->key_terms[slot];
+        if (key && ((key & TCALL_KEY_FUZZY_) != 0) == fuzzy)
+            tcall_index_key_(index, query, records, slot);
+    }
 }
 
-/* Makes the records of all tools, and counts those that have a term. */
-static void tcall_index_read_(tcall_ranking_ *k)
+/* Makes the records of all tools, which are empty but for the length of those
+ * that may be picked, and counts the tools of each term. */
+TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
+                                     tcall_query_ *query,
+                                     tcall_record_ *records)
 {
-    tcall_query_ *q = k->q;
-    const tcall_row_ *row = k->opts->index->rows;
-    tcall_record_ *r = k->records, *end = r + k->tc->desc.tool_count;
-    unsigned at;
     size_t i;
-    memset(r, 0, (size_t)(end - r) * sizeof *r);
-    for (i = 0; tcall_ranking_next_(k, &i); i++, k->tools++)
-        r[i].length = TCALL_RECORD_FREE_;
-    if (k->late)
-        return;
-    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
-        if (q->slot[at] & TCALL_SLOT_WEAK_)
-            tcall_index_key_(k, at, TCALL_INDEX_LIKE_);
-    for (at = 0; at < TCALL_PICK_SLOTS_; at++)
-        if (q->slot[at] && !(q->slot[at] & TCALL_SLOT_WEAK_)) {
-            tcall_index_key_(k, at, TCALL_INDEX_SUM_);
-            tcall_index_key_(k, at, TCALL_INDEX_OWN_);
-        }
-    for (; r < end; r++, row++)
-        if (r->length) {
-            tcall_record_close_(r, row->length, row->name, r->name);
-            q->lengths += tcall_record_length_(r) * 16;
-        }
+    tcall_index_keys_(index, query, records, true);
+    tcall_index_keys_(index, query, records, false);
+    for (i = 0; i < index->tool_count; i++) {
+        const tcall_indexed_ *tool = &index->tools[i];
+        if (records[i].length > 0)
+            tcall_record_close_(&records[i], tool->length, tool->name_words,
+                                records[i].name);
+    }
 }
 
-/* An index that is being built: a first pass counts the postings of each word,
- * a second one writes them. */
+/* Whether an index is one of so many tools. */
+TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
+                                     size_t tool_count)
+{
+    return index->bucket_count > 0 && index->tool_count == tool_count;
+}
+
+/* ---- building
+ *
+ * A first pass over the texts finds the words and counts their postings, a
+ * second one writes them. Where memory is missing it goes on, to say how much.
+ */
+
 typedef struct tcall_indexing_ {
     tcall_block *block;
-    size_t missing; /* bytes, if any */
-    tcall_row_ *rows;
-    uint32_t row_count;
-    tcall_entry_ *words;
-    uint32_t count;     /* of words */
-    uint32_t *postings; /* NULL: first pass */
-    uint32_t posted;    /* what it counts */
-    uint32_t tool;
+    size_t missing; /* bytes of memory, if any */
+    tcall_bucket_ *buckets;
+    uint32_t bucket_count;
+    tcall_indexed_ *tools;
+    tcall_entry_ *entries;
+    uint32_t entry_count;
+    tcall_posting_ *postings; /* NULL in the first pass */
+    uint32_t posting_count;
+    uint32_t tool; /* at hand */
 } tcall_indexing_;
 
-/* Memory behind what was taken before; NULL where some is missing. */
-static void *tcall_index_take_(tcall_indexing_ *m, size_t n)
+/* Takes zeroed memory after what was taken before; NULL where it is missing. */
+static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
 {
-    void *at = tcall_block_gap_(m->block);
-    if (m->missing || !tcall_block_grow_(m->block, n)) {
-        m->missing += n;
+    void *at = tcall_block_gap_(making->block);
+    if (making->missing || !tcall_block_grow_(making->block, size)) {
+        making->missing += size;
         return NULL;
     }
-    return memset(at, 0, n);
+    return memset(at, 0, size);
 }
 
-/* The word, which is added if it is new; NULL where memory is missing. */
-static tcall_entry_ *tcall_index_find_(tcall_indexing_ *m,
-                                       const tcall_split_ *t)
+static void tcall_index_align_(tcall_indexing_ *making)
 {
-    uint32_t stem = (t->stem & TCALL_SLOT_HASH_) | t->letters;
-    uint32_t prefix = t->prefix ? (t->prefix & TCALL_SLOT_HASH_) | 1 : 0;
-    uint32_t *link =
-        m->rows ? m->rows[(stem >> 12) % m->row_count].first : NULL;
-    tcall_entry_ *w;
-    for (; link && *link; link = w->next) {
-        w = &m->words[*link - 1];
-        if (w->hash[TCALL_BY_STEM_] == stem &&
-            w->hash[TCALL_BY_PREFIX_] == prefix)
-            return w;
-    }
-    w = (tcall_entry_ *)tcall_index_take_(m, sizeof *w);
-    if (!w || !link)
+    uintptr_t at = (uintptr_t)tcall_block_gap_(making->block);
+    tcall_index_take_(making, (0 - at) & 7);
+}
+
+/* Adds an entry to both chains; NULL where memory is missing. */
+static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
+                                         const tcall_split_ *word)
+{
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t *by_stem, *by_prefix;
+    tcall_entry_ *entry =
+        (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    if (!entry)
         return NULL;
-    *link = ++m->count;
-    w->hash[TCALL_BY_STEM_] = stem;
-    w->hash[TCALL_BY_PREFIX_] = prefix;
-    return w;
+    making->entry_count++;
+    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
+    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
+    entry->stem = word->stem;
+    entry->prefix = word->prefix;
+    entry->next_by_stem = *by_stem;
+    *by_stem = making->entry_count;
+    if (word->prefix) {
+        entry->next_by_prefix = *by_prefix;
+        *by_prefix = making->entry_count;
+    }
+    return entry;
 }
 
-/* Adds a word of the tool at hand. In place of the second chain, which is made
- * at last, stands 1 more than the tool that had the word before. */
-static void tcall_index_add_(tcall_indexing_ *m, const tcall_split_ *t,
-                             unsigned where)
+/* Returns the entry of a word, a new one if need be; NULL where memory is
+ * missing. */
+static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
+                                       const tcall_split_ *word)
 {
-    const uint8_t *weight = tcall_pick_weights_[where];
-    tcall_entry_ *w = tcall_index_find_(m, t);
-    uint32_t p = m->tool, own, like;
-    bool again = w && w->next[TCALL_BY_PREFIX_] == p + 1;
-    m->posted += !again;
-    if (!w)
-        return;
-    w->next[TCALL_BY_PREFIX_] = p + 1;
-    w->end += !again;
-    if (!m->postings)
-        return;
-    if (again)
-        p = m->postings[w->end - 1];
-    own = TCALL_POST_OWN_(p) + weight[0];
-    like = TCALL_POST_LIKE_(p) + weight[1];
-    m->postings[w->end - 1] =
-        TCALL_POST_TOOL_(p) |
-        (own < TCALL_OWN_MAX_ ? own : TCALL_OWN_MAX_) << 16 |
-        (like < TCALL_LIKE_MAX_ ? like : TCALL_LIKE_MAX_) << 21 |
-        (TCALL_POST_NAME_(p) + (where == TCALL_IN_NAME_)) << 23;
+    uint32_t next = 0;
+    if (making->buckets)
+        next = making->buckets[word->stem % making->bucket_count].by_stem;
+    while (next > 0) {
+        tcall_entry_ *entry = &making->entries[next - 1];
+        if (entry->stem == word->stem)
+            return entry;
+        next = entry->next_by_stem;
+    }
+    return tcall_index_insert_(making, word);
 }
 
-static void tcall_index_pass_(tcall_indexing_ *m, const tcall_desc *d)
+/* Adds a word of the tool at hand. */
+static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
+                             unsigned text)
 {
-    for (m->tool = 0; m->tool < d->tool_count; m->tool++) {
-        unsigned length = 0, name = 0, text;
-        tcall_split_ t;
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            unsigned where = tcall_pick_text_(&t, &d->tools[m->tool], text);
-            while (tcall_split_next_(&t))
-                tcall_index_add_(m, &t, where);
-            length += tcall_pick_weights_[where][2] * t.longer;
-            if (where == TCALL_IN_NAME_)
-                name = t.words;
-        }
-        if (m->rows) {
-            m->rows[m->tool].length =
-                (uint16_t)(length < 0xFFFF ? length : 0xFFFF);
-            m->rows[m->tool].name = (uint16_t)name;
-        }
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    tcall_entry_ *entry = tcall_index_find_(making, word);
+    tcall_posting_ *posting;
+    if (!entry) {
+        making->posting_count++; /* perhaps too many, which suffices */
+        return;
+    }
+    if (entry->last_tool != making->tool + 1) {
+        entry->last_tool = making->tool + 1;
+        entry->end++;
+        making->posting_count++;
+    }
+    if (!making->postings)
+        return;
+    posting = &making->postings[entry->end - 1];
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact =
+        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy =
+        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
+{
+    unsigned length = 0, name_words = 0, text;
+    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+        tcall_split_ words;
+        tcall_split_tool_(&words, tool, text);
+        while (tcall_split_next_(&words))
+            tcall_index_add_(making, &words, text);
+        length += tcall_text_weights_[text].length * words.longer;
+        if (text == TCALL_TEXT_NAME_)
+            name_words = words.count;
+    }
+    if (making->tools) {
+        tcall_indexed_ *known = &making->tools[making->tool];
+        known->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+        known->name_words = (uint16_t)tcall_at_most_(name_words, 0xFFFF);
     }
 }
 
-/* As many numbers as the lines have words: 20 bits of the hash, the letters,
- * and 1 where a line begins. */
-static size_t tcall_index_synonyms_(tcall_indexing_ *m)
+static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
 {
-    size_t n = 0;
-#ifndef TOOLCALL_NO_SYNONYMS
-    const char *const *text = tcall_synonyms;
-    for (; *text; text++) {
-        tcall_split_ t;
-        tcall_split_input_(&t, tcall_str_of(*text)); /* tells lines apart */
-        for (; tcall_split_next_(&t); n++) {
-            uint32_t *word = (uint32_t *)tcall_index_take_(m, sizeof *word);
-            if (word)
-                *word = (t.stem & TCALL_SLOT_HASH_) | t.letters << 2 |
-                        (t.stop || t.words == 1);
-        }
-    }
-#else
-    (void)m;
-#endif
-    return n;
+    for (making->tool = 0; making->tool < desc->tool_count; making->tool++)
+        tcall_index_tool_(making, &desc->tools[making->tool]);
 }
 
-/* A row for each tool and each half KB of text, so that chains are short. */
-static uint32_t tcall_index_rows_(const tcall_desc *d)
+/* Turns the numbers of postings into where those of each word begin, which the
+ * second pass moves to their ends. */
+static void tcall_index_layout_(tcall_indexing_ *making)
+{
+    uint32_t begin = 0, i;
+    for (i = 0; i < making->entry_count; i++) {
+        tcall_entry_ *entry = &making->entries[i];
+        uint32_t count = entry->end;
+        entry->end = begin;
+        entry->last_tool = 0;
+        begin += count;
+    }
+}
+
+/* A bucket for each tool and each half KB of text: chains are short. */
+static uint32_t tcall_index_buckets_(const tcall_desc *desc)
 {
     size_t bytes = 0, i;
     unsigned text;
-    for (i = 0; i < d->tool_count; i++)
-        for (text = 0; text < TCALL_PICK_TEXTS_; text++) {
-            tcall_split_ t;
-            tcall_pick_text_(&t, &d->tools[i], text);
-            bytes += (size_t)(t.end - t.p);
+    for (i = 0; i < desc->tool_count; i++)
+        for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+            tcall_split_ words;
+            tcall_split_tool_(&words, &desc->tools[i], text);
+            bytes += (size_t)(words.end - words.cursor);
         }
-    return (uint32_t)(d->tool_count + bytes / 512 + 1);
+    return (uint32_t)(desc->tool_count + bytes / 512 + 1);
+}
+
+/* Takes the tables and makes the first pass. */
+static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    size_t tools = desc->tool_count;
+    making->bucket_count = tcall_index_buckets_(desc);
+    tcall_index_align_(making);
+    making->buckets = (tcall_bucket_ *)tcall_index_take_(
+        making, making->bucket_count * sizeof(tcall_bucket_));
+    making->tools = (tcall_indexed_ *)tcall_index_take_(
+        making, tools * sizeof(tcall_indexed_));
+    making->entries = (tcall_entry_ *)(void *)tcall_block_gap_(making->block);
+    tcall_index_pass_(making, desc);
 }
 
 int tcall_pick_index(tcall *tc, tcall_index *index)
 {
-    tcall_block *b = &tc->block;
-    size_t count = tc->desc.tool_count, low = b->low;
-    tcall_indexing_ m;
-    uint32_t i, posted = 0;
+    size_t low = tc->block.low;
+    tcall_indexing_ making;
     memset(index, 0, sizeof *index);
-    memset(&m, 0, sizeof m);
-    if (count > 0xFFFF)
+    memset(&making, 0, sizeof making);
+    if (tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
-    m.block = b;
-    m.row_count = tcall_index_rows_(&tc->desc);
-    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
-    index->synonyms = (uint32_t *)(void *)tcall_block_gap_(b);
-    index->synonym_count = tcall_index_synonyms_(&m);
-    m.rows = (tcall_row_ *)tcall_index_take_(&m, m.row_count * sizeof *m.rows);
-    m.words = (tcall_entry_ *)(void *)tcall_block_gap_(b);
-    tcall_index_pass_(&m, &tc->desc);
-    for (i = 0; i < m.count; i++) {
-        uint32_t n = m.words[i].end;
-        m.words[i].end = posted;
-        m.words[i].next[TCALL_BY_PREFIX_] = 0;
-        posted += n;
-    }
-    m.postings = (uint32_t *)tcall_index_take_(&m, m.posted * sizeof(uint32_t));
-    tcall_index_take_(&m, (0 - (uintptr_t)tcall_block_gap_(b)) & 7);
-    if (m.missing) {
-        tcall_block_room_(b, m.missing);
-        b->low = low;
+    making.block = &tc->block;
+    tcall_index_count_(&making, &tc->desc);
+    making.postings = (tcall_posting_ *)tcall_index_take_(
+        &making, making.posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(&making);
+    if (making.missing) {
+        tcall_block_room_(&tc->block, making.missing); /* sets block.need */
+        tc->block.low = low;
         return TCALL_E_MEMORY;
     }
-    tcall_index_pass_(&m, &tc->desc);
-    for (i = 0; i < m.count; i++) {
-        tcall_entry_ *w = &m.words[i];
-        uint32_t prefix = w->hash[TCALL_BY_PREFIX_];
-        tcall_row_ *row = &m.rows[(prefix >> 12) % m.row_count];
-        w->next[TCALL_BY_PREFIX_] = prefix ? row->first[TCALL_BY_PREFIX_] : 0;
-        if (prefix)
-            row->first[TCALL_BY_PREFIX_] = i + 1;
-    }
-    index->tools = count;
-    index->row_count = m.row_count;
-    index->rows = m.rows;
-    index->words = m.words;
-    index->postings = m.postings;
-    index->widen = tcall_index_widen_;
-    index->read = tcall_index_read_;
+    tcall_index_layout_(&making);
+    tcall_index_pass_(&making, &tc->desc);
+    index->tool_count = tc->desc.tool_count;
+    index->bucket_count = making.bucket_count;
+    index->buckets = making.buckets;
+    index->tools = making.tools;
+    index->entries = making.entries;
+    index->postings = making.postings;
     return TCALL_OK;
 }
 
-#endif
+#else
+
+/* Without indexes tcall_pick refuses one. */
+static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
+{
+    (void)index;
+    (void)tool_count;
+    return false;
+}
+
+static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
+                              tcall_record_ *records)
+{
+    (void)index;
+    (void)query;
+    (void)records;
+}
+
+#endif /* TOOLCALL_NO_PICK_INDEX */
+
+#endif /* TOOLCALL_NO_PICK */

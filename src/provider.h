@@ -149,11 +149,11 @@ struct tcall_provider {
      * once to count and once to send. Returns w->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *w,
                  const tcall_chat_request *request);
-    const tcall_outline *paths; /* what matters in an answer: TCALL_FIELD_... */
-    const tcall_word *stops;    /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                   not stopped yet */
-    const tcall_word *types;    /* of elements and events: TCALL_MEANS_... */
-    uint8_t reasoning;          /* TCALL_REASONING_... */
-    uint8_t strict;             /* TCALL_STRICT_... */
-    uint16_t quirks;            /* TCALL_QUIRK_... */
+    const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
+    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                 not stopped yet */
+    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    uint8_t reasoning;        /* TCALL_REASONING_... */
+    uint8_t strict;           /* TCALL_STRICT_... */
+    uint16_t quirks;          /* TCALL_QUIRK_... */
 };

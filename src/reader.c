@@ -424,9 +424,10 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
     return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
 }
 
-static bool tcall_ends_with_(tcall_str text, char c)
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
 {
-    return text.len && text.ptr[text.len - 1] == c;
+    return text.len && text.ptr[text.len - 1] == '}';
 }
 
 /* Are both reasonings pieces of one? */
@@ -457,7 +458,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     /* Some servers give every call the same number: where a whole object is
      * followed by another one with a name, that is another call. */
     again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_with_(tcall_head_part_(known, TCALL_PART_TEXT_), '}');
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
     return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
                                                         : TCALL_MATCH_YES_;
 }
@@ -1067,7 +1068,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     end = line_end < end ? line_end + 1 : end;
     error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
     bytes += reader->scan.pos - before;
-    if (tcall_scan_done(&reader->scan))
+    if (tcall_scan_done_(&reader->scan))
         tcall_reader_end_document_(reader);
     else if (error)
         tcall_reader_fail_(reader, error);

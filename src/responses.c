@@ -49,7 +49,7 @@
     X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
     X(5, TCALL_FIELD_TEXT, 0, "refusal")
 
-TCALL_OUTLINE(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
 static const tcall_word tcall_responses_stops_[] = {
     {"in_progress", TCALL_STOP_UNKNOWN},

@@ -6,7 +6,7 @@
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What is wanted of the outline is tracked per
+ * switch for everything else. What the path filter wants is tracked per
  * open level as the row that matched, so a key is compared with the few rows
  * below that one only.
  */
@@ -32,23 +32,39 @@ enum {
 };
 
 enum {
-    TCALL_TAKE_SKIP_, /* a key that nobody wants */
-    TCALL_TAKE_KEY_,  /* one to be compared */
-    TCALL_TAKE_VALUE_ /* to be reported */
+    TCALL_STRING_SKIP_, /* a key that nobody wants */
+    TCALL_STRING_KEY_,  /* one to be compared */
+    TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* The grammar of numbers: state by class of the next character; 0 ends the
- * number. States 3, 4, 6 and 9 may end. Classes: 0, 1-9, '.', 'e', '+', '-' */
-static const uint8_t tcall_number_grammar_[10][6] = {
-    {0, 0, 0, 0, 0, 0}, {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0},                     /* - */
-    {0, 0, 5, 7, 0, 0},                     /* 0 */
-    {4, 4, 5, 7, 0, 0},                     /* digits */
-    {6, 6, 0, 0, 0, 0},                     /* . */
-    {6, 6, 0, 7, 0, 0},                     /* digits of the fraction */
-    {9, 9, 0, 0, 8, 8},                     /* e */
-    {9, 9, 0, 0, 0, 0},                     /* + or - */
-    {9, 9, 0, 0, 0, 0},                     /* digits of the exponent */
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
 };
 
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
@@ -66,17 +82,18 @@ TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 
 TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 {
-    return 0x258 >> state & 1;
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
-void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
-                     tcall_scan_fn on, void *user)
+void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
+                     void *user)
 {
     memset(s, 0, sizeof *s);
     s->row = TCALL_SCAN_NONE_;
-    if (outline) {
-        s->rows = outline->rows;
-        s->keys = outline->keys;
+    if (paths) {
+        s->rows = paths->rows;
+        s->keys = paths->keys;
         s->row = TCALL_SCAN_ROOT_;
     }
     s->on = on;
@@ -84,7 +101,8 @@ void tcall_scan_init(tcall_scan *s, const tcall_outline *outline,
     s->at = TCALL_SCAN_NONE_;
 }
 
-bool tcall_scan_done(const tcall_scan *s)
+/* Whether the value is complete; a number at the root needs the end. */
+TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
 {
     return s->state == TCALL_S_DONE_;
 }
@@ -95,8 +113,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-void tcall_scan_tokens(tcall_scan *s, const char *text, tcall_tok *tok,
-                       size_t cap)
+/* Makes a token of each value and key as well; the text must then be fed in one
+ * piece. s->tokens also counts those that do not fit. */
+static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
+                               size_t cap)
 {
     s->text = text;
     s->tok = tok;
@@ -116,7 +136,8 @@ static inline const char *tcall_literal_(char c)
 #define TCALL_LAST_   8  /* last of its container; next to this bit: */
 #define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
 #define TCALL_KEY_    32
-#define TCALL_ODD_    64 /* string with escapes, long number or exponent */
+#define TCALL_NEEDS_DECODE_ \
+    64 /* string with escapes, long number or exponent */
 
 /* Of the value that starts at p. */
 TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
@@ -217,7 +238,7 @@ static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
             s->behind = (uint16_t)(text - s->keys + row->len);
             return (uint8_t)(row - s->rows);
         }
-        if (row->how & TCALL_PATH_LAST)
+        if (row->flags & TCALL_PATH_LAST)
             break;
     }
     return TCALL_SCAN_NONE_;
@@ -229,7 +250,7 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 }
 
 /* The row of the next element of the array that is open. */
-TCALL_APART_ static uint8_t tcall_scan_element_(tcall_scan *s)
+TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
     if (s->at == TCALL_SCAN_NONE_)
@@ -266,15 +287,15 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     if (row < TCALL_SCAN_ROOT_) {
         const tcall_path *path = s->rows + row;
         below = s->behind;
-        if (path->how & TCALL_PATH_RAW && !s->raw_depth) {
+        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
             s->raw_depth = (uint16_t)(s->depth + 1);
             *raw = c;
         }
-        if (path->how & TCALL_PATH_SAME) {
+        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
             row++;
             below += path[1].len;
         }
-        if (path->how & TCALL_PATH_ROOT) {
+        if (path->flags & TCALL_PATH_ROOT) {
             row = TCALL_SCAN_ROOT_;
             below = 0;
         }
@@ -321,12 +342,12 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
 /* The string ends; of a key that is wanted, its text. */
 static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
 {
-    if (s->take == TCALL_TAKE_VALUE_) {
+    if (s->string_mode == TCALL_STRING_VALUE_) {
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->take == TCALL_TAKE_KEY_ && len
+    s->row = s->string_mode == TCALL_STRING_KEY_ && len
                  ? tcall_scan_match_(s, s->at, key, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -337,11 +358,11 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
     if (n == 0)
         return;
-    if (s->take == TCALL_TAKE_VALUE_)
+    if (s->string_mode == TCALL_STRING_VALUE_)
         tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
     else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->take = TCALL_TAKE_SKIP_;
-    else if (s->take == TCALL_TAKE_KEY_) {
+        s->string_mode = TCALL_STRING_SKIP_;
+    else if (s->string_mode == TCALL_STRING_KEY_) {
         memcpy(s->key + s->key_len, p, n);
         s->key_len = (uint8_t)(s->key_len + n);
     }
@@ -366,29 +387,35 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-/* How many bytes from p on are plain ASCII string content: a word at a time,
- * no byte of which is a quote, a backslash, below 0x20 or above 0x7F. */
+static bool tcall_is_plain_(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
+/* Skips plain ASCII string content: a word at a time while no byte of it is a
+ * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while (!TCALL_LEAN_ && (size_t)(end - p) >= sizeof(size_t)) {
-        size_t w, q, b;
-        memcpy(&w, p, sizeof w);
-        q = w ^ ones * '"';
-        b = w ^ ones * '\\';
-        w = ((w - ones * 0x20) | (q - ones) | (b - ones) | w) & ones * 0x80;
-#ifdef TCALL_WIDE_
-        /* The lowest mark is exact, a borrow only marks bytes above it. */
-        if (w)
-            return p + (__builtin_ctzl(w) >> 3);
-#else
-        if (w)
-            break;
+    while ((size_t)(end - p) >= sizeof(size_t)) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, p, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return p + (__builtin_ctzll(marks) >> 3);
 #endif
-        p += sizeof w;
+        if (marks)
+            break;
+        p += sizeof word;
     }
-    while (p < end && (unsigned char)(*p - 0x20) < 0x60 && *p != '"' &&
-           *p != '\\')
+    while (p < end && tcall_is_plain_(*p))
         p++;
     return p;
 }
@@ -423,13 +450,12 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     const char *from = p;
     size_t n = 0, run;
     for (;; p += 2, from = p) {
-        p = s->utf.left || TCALL_LEAN_ ? p : tcall_plain_(p, end);
-        if (p < end &&
-            (TCALL_LEAN_ || *p != '\\' || s->utf.left)) /* mostly an escape */
+        p = s->utf.left ? p : tcall_plain_(p, end);
+        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
             p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (TCALL_LEAN_ || end - p < 2 || *p != '\\')
+        if (end - p < 2 || *p != '\\')
             break;
         c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
         if (!c)
@@ -443,10 +469,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
             tcall_scan_bytes_(s, from, run);
             run = 0;
         }
-        if (run <= 8 && end - from >= 8 && n + 8 < sizeof out)
-            memcpy(out + n, from, 8); /* of which run bytes count */
-        else
-            memcpy(out + n, from, run);
+        memcpy(out + n, from, run);
         n += run;
         out[n++] = c;
     }
@@ -457,9 +480,9 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         run = 0;
     }
     tcall_scan_bytes_(s, out, n);
-    if (!TCALL_LEAN_ && p < end && *p == '"' && s->take == TCALL_TAKE_KEY_ &&
+    if (p < end && *p == '"' && s->string_mode == TCALL_STRING_KEY_ &&
         s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, from, run); /* a key in one piece */
         return p + 1;
     }
@@ -467,7 +490,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_ODD_);
+        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s, s->key, s->key_len);
     } else
         s->state = TCALL_S_ESCAPE_;
@@ -530,7 +553,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
                                            const char *end)
 {
     tcall_scan_value_end_(s);
-    if (TCALL_LEAN_ || p == end || *p != ',' || !s->depth || s->error)
+    if (p == end || *p != ',' || !s->depth || s->error)
         return p;
     s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
     return p + 1;
@@ -544,8 +567,7 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
-            if (!TCALL_LEAN_ &&
-                0x250 >> state & 1) /* digits go on with digits */
+            if (0x250 >> state & 1) /* digits go on with digits */
                 while (p < end && tcall_is_digit_(*p))
                     p++;
             next = p < end ? tcall_number_next_(state, *p) : state;
@@ -567,8 +589,8 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(s, p,
-                          s->number > 6 || p - from > 300 ? TCALL_ODD_ : 0);
+    tcall_scan_token_end_(
+        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -614,8 +636,7 @@ static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
                                             const char *end, bool key)
 {
-    const char *q =
-        *p == '"' && !TCALL_LEAN_ ? tcall_scan_short_(s, p, end, key) : NULL;
+    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
     if (q)
         return q;
     if (key)
@@ -624,9 +645,9 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         tcall_scan_begin_(s, p);
     if (*p == '"') {
         s->state = TCALL_S_STRING_;
-        s->take = !key                        ? TCALL_TAKE_VALUE_
-                  : s->at == TCALL_SCAN_NONE_ ? TCALL_TAKE_SKIP_
-                                              : TCALL_TAKE_KEY_;
+        s->string_mode = !key                        ? TCALL_STRING_VALUE_
+                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
+                                                     : TCALL_STRING_KEY_;
         s->key_len = 0;
         return p + 1;
     }
@@ -738,10 +759,30 @@ TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
 }
 
 /* The same. */
-TCALL_APART_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 {
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
+}
+
+/* Makes a token of each value and key of a text, as many as fit, while it is
+ * recognised; scan->tokens is how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    tcall_scan_init(scan, NULL, NULL, NULL);
+    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    tcall_scan_feed(scan, text.ptr, text.len);
+    return tcall_scan_end(scan);
+}
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
 }
 
 /* Four hex digits. */

@@ -14,11 +14,11 @@
  *            n = tcall_schema_compile(&s, text, mem, size, TCALL_DRAFT_2020);
  *            n >= 0: keep n bytes of mem and s; n < 0: s.reason, s.need
  *   lazy   the same call into scratch memory, forgotten after the check
- *   check  check.memory = scratch; check.faults = room for a few;
+ *   check  check.memory = scratch; check.errors = room for a few;
  *          check.coerce = true;
  *          r = tcall_schema_check(&s, value, &check);
- *          TCALL_E_INVALID: tcall_write_faults(&w, &s, value, &check)
- *          r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
+ *          TCALL_E_INVALID: tcall_write_validation_errors(&w, &s, value,
+ * &check) r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
  *          the text that was meant with tcall_write_json(&w, value), parse it
  *          and check it once more with coerce = false: only that result counts
  */
@@ -37,7 +37,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 44 bytes of scratch each. */
+/* Schemas that are at work inside each other; 48 bytes of scratch each. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
@@ -46,11 +46,6 @@ typedef enum tcall_draft {
 #ifndef TOOLCALL_MAX_PATTERN
 #define TOOLCALL_MAX_PATTERN 1024
 #endif
-
-/* TOOLCALL_NO_PATTERN leaves out `pattern`; TOOLCALL_NO_RARE leaves out what
- * none of 8,071 real tool definitions uses: if, then, else, contains,
- * prefixItems, additionalItems, uniqueItems, multipleOf, patternProperties and
- * dependencies of all kinds. Schemas that have them are then refused. */
 
 /* One step of the program: 8 bytes, no pointers, free to be moved. */
 typedef struct tcall_node_ {
@@ -65,6 +60,7 @@ typedef struct tcall_schema {
     uint32_t cells;     /* scratch that its largest pattern takes */
     size_t need;        /* bytes of program; also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
+    const char *remedy; /* what its author can do, or NULL */
     size_t at;          /* where in the text that stands */
 } tcall_schema;
 
@@ -74,24 +70,26 @@ typedef struct tcall_schema {
  * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
-/* The refusal in one line of plain text, with its offset in the schema's text
- * and what stands there: unknown type at 27: "dict" */
-TCALL_API int tcall_write_refusal(tcall_writer *w, const tcall_schema *s);
+/* Writes why a schema was refused as one line of text: the place as a JSON
+ * Pointer, what is wrong there, and what its author can do:
+ *   /properties/x/type: unknown type "dict"; use object, array, string, ... */
+TCALL_API int tcall_write_schema_error(tcall_writer *w,
+                                       const tcall_schema *schema);
 
 /* One thing that is wrong with a value. */
-typedef struct tcall_fault {
+typedef struct tcall_validation_error {
     uint32_t node; /* of the program */
     uint32_t at;   /* where in the schema the violated text stands */
     uint32_t tok;  /* the token concerned, counted from the value */
-} tcall_fault;
+} tcall_validation_error;
 
 typedef struct tcall_check {
     void *memory; /* scratch: a few frames; 1 KB is plenty for most */
     size_t size;
-    tcall_fault *faults; /* may be NULL */
-    size_t fault_cap;
+    tcall_validation_error *errors; /* may be NULL */
+    size_t error_cap;
     bool coerce;        /* accept "5" for 5 and the like, see below */
-    size_t fault_count; /* out: how many there were, stored or not */
+    size_t error_count; /* out: how many there were, stored or not */
     size_t coerced;     /* out: how many values were marked */
     size_t need;        /* out: scratch used; too little: that much at least */
 } tcall_check;
@@ -110,10 +108,14 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* {"path":"/unit","keyword":"enum","message":"not satisfied",
  *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
  * read: long values are cut, a missing or surplus property is named. */
-TCALL_API int tcall_write_fault(tcall_writer *w, const tcall_schema *s,
-                                tcall_json value, const tcall_fault *fault);
+TCALL_API int tcall_write_validation_error(tcall_writer *w,
+                                           const tcall_schema *s,
+                                           tcall_json value,
+                                           const tcall_validation_error *error);
 /* All that were stored, as an array. */
-TCALL_API int tcall_write_faults(tcall_writer *w, const tcall_schema *s,
-                                 tcall_json value, const tcall_check *check);
+TCALL_API int tcall_write_validation_errors(tcall_writer *w,
+                                            const tcall_schema *s,
+                                            tcall_json value,
+                                            const tcall_check *check);
 /* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);

@@ -68,6 +68,20 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
     return tcall_slice_(p + 1, s.len - 2);
 }
 
+/* Decodes what stands at *at in a JSON string, an escape or one byte, and moves
+ * *at past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
+{
+    const char *from = *at;
+    if (*from != '\\') {
+        out[0] = *from;
+        ++*at;
+        return 1;
+    }
+    *at += tcall_escape_len_(from);
+    return tcall_decode_(out, from, *at);
+}
+
 /* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
  * inside it. */
 static size_t tcall_text_escape_len_(const char *p)
@@ -101,14 +115,10 @@ static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 static int tcall_text_byte_(tcall_text_bytes_ *bytes)
 {
     if (bytes->next == bytes->count) {
-        const char *from = bytes->at;
-        size_t len = *from == '\\' ? tcall_text_escape_len_(from) : 0;
-        if (!*from || *from == '"' || (*from == '\\' && !len))
+        const char *at = bytes->at;
+        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
             return -1;
-        bytes->at += len ? len : 1;
-        if (!len)
-            return (unsigned char)*from;
-        bytes->count = (uint8_t)tcall_decode_(bytes->decoded, from, bytes->at);
+        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
         bytes->next = 0;
     }
     return (unsigned char)bytes->decoded[bytes->next++];
@@ -175,4 +185,31 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *p)
 {
     p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
     return p && *p != ']' ? p : NULL;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
 }

@@ -140,14 +140,15 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
     tcall_block *block = reader->chat->block;
     size_t high = block->high;
-    tcall_args args;
+    tcall_arguments args;
     void *memory = NULL;
-    int error = tcall_args_read(&args, item->text, false, NULL, 0);
+    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
     if (error == TCALL_E_MEMORY) {
         memory = tcall_block_take_(block, args.used);
         if (!memory)
             return TCALL_E_MEMORY;
-        error = tcall_args_read(&args, item->text, false, memory, args.used);
+        error =
+            tcall_parse_arguments(&args, item->text, false, memory, args.used);
     }
     if (error < 0) {
         item->error = item->error ? item->error : error;

@@ -1,7 +1,7 @@
 #pragma once
 #include "tools.h"
 #include "bind.c"
-#include "schema.c"
+#include "schema_errors.c"
 
 /* ==========================================================================
  * >>tools
@@ -58,7 +58,7 @@ static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
         tcall_write_text(w, ": ");
         tcall_write_text(w, what);
         if (refused)
-            tcall_write_refusal(w, refused);
+            tcall_write_schema_error(w, refused);
         tcall_write_char_(w, '\n');
     }
     return TCALL_E_TOOL;

@@ -80,8 +80,8 @@ def standin():
 
 def try_pi(kind, program, url, cert):
     said = {"switch line 17 on": '{"line":17,"on":true,"simulated":true}',
-            "what is the temperature of the processor": "celsius 48.75",
-            "read line 4": "line 4, on false"}
+            "what is the temperature of the processor": '"celsius":48.75',
+            "read line 4": '"line":4,"on":false'}
     for request, wanted in said.items():
         p = subprocess.run([*KINDS[kind][3].split(), program, "--url", url,
                             "--ca", cert, request], text=True, timeout=60,
@@ -100,7 +100,7 @@ def measure(program, url, cert):
         subprocess.run(cmd, env=env, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, check=True, timeout=30)
         start.append((time.perf_counter() - began) * 1000)
-    agent = subprocess.Popen([*cmd, "what time is it at UTC+9?"], env=env,
+    agent = subprocess.Popen([*cmd, "what time is it 9 hours east of UTC?"], env=env,
                              text=True, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     peak, end = 0, time.time() + 30

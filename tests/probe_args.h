@@ -45,40 +45,42 @@ static void probe_args_ok(tcall_writer *w, tcall_json value, uint32_t fixes,
 }
 
 /* Reads into memory of exactly the size that is asked for. */
-static int probe_args_read(tcall_args *args, tcall_str text, bool strict,
+static int probe_args_read(tcall_arguments *args, tcall_str text, bool strict,
                            void **mem)
 {
-    int r = tcall_args_read(args, text, strict, NULL, 0);
+    int r = tcall_parse_arguments(args, text, strict, NULL, 0);
     *mem = NULL;
     if (r != TCALL_E_MEMORY)
         return r;
     *mem = malloc(args->used);
-    return tcall_args_read(args, text, strict, *mem, args->used);
+    return tcall_parse_arguments(args, text, strict, *mem, args->used);
 }
 
 static int probe_args_check(const tcall_schema *schema, tcall_json value,
-                            bool coerce, tcall_check *check, tcall_fault *fault)
+                            bool coerce, tcall_check *check,
+                            tcall_validation_error *fault)
 {
     static char memory[1 << 16];
     memset(check, 0, sizeof *check);
     check->memory = memory;
     check->size = sizeof memory;
-    check->faults = fault;
-    check->fault_cap = 4;
+    check->errors = fault;
+    check->error_cap = 4;
     check->coerce = coerce;
     return tcall_schema_check(schema, value, check);
 }
 
 /* The arguments are read; now the schema. Writes the answer. */
-static void probe_args_schema(tcall_writer *w, tcall_args *args, bool strict,
-                              tcall_str text, char *scratch, size_t size)
+static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
+                              bool strict, tcall_str text, char *scratch,
+                              size_t size)
 {
     static char program[1 << 20];
     tcall_schema schema;
     tcall_check check;
-    tcall_fault fault[4];
+    tcall_validation_error fault[4];
     tcall_writer faults, coerced;
-    tcall_args again;
+    tcall_arguments again;
     tcall_json value = args->root;
     void *mem = NULL;
     size_t n = 0;
@@ -103,7 +105,7 @@ static void probe_args_schema(tcall_writer *w, tcall_args *args, bool strict,
     }
     tcall_writer_init(&faults, scratch + coerced.len, size - coerced.len - 1);
     if (r == TCALL_E_INVALID)
-        tcall_write_faults(&faults, &schema, value, &check);
+        tcall_write_validation_errors(&faults, &schema, value, &check);
     faults.buf[faults.fill] = 0;
     if (r < 0)
         probe_args_error(w, r, 0, faults.fill ? faults.buf : NULL);
@@ -121,7 +123,7 @@ static void probe_args_line(tcall_json in, int unread, FILE *out)
                          "strict") == 0;
     size_t size = text.len * 16 + (1 << 16);
     char *line = (char *)malloc(2 * size), *schema_text = NULL;
-    tcall_args args;
+    tcall_arguments args;
     tcall_writer w;
     void *mem;
     int r = probe_args_read(&args, text, strict, &mem);

@@ -30,7 +30,7 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
                               const tcall_answer *a, int status)
 {
     tcall_item item;
-    tcall_mend mend;
+    tcall_arguments parsed;
     tcall_str text = tcall_str_of("");
     size_t at = 0;
     int error;
@@ -50,9 +50,10 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
         tcall_write_str(w, item.name);
         tcall_write_key(w, "arguments");
         tcall_write_str(w, item.text);
-        error = item.error ? item.error
-                           : tcall_args_mend(item.text, NULL, 0, &mend);
-        if (error < 0)
+        error = item.error;
+        if (!error)
+            error = tcall_parse_arguments(&parsed, item.text, false, NULL, 0);
+        if (item.error || error != TCALL_E_MEMORY) /* else it can be read */
             probe_read_error(w, chat->block, error, "");
         tcall_write_close(w, '}');
     }

@@ -19,7 +19,7 @@ static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
 {
     enum { FRAMES = 1 << 16 };
     tcall_schema s;
-    tcall_fault faults[16];
+    tcall_validation_error faults[16];
     tcall_check check;
     void *program, *frames = malloc(FRAMES);
     int r = probe_compile(&s, text, draft, &program);
@@ -28,8 +28,8 @@ static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
     memset(&check, 0, sizeof check);
     check.memory = frames;
     check.size = FRAMES;
-    check.faults = faults;
-    check.fault_cap = sizeof faults / sizeof *faults;
+    check.errors = faults;
+    check.error_cap = sizeof faults / sizeof *faults;
     tcall_write_open(w, '{');
     if (r >= 0)
         r = tcall_schema_check(&s, data, &check);
@@ -39,12 +39,12 @@ static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
     }
     if (r == TCALL_E_INVALID) {
         tcall_write_key(w, "errors");
-        tcall_write_faults(w, &s, data, &check);
+        tcall_write_validation_errors(w, &s, data, &check);
     } else if (r != TCALL_OK) {
         tcall_write_key(w, "refused");
         tcall_write_quote(w);
         if (r == TCALL_E_SCHEMA)
-            tcall_write_refusal(w, &s);
+            tcall_write_schema_error(w, &s);
         else
             tcall_write_text(w, tcall_error_text(r));
         tcall_write_unquote(w);

@@ -11,8 +11,6 @@
 #ifndef RESULT_LOG_H
 #define RESULT_LOG_H
 
-#include "toolcall.h"
-
 #include <string.h>
 
 typedef struct kept_result {

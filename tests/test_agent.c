@@ -1,6 +1,11 @@
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/agent.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 
 static int runs;

@@ -94,39 +94,39 @@ static const struct {
     const char *request;
     const char *lines[4]; /* must be printed in this order */
 } turns[] = {
-    {"What time is it at UTC+9?",
+    {"What time is it 9 hours east of UTC?",
      {"call     get_time {\"utc_offset\":9}", "checked  valid", "+09:00"}},
-    {"how long has this machine been running",
+    {"what is the uptime of this machine",
      {"call     get_system_status {}", "uptime"}},
-    {"Is the CPU hot? Tell me in fahrenheit.",
+    {"how hot is the processor in fahrenheit?",
      {"call     get_temperature {\"unit\":\"fahrenheit\"}", "\"simulated\":"}},
-    {"please turn gpio 17 on",
+    {"please switch gpio 17 on",
      {"call     write_gpio {\"pin\":17,\"on\":true}", "approved write_gpio",
       "\"on\":true"}},
-    {"is line 17 on?",
+    {"read gpio 17",
      {"call     read_gpio {\"pin\":17}", "{\"pin\":17,\"on\":true"}},
-    {"switch pin 3 off and pin 4 on",
+    {"switch gpio 3 off and switch gpio 4 on",
      {"call     write_gpio {\"pin\":3,\"on\":false}",
       "call     write_gpio {\"pin\":4,\"on\":true}", "stand-in",
-      "pin 4, on true"}},
-    {"what is 20 degrees celsius in fahrenheit?",
+      "{\"pin\":4,\"on\":true"}},
+    {"convert 20 celsius to fahrenheit",
      {"call     convert_unit "
       "{\"value\":20,\"from\":\"celsius\",\"to\":\"fahrenheit\"}"}},
-    {"how many kilometres are 26.2 miles",
+    {"convert 26.2 miles to kilometres",
      {"call     convert_unit "
       "{\"value\":26.2,\"from\":\"mile\",\"to\":\"kilometre\"}",
       "42.16481", "stand-in", "42.16481"}},
-    {"-40 C in F",
+    {"convert -40 celsius to fahrenheit",
      {"call     convert_unit "
       "{\"value\":-40,\"from\":\"celsius\",\"to\":\"fahrenheit\"}",
       "\"value\":-40"}},
     {"What time is it and how much memory is free?",
      {"call     get_time {}", "call     get_system_status {}",
       "The tool get_time answered", "The tool get_system_status answered"}},
-    {"convert 5 kg to miles",
+    {"convert 5 kilograms to miles",
      {"failed   ", "cannot be converted", "stand-in", "could not do it"}},
-    {"set pin 99 on", {"refused  invalid", "/pin", "could not do it"}},
-    {"turn on the gpio", {"I need a value for \"pin\""}},
+    {"switch gpio 99 on", {"refused  invalid", "/pin", "could not do it"}},
+    {"switch on the gpio", {"I need a value for \"pin\""}},
     {"Hello, who are you?", {"stand-in model, no real language model"}},
     {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \"quoted\" \\ and\ttab",
      {"stand-in model"}},
@@ -258,7 +258,7 @@ static void check_trace(void)
 {
     static char first[4096], text[1 << 16];
     char file[] = "/tmp/test_agent_e2e.XXXXXX";
-    const char *request = "switch pin 3 off and pin 4 on";
+    const char *request = "switch gpio 3 off and switch gpio 4 on";
     const char *record[] = {"--standin", "anthropic", "--trace",
                             file,        request,     NULL};
     const char *replay[] = {"--provider", "anthropic", "--replay",
@@ -290,7 +290,7 @@ static void check_trace(void)
 static void check_plain(void)
 {
     const char *server[] = {path_of("standin"), "--plain", NULL};
-    const char *args[] = {"is pin 5 on", NULL};
+    const char *args[] = {"read gpio 5", NULL};
     char address[64];
     int in;
     pid_t pid = start_standin(server, &in, address, sizeof address);
@@ -314,10 +314,10 @@ static const struct {
 } works[] = {
     {"read the file \"a.txt\"",
      {"call     read {\"file_paths\":[\"a.txt\"]}", "     2\ttwo"}},
-    {"in a.txt replace \"two\" by \"2\"",
+    {"edit the file \"a.txt\": \"two\" \"2\"",
      {"call     edit {\"file_path\":\"a.txt\"", "approved edit",
       "changed a.txt: 1 place, 6 bytes"}},
-    {"write a file b.txt with content \"hello\"",
+    {"write a file \"b.txt\" \"hello\"",
      {"call     write {\"file_path\":\"b.txt\",\"content\":\"hello\"}",
       "approved write", "created b.txt"}},
     {"search for \"hel+o\" in the files",
@@ -335,7 +335,7 @@ static const struct {
     {"run the command \"rm a.txt\"",
      {"call     bash {\"command\":\"rm a.txt\"}",
       "may not run; what may: echo"}},
-    {"fetch the web page https://127.0.0.1/x",
+    {"fetch the web page \"https://127.0.0.1/x\"",
      {"call     webfetch {\"url\":\"https://127.0.0.1/x\"}",
       "approved webfetch", "not a public address"}},
     {"give a piece of work to a sub-agent: \"list the directory\"",
@@ -390,7 +390,7 @@ static void check_workspace(void)
         }
     }
     args[4] = NULL; /* nobody says yes */
-    CHECK(agent("write a file c.txt with content \"x\"\n", args) == 0);
+    CHECK(agent("write a file \"c.txt\" \"x\"\n", args) == 0);
     CHECK(printed("call     write ") && printed("denied   write"));
     snprintf(path, sizeof path, "%s/c.txt", root);
     CHECK(access(path, F_OK) != 0);
@@ -421,7 +421,7 @@ static void check_rest(void)
     CHECK(printed("error: ") && printed("127.0.0.1: "));
     /* Many turns: history is dropped, the block is never outgrown. */
     for (int i = 0; i < 150; i++)
-        strcat(longer, "what time is it and is pin 7 on?\n");
+        strcat(longer, "what time is it and read gpio 7\n");
     CHECK(agent(longer, none) == 0);
     CHECK(!printed("error"));
     CHECK(printed("call     read_gpio {\"pin\":7}"));

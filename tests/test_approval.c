@@ -1,6 +1,12 @@
 /* Approvals that come later and effects that happen once, in an agent's turn:
  * over a transport that plays scripted answers, with the ledger. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/agent.c"
+#include "../src/hooks.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 
 static int runs, asked, given, seen_n;

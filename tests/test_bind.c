@@ -1,5 +1,10 @@
+/* Needs: BIND. */
 /* Arguments as C structs: TCALL_ARGS, tables by hand, and what is refused. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#endif
 #include "check.h"
 
 #define POINT (required, fixed(2), x, "East"), (optional, fixed(2), y, "North")
@@ -60,7 +65,7 @@ struct level1 {
 };
 static const tcall_field leaf_fields[] = {
     {"a/b~c", NULL, true, offsetof(struct leaf, n), sizeof(int), 0, 0,
-     tcall_field_integer, NULL, TCALL_NUMBER, 0},
+     tcall_field_integer_, NULL, TCALL_NUMBER, 0},
     {NULL, NULL, false, 0, 0, 0, 0, NULL, NULL, 0, 0}};
 static const tcall_field level3_fields[] = {
     {"leaf", NULL, true, offsetof(struct level3, leaf), sizeof(struct leaf),
@@ -83,9 +88,9 @@ static char mem[4096];
 
 static tcall_json args_of(const char *text)
 {
-    tcall_args args;
-    CHECK(tcall_args_read(&args, tcall_str_of(text), true, mem, sizeof mem) >
-          0);
+    tcall_arguments args;
+    CHECK(tcall_parse_arguments(&args, tcall_str_of(text), true, mem,
+                                sizeof mem) > 0);
     return args.root;
 }
 

@@ -1,7 +1,11 @@
 /*
  * Error codes are for machines and stay; sentences are for models and people.
  */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/base.c"
+#endif
 #include "check.h"
 
 /* All codes, in the order of their numbers. */

@@ -1,7 +1,11 @@
-/* The ready-made hooks, events, approvals that come later, loops, files. */
+/* Needs: HOOKS, SENTENCES. */
+/* The ready-made hooks, events, approvals that come later, loops. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/hooks.c"
+#endif
 #include "check.h"
-#include "tools/seen.h"
 
 static int runs, failures;
 static uint32_t now_ms;
@@ -507,35 +511,6 @@ static void test_loops(void)
     CHECK(ask("8", "other", "{}") == TCALL_OK && runs == 11);
 }
 
-/* ---- files ---- */
-
-static void test_files(void)
-{
-    static const char *const names[] = {"a", "b", "c", "d"};
-    ttool_file rows[3];
-    ttool_files files = {rows, 3};
-    tcall_str a = tcall_str_of("a"), one = tcall_str_of("one"),
-              two = tcall_str_of("two");
-    int i;
-    memset(rows, 0, sizeof rows);
-    CHECK(ttool_file_check(&files, a, one) == TCALL_E_UNREAD);
-    ttool_file_read(&files, a, one);
-    CHECK(ttool_file_check(&files, a, one) == TCALL_OK);
-    CHECK(ttool_file_check(&files, a, two) == TCALL_E_STALE);
-    ttool_file_written(&files, a, two);
-    CHECK(ttool_file_check(&files, a, two) == TCALL_OK);
-    CHECK(ttool_file_check(&files, a, one) == TCALL_E_STALE);
-    for (i = 1; i < 4; i++)
-        ttool_file_read(&files, tcall_str_of(names[i]), one);
-    CHECK(ttool_file_check(&files, a, two) == TCALL_E_UNREAD);
-    for (i = 1; i < 4; i++)
-        CHECK(ttool_file_check(&files, tcall_str_of(names[i]), one) ==
-              TCALL_OK);
-    files.count = 0;
-    ttool_file_read(&files, a, one);
-    CHECK(ttool_file_check(&files, a, one) == TCALL_E_UNREAD);
-}
-
 /* ---- events ---- */
 
 static tcall_listener all, ends;
@@ -799,7 +774,6 @@ int main(void)
     test_ledger();
     test_ledger_asks();
     test_loops();
-    test_files();
     test_events();
     test_sizes();
     test_execute();

@@ -1,6 +1,11 @@
+/* Needs: SENTENCES. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/invoke.c"
+#endif
 #include "check.h"
 
 static int runs; /* of any tool */

@@ -1,5 +1,11 @@
+/* Needs: LINT, PATTERN. */
 /* Lint: each kind of finding, and that good definitions have none. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/lint.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 
 static char told[4096];
@@ -179,7 +185,8 @@ static void test_schemas(void)
     static const char closed[] =
         TCALL_JSON({"type" : "object", "patternProperties" : {"^x" : {}}});
     tcall_tool t = tool("x", "{\"type\":\"dict\"}");
-    CHECK(lint(&t, 1) == 1 && says("schema - /parameters: unknown type"));
+    CHECK(lint(&t, 1) == 1 &&
+          says("schema - /parameters: /type: unknown type"));
     t = tool("x", "{\"properties\":{\"a");
     CHECK(lint(&t, 1) == 1 && says("schema - /parameters: "));
     t = tool("x", "");

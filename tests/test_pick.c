@@ -1,5 +1,12 @@
+/* Needs: PICK, SYNONYMS, PICK_INDEX. */
 /* Picking: ranking, options, filters, other scorers, reports, the agent. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/pick_index.c"
+#include "../src/agent.c"
+#include "../src/openai.c"
+#endif
 
 #include "check.h"
 
@@ -394,12 +401,24 @@ static uint32_t now_ms(void *user)
     return clock_ms += 10;
 }
 
+/* A user's scorer by meaning: the cosine of two vectors. */
+static int by_meaning(void *user, tcall_str input, const tcall_tool *tool,
+                      size_t index)
+{
+    static const double vectors[6][2] = {{100, 0},  {0, 100}, {1, 1},
+                                         {-100, 0}, {0, 0},   {0, 1}};
+    const double *asked = (const double *)user, *v = vectors[index];
+    double dot = asked[0] * v[0] + asked[1] * v[1];
+    double lengths = (asked[0] * asked[0] + asked[1] * asked[1]) *
+                     (v[0] * v[0] + v[1] * v[1]);
+    (void)input;
+    (void)tool;
+    return dot > 0 ? (int)(1000 * dot * dot / lengths) : 0; /* squared */
+}
+
 static void test_scorers(void)
 {
-    static const int8_t vectors[6][3] = {{100, 0, 0},  {0, 100, 0}, {1, 1, 0},
-                                         {-100, 0, 0}, {0, 0, 0},   {0, 0, 1}};
-    static const int8_t asked[3] = {127, 0, 0};
-    static const tcall_vectors meaning = {&vectors[0][0], asked, 3};
+    static double asked[2] = {127, 0};
     int calls = 0;
     tcall_scorer s[2] = {{"length", by_length, NULL, 0, 0},
                          {"words", NULL, NULL, 0, 0}};
@@ -409,8 +428,6 @@ static void test_scorers(void)
     s[0].user = &calls;
     o.scorers = s;
     o.scorer_count = 1; /* another one alone */
-    CHECK(is(pick("mail", &o), tcall_error_code(TCALL_E_USAGE)));
-    o.mix = tcall_mix;
     CHECK(is(pick("mail", &o), "readTemperature get_weather help"));
     CHECK(calls == 5);
     o.scorer_count = 2; /* both */
@@ -425,24 +442,22 @@ static void test_scorers(void)
     s[0].top = 0;
     s[0].score = refuses; /* then the others decide */
     CHECK(is(pick("mail", &o), "send_mail help"));
-    s[0].score = tcall_cosine;
-    s[0].user = (void *)(uintptr_t)&meaning;
+    s[0].score = by_meaning;
+    s[0].user = asked;
     o.scorer_count = 1;
     CHECK(tcall_pick(&tc, tcall_str_of("?"), &o, picks, 8) == 3);
     CHECK(picks[0].index == 0 && picks[0].score == 1000);
-    CHECK(picks[1].index == 2 && picks[1].score > 690 &&
-          picks[1].score <= 1000);
+    CHECK(picks[1].index == 2 && picks[1].score == 500);
 
     o.scorer_count = 0; /* time runs out */
-    o.mix = NULL;
     o.timeout_ms = 25;
     tc.desc.now_ms = now_ms;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);
-    CHECK(picks[0].index == 0 && picks[0].late && picks[0].score == 0);
-    CHECK(picks[1].index == 1 && picks[1].late && !picks[2].late);
+    CHECK(picks[0].index == 0 && picks[0].timed_out && picks[0].score == 0);
+    CHECK(picks[1].index == 1 && picks[1].timed_out && !picks[2].timed_out);
     o.timeout_ms = 2500;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
-    CHECK(picks[0].index == 3 && !picks[0].late);
+    CHECK(picks[0].index == 3 && !picks[0].timed_out);
 }
 
 static void test_reports(void)
@@ -450,6 +465,7 @@ static void test_reports(void)
     static char text[2048];
     tcall_pick_opts o = {.max = 1};
     tcall_str input = tcall_str_of("The weather in which city? Now!");
+    tcall_pick_report report = {.input = input, .opts = &o};
     tcall_picked picks[8];
     tcall_writer w;
     int n;
@@ -457,17 +473,15 @@ static void test_reports(void)
     n = tcall_pick(&tc, input, &o, picks, 8);
     CHECK(n == 2);
     tcall_writer_init(&w, text, sizeof text);
-    CHECK(tcall_write_reason(&tc, &w, input, &o, &picks[0]) == TCALL_OK);
-    text[w.fill] = 0;
-    CHECK(is(text, "matched weather, city"));
-    tcall_writer_init(&w, text, sizeof text);
-    CHECK(tcall_write_picks(&tc, &w, input, &o, picks, n) == TCALL_OK);
+    report.picks = picks;
+    report.count = n;
+    CHECK(tcall_write_picks(&w, &tc, &report) == TCALL_OK);
     text[w.fill] = 0;
     CHECK(strstr(text, "{\"word\":\"weather\",\"tools\":1,\"weight\":"));
     CHECK(strstr(text, "\"reason\":\"matched weather, city\""));
     CHECK(strstr(text, "\"reason\":\"pinned\""));
-    CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"why\":\"unsafe\"}"));
-    CHECK(strstr(text, "{\"tool\":\"convert\",\"why\":\"roles\"}"));
+    CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"reason\":\"unsafe\"}"));
+    CHECK(strstr(text, "{\"tool\":\"convert\",\"reason\":\"roles\"}"));
     CHECK(strstr(text, "\"tokens_saved\":"));
     CHECK(tcall_pick_saved(&tc, picks, n) > 200);
     CHECK(tcall_pick_saved(&tc, picks, 0) - tcall_pick_saved(&tc, picks, 1) ==

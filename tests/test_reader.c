@@ -1,6 +1,12 @@
+/* Needs: MEND. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 #include "wire.h"
 

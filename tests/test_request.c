@@ -1,6 +1,11 @@
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 #include "wire.h"
 

@@ -1,7 +1,12 @@
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/agent.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 
 #define KEY "sk-canary-0123456789"

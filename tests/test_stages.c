@@ -1,6 +1,11 @@
+/* Needs: HOOKS, SENTENCES. */
 /* The life of a call: the order of its stages for every outcome, what hooks
  * may do at each, services, and blocks of every size. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/invoke.c"
+#endif
 #include "check.h"
 #include "result_log.h"
 

@@ -1,5 +1,11 @@
 /* Calls that a model writes as text, between markers. */
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/text_calls.c"
+#include "../src/providers.c"
+#include "../src/agent.c"
+#endif
 #include "check.h"
 #include "wire.h"
 

@@ -13,7 +13,12 @@
  * Each is read in pieces of any size, with any line ends, cut anywhere and in
  * blocks of any size. */
 #define _POSIX_C_SOURCE 200809L
+#ifdef TEST_LINKED
 #include "toolcall.h"
+#else
+#include "../src/call.c"
+#include "../src/providers.c"
+#endif
 #include "check.h"
 #include "wire.h"
 

@@ -75,9 +75,12 @@ static inline void show(tcall_writer *w, tcall_str text, const char *end)
  * the reader's or, where it has none, that of the arguments. */
 static inline void show_call(tcall_writer *w, const tcall_item *call)
 {
-    tcall_mend mend;
-    int error =
-        call->error ? call->error : tcall_args_mend(call->text, NULL, 0, &mend);
+    tcall_arguments parsed;
+    int error = call->error;
+    if (!error)
+        error = tcall_parse_arguments(&parsed, call->text, false, NULL, 0);
+    if (!call->error && error == TCALL_E_MEMORY)
+        error = TCALL_OK; /* it can be read */
 
     tcall_write_text(w, "call: ");
     show(w, call->synthetic_id ? tcall_str_of("+") : call->id, " ");

@@ -87,7 +87,7 @@ class Target:
         """How many checks passed; raises where not all did. The header is
         optimised as products do it; a test is only compiled fast."""
         obj = self.compile(source, "-O0", "-std=c99",
-                           f"-DCHECK_EVERY={self.every}",
+                           f"-DCHECK_EVERY={self.every}", "-DTEST_LINKED",
                            '-DWIRE_FILES="wire_files.h"', *self.macros.split(),
                            "-I", OUT / "declare", "-isystem", OUT / "include",
                            "-include", HERE / "memory.h")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts what was measured last into README.md, as one table for each part.
+"""Puts what was measured last into README.md: the tables of each part.
 
     figures.py           writes between the marks "figures: begin" and "end"
     figures.py --check   fails where a figure there is stale
@@ -17,6 +17,16 @@ PARTS = {"size": (0.01, 0.05), "firmware": (0.01, 0.05),
          "linux": (0.10, 0.10), "bench": (0.05, 0.05)}
 # not measured where apt has no sources; how their tables begin
 OPTIONAL = {"firmware": "| firmware", "linux": "| static"}
+
+
+def tables_of(text):
+    return [table.strip("\n") for table in re.split(r"\n\s*\n", text)
+            if table.strip()]
+
+
+def title(table):
+    """What tells a table from the others: its first cell."""
+    return table.split("|")[1].strip()
 
 
 def numbers(text):
@@ -39,24 +49,24 @@ def main():
                   text, re.S)
     if not m:
         sys.exit("README.md has no figures: begin and end")
-    shown = m.group(2).split("\n\n")
+    shown = {title(table): table for table in tables_of(m.group(2))}
     tables, stale = [], []
     for part, (more, less) in PARTS.items():
         fresh = ROOT / "build" / part / "figures.md"
-        now = fresh.read_text().strip("\n") if fresh.exists() else ""
-        title = now.split("\n")[0]
-        if not now:
-            title = OPTIONAL[part]
+        if not fresh.exists():
             print(f"{part}: SKIPPED, it was not measured")
-        old = next((t for t in shown if t.startswith(title)), "")
-        tables.append(now or old.strip("\n"))
-        if now and not fits(old, now, more, less):
-            stale.append(now)
+            begin = OPTIONAL.get(part, "none")
+            tables += [old for old in shown.values() if old.startswith(begin)]
+            continue
+        for now in tables_of(fresh.read_text()):
+            tables.append(now)
+            if not fits(shown.get(title(now), ""), now, more, less):
+                stale.append(now)
     if check:
         if stale:
             print("README.md is stale: run make figures\n" + "\n\n".join(stale))
         return bool(stale)
-    readme.write_text(text[:m.end(1)] + "\n\n".join(filter(None, tables)) +
+    readme.write_text(text[:m.end(1)] + "\n\n".join(tables) +
                       "\n" + text[m.start(3):])
     return 0
 

@@ -2,11 +2,6 @@
  * its tool and run, and its result is written. */
 #include "fw_tool.h"
 
-#ifndef INVOKE
-#define INVOKE tcall_invoke
-#endif
-int INVOKE(tcall *tc, tcall_call *call, tcall_writer *out);
-
 static char block[4096];
 static char arguments[256] = "{\"on\": true}"; /* as if received */
 static char result[256];
@@ -30,5 +25,5 @@ int main(void)
     call.name = tcall_str_of("set_led");
     call.arguments = tcall_str_of(arguments);
     tcall_hydrate(&tc, &call);
-    return INVOKE(&tc, &call, &out);
+    return tcall_invoke(&tc, &call, &out);
 }

@@ -11,7 +11,7 @@ int main(void)
     static tcall_tok tok[32];
     static uint64_t program[64], frames[64];
     static tcall_schema compiled;
-    tcall_fault faults[4];
+    tcall_validation_error faults[4];
     tcall_check check = {
         frames, sizeof frames, faults, TCALL_ARRAY_LEN(faults), false, 0, 0, 0};
     tcall_json value;
@@ -23,5 +23,5 @@ int main(void)
                      TCALL_ARRAY_LEN(tok), NULL);
     tcall_schema_check(&compiled, value, &check);
     tcall_writer_init(&out, result, sizeof result);
-    return tcall_write_faults(&out, &compiled, value, &check);
+    return tcall_write_validation_errors(&out, &compiled, value, &check);
 }

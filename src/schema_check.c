@@ -1,0 +1,882 @@
+#pragma once
+#include "schema.c"
+
+/* ==========================================================================
+ * >>schema_check: values against a schema
+ *
+ * Checking is one loop over a stack of small frames, one per schema that is at
+ * work on a value. Each turn looks at the next node of the top frame: an
+ * assertion is decided at once, a schema is applied to the next value that it
+ * is for, which may push a frame; what that says is counted or is a fault.
+ * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
+ */
+
+/* A schema at work on a value. */
+typedef struct tcall_ev_frame_ {
+    uint8_t flags;
+    uint8_t type;      /* of the value, as the schema sees it */
+    uint8_t holding;   /* anyOf, oneOf: how many hold, 2: several */
+    bool complete;     /* all properties that are required were met */
+    uint32_t required; /* required properties that were met */
+    uint32_t schema;   /* its node */
+    uint32_t end;      /* the node after it */
+    uint32_t pc;       /* the keyword that is at work */
+    uint32_t tok;      /* the value */
+    uint32_t cur;      /* the value that pc was applied to last, or NEVER */
+    uint32_t next_key; /* where the search for the next name begins */
+    uint32_t known;    /* tokens of the members that properties named */
+    uint32_t branch;   /* the schema that decides: then, else, one of anyOf */
+    uint32_t progress; /* how far that came */
+    uint32_t match_count; /* contains: how many elements match */
+} tcall_ev_frame_;
+
+enum {
+    TCALL_F_BAD_ = 1,
+    TCALL_F_QUIET_ = 2,  /* stop at the first fault, report none */
+    TCALL_F_STRICT_ = 4, /* no coercion */
+    TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
+    TCALL_F_ALIKE_ = 14, /* what a schema hands down */
+    TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
+    TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
+    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
+    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
+};
+
+/* No answer yet: a frame is at work on it. */
+#define TCALL_PUSHED_ (-1)
+
+typedef struct tcall_ev_ {
+    const tcall_schema *s;
+    const tcall_node_ *program;
+    tcall_check *check;
+    const char *text; /* of the value */
+    tcall_tok *tok;   /* the value's own is the first */
+    tcall_ev_frame_ *frame;
+    size_t pad, size; /* of the scratch memory */
+    uint32_t depth;   /* frames */
+    int32_t steps;
+    int error;
+    uint32_t progress; /* of the last fault, reported or not: its token, and
+                        * what failed was not the type */
+    uint32_t num_tok;  /* the token that num was read from */
+    tcall_num_ num;
+} tcall_ev_;
+
+static tcall_str tcall_ev_of_(const tcall_ev_ *e, uint32_t tok)
+{
+    return tcall_tok_str_(e->text, &e->tok[tok]);
+}
+
+static unsigned tcall_ev_kind_(const tcall_ev_ *e, uint32_t tok)
+{
+    return (unsigned)e->tok[tok].type & TCALL_TYPE_;
+}
+
+static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
+{
+    return tok + (uint32_t)e->tok[tok].span;
+}
+
+/* The number at hand, read once for all keywords that look at it. */
+static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
+{
+    if (e->num_tok != tok)
+        e->num = tcall_num_read_(tcall_ev_of_(e, tok));
+    e->num_tok = tok;
+    return &e->num;
+}
+
+/* at: in the schema's text. */
+static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
+                            uint32_t tok, const char *at)
+{
+    tcall_check *c = e->check;
+    e->progress = 2 * tok + 1;
+    if (!(flags & TCALL_F_QUIET_) && c->error_count++ < c->error_cap &&
+        c->errors) {
+        tcall_validation_error *f = &c->errors[c->error_count - 1];
+        f->node = node;
+        f->at = (uint32_t)(at - e->s->text);
+        f->tok = tok;
+    }
+}
+
+/* The frame's value fails at a node. */
+static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
+{
+    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
+    f->flags |= TCALL_F_BAD_;
+}
+
+/* Scratch above the frames. NULL, with the error, when there is too little. */
+static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
+{
+    size_t frames = e->pad + e->depth * sizeof *e->frame;
+    if (e->check->need < frames + size)
+        e->check->need = frames + size;
+    if (frames + size <= e->size)
+        return (char *)e->check->memory + frames;
+    if (!e->error)
+        e->error = TCALL_E_MEMORY;
+    return NULL;
+}
+
+TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
+                                         uint32_t tok)
+{
+#ifndef TOOLCALL_NO_PATTERN
+    uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
+    if (cells)
+        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
+                                &e->steps);
+#else
+    (void)e, (void)pattern, (void)tok;
+#endif
+    return false;
+}
+
+static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
+{
+    return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
+}
+
+/* Whether one of the frame's properties has the name that is this token. */
+static bool tcall_ev_property_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                               uint32_t name)
+{
+    uint32_t map =
+        tcall_node_map_(e->program, f->schema, f->end, TCALL_K_PROPERTIES_);
+    return map && tcall_node_find_(e->s, map, f->end, tcall_ev_of_(e, name),
+                                   &e->steps);
+}
+
+/* Whether one of the frame's patternProperties matches this name. */
+static bool tcall_ev_patterned_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                uint32_t name)
+{
+    uint32_t i =
+        tcall_node_child_(e->program, f->schema, f->end, TCALL_K_PATTERNS_);
+    for (;
+         i && i < f->end && tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_;
+         i = tcall_node_after_(e->program, i))
+        if (tcall_ev_match_(e, i + 1, name))
+            return true;
+    return false;
+}
+
+/* The value of the frame's member that its node at pc names, 0: none. The
+ * search begins at the key where the last one ended: names tend to come in
+ * order. */
+static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), key = f->next_key, value;
+    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
+        return 0;
+    do {
+        bool found = tcall_ev_named_(e, f->pc, key);
+        e->steps--;
+        value = key + 1;
+        key = tcall_ev_after_(e, value);
+        if (key == end)
+            key = f->tok + 1;
+        if (found) {
+            f->next_key = key;
+            return value;
+        }
+    } while (key != f->next_key);
+    return 0;
+}
+
+/* Is the value like the JSON text at p, but for what is within them? type: what
+ * the value counts as. */
+static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
+                            const char *p)
+{
+    tcall_str s = tcall_ev_of_(e, tok);
+    tcall_num_ n;
+    if (--e->steps < 0 || tcall_type_at_(p) != type)
+        return false;
+    if (type == TCALL_STRING)
+        return tcall_text_same_(p, s);
+    if (type != TCALL_NUMBER)
+        return type >= TCALL_ARRAY || *p == (*s.ptr | 0x20);
+    n = tcall_num_read_(tcall_text_verbatim_(p));
+    return tcall_num_compare_(tcall_ev_num_(e, tok), &n) == 0;
+}
+
+/* Is the value equal to the JSON text at p? While they are compared the mark of
+ * a container says where in that text its like begins. */
+static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
+                         const char *p)
+{
+    uint32_t i = tok, end;
+    bool same;
+    if (*p == '"')
+        return type == TCALL_STRING &&
+               tcall_text_same_(p, tcall_ev_of_(e, tok));
+    same = tcall_ev_alike_(e, tok, type, p);
+    for (end = tcall_ev_after_(e, tok); i < end; i++) {
+        unsigned kind = tcall_ev_kind_(e, i), object = kind - TCALL_ARRAY;
+        uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
+        const char *all, *y, *next;
+        bool closes;
+        if (kind < TCALL_ARRAY)
+            continue;
+        all = p + e->tok[i].mark;
+        e->tok[i].mark = TCALL_MARK_NONE_;
+        for (next = all + 1; same; x = tcall_ev_after_(e, x) + object) {
+            y = next = tcall_text_next_(next);
+            closes = tcall_text_closes_(y);
+            same = closes == (x >= stop);
+            if (closes || !same)
+                break;
+            if (object) {
+                next = tcall_text_value_(y);
+                y = tcall_text_member_(all, tcall_ev_of_(e, x - 1));
+                y = y ? tcall_text_value_(y) : all;
+                e->steps -= (int32_t)(y - all) / 16;
+            }
+            same = y > all && tcall_ev_alike_(e, x, tcall_ev_kind_(e, x), y);
+            if (same && tcall_ev_kind_(e, x) >= TCALL_ARRAY)
+                e->tok[x].mark = (int)(y - p);
+            next = tcall_text_skip_(next);
+        }
+    }
+    return same;
+}
+
+static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           const char *p)
+{
+    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
+         p = tcall_text_next_(tcall_text_skip_(p)))
+        if (tcall_ev_is_(e, f->tok, f->type, p))
+            return true;
+    return false;
+}
+
+/* A hash that equal values share: the sum of those of all scalars and names
+ * within, whatever their order. */
+static uint32_t tcall_ev_hash_(tcall_ev_ *e, uint32_t tok)
+{
+    uint32_t sum = 0, end = tcall_ev_after_(e, tok), i;
+    for (i = tok; i < end; i++) {
+        uint32_t hash = tcall_ev_kind_(e, i) + 1;
+        tcall_num_ n;
+        const char *digit;
+        if (hash > TCALL_ARRAY) { /* 1 and [1] differ */
+            sum += hash;
+        } else if (hash != TCALL_NUMBER + 1) {
+            sum += tcall_hash_more_(hash, tcall_ev_of_(e, i));
+        } else { /* 1 and 1.0 do not */
+            n = tcall_num_read_(tcall_ev_of_(e, i));
+            hash += (uint32_t)(n.top * 4 + n.sign);
+            for (digit = n.first; digit && digit <= n.last;)
+                hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
+            sum += n.sign ? hash * 2654435769u : 1;
+        }
+    }
+    return sum;
+}
+
+/* A slot of the hash table of elements; element 0: free. */
+typedef struct tcall_ev_slot_ {
+    uint32_t hash, element;
+} tcall_ev_slot_;
+
+/* Whether two elements are equal. One is written into the scratch memory that
+ * begins at text, after the hash table. */
+static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
+{
+    char *table = (char *)tcall_ev_scratch_(e, 0);
+    tcall_writer w;
+    tcall_writer_init(&w, text,
+                      (size_t)((char *)e->check->memory + e->size - text));
+    tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[a]));
+    tcall_write_char_(&w, ' '); /* where a number ends */
+    e->steps -= (int32_t)(w.len / 16);
+    return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
+           tcall_ev_is_(e, b, tcall_ev_kind_(e, b), text);
+}
+
+/* The elements go into a hash table one after the other; only those that hash
+ * alike are compared. Returns the second of two that are equal, 0: none. */
+static uint32_t tcall_ev_repeated_(tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), slots = 1, i, hash, k;
+    tcall_ev_slot_ *table;
+    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i))
+        slots += 2;
+    table = (tcall_ev_slot_ *)tcall_ev_scratch_(e, slots * sizeof *table);
+    if (!table)
+        return 0;
+    memset(table, 0, slots * sizeof *table);
+    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i)) {
+        hash = tcall_ev_hash_(e, i);
+        for (k = hash % slots; table[k].element; k = (k + 1) % slots)
+            if (--e->steps < 0 || e->error ||
+                (table[k].hash == hash &&
+                 tcall_ev_equal_(e, i, table[k].element,
+                                 (char *)(table + slots))))
+                return i;
+        table[k].hash = hash;
+        table[k].element = i;
+        e->steps--;
+    }
+    return 0;
+}
+
+/* Both are scaled so that the divisor is an integer; then the remainder is
+ * carried through the digits. */
+static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
+{
+    const char *p = n->first;
+    int digits = tcall_num_digits_(by), left = n->top - by->top + digits;
+    uint32_t m = tcall_num_digits_value_(by, digits), rest = 0;
+    if (!n->sign || left < tcall_num_digits_(n))
+        return !n->sign;
+    for (; left > 0; left--)
+        rest = (rest * 10 + (uint32_t)tcall_num_digit_(n, &p)) % m;
+    return rest == 0;
+}
+
+TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                                         int op)
+{
+    const tcall_num_ *n = tcall_ev_num_(e, f->tok);
+    tcall_num_ bound = tcall_num_read_(
+        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
+    int order;
+    if (op == TCALL_K_MULTIPLE_)
+        return tcall_ev_multiple_(n, &bound);
+    order = tcall_num_compare_(n, &bound);
+    if (tcall_keywords_[op].bound == TCALL_AT_MOST_)
+        order = -order;
+    if (op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_)
+        return order > 0;
+    return order >= 0;
+}
+
+/* The characters of a string, the elements of an array or the members of an
+ * object. */
+static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    tcall_str s = tcall_ev_of_(e, f->tok);
+    uint32_t count = 0;
+    size_t i;
+    if (f->type != TCALL_STRING)
+        return (uint32_t)tcall_json_count(
+            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+    for (i = 0; i < s.len; i++)
+        count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
+                             int op)
+{
+    bool most = tcall_keywords_[op].bound == TCALL_AT_MOST_;
+    uint32_t limit = e->program[f->pc].arg, length;
+    if (f->type == TCALL_STRING) {
+        /* characters have up to 4 bytes: often there is no need to count */
+        size_t bytes = tcall_ev_of_(e, f->tok).len;
+        if (most ? bytes <= limit : bytes < limit)
+            return most;
+        if (!most && bytes / 4 >= limit)
+            return true;
+    }
+    length = tcall_ev_length_(e, f);
+    return most ? length <= limit : length >= limit;
+}
+
+/* required: whether the member that the node at pc names is there. Where as
+ * many required properties were met as the first node counts, all of them are.
+ */
+static bool tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t arg = e->program[f->pc].arg, count = arg & TCALL_SPAN_;
+    if (count)
+        f->complete = f->required == count;
+    return (f->complete && arg & TCALL_MARKED_) || tcall_ev_find_(e, f);
+}
+
+/* A keyword that applies no schema. */
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    const char *at = tcall_node_at_(e->s, f->pc);
+    const tcall_keyword_ *keyword;
+    bool ok = true;
+    if (op >= TCALL_K_COUNT_)
+        return;
+    keyword = &tcall_keywords_[op];
+    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+        return;
+    switch (op) {
+    case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
+    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
+    case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
+    case TCALL_K_UNIQUE_: ok = !tcall_ev_repeated_(e, f); break;
+    case TCALL_K_REQUIRED_: ok = tcall_ev_required_(e, f); break;
+    default:
+        if (keyword->type == TCALL_NUMBER)
+            ok = tcall_ev_bound_(e, f, op);
+        else if (keyword->type != TCALL_MISSING)
+            ok = tcall_ev_within_(e, f, op);
+    }
+    if (!ok)
+        tcall_ev_fails_(e, f, f->pc);
+}
+
+static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
+{
+    if (flags & TCALL_F_DRY_)
+        return;
+    e->check->coerced += e->tok[tok].mark == TCALL_MARK_NONE_;
+    e->tok[tok].mark = mark;
+}
+
+/* The string may stand for a value of another type: that type, or 0. What is
+ * inside a container is checked when it was parsed. */
+TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                               uint32_t tok, unsigned flags)
+{
+    tcall_str s = tcall_ev_of_(e, tok);
+    unsigned type = TCALL_BOOL;
+    int mark = TCALL_MARK_LITERAL_;
+    if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
+        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
+            tcall_is_space_(*s.ptr))
+            return 0;
+        type = tcall_type_at_(s.ptr);
+        mark = TCALL_MARK_JSON_;
+        if (type == TCALL_NULL ||
+            (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
+            return 0;
+        if (type == TCALL_NUMBER) {
+            if (!tcall_num_in_range_(s))
+                return 0;
+            if (types & TCALL_INTEGER_ &&
+                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+                !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
+                types |= 1u << (TCALL_NUMBER - 1);
+        }
+    }
+    if (!(types >> (type - 1) & 1))
+        return 0;
+    tcall_ev_mark_(e, tok, mark, flags);
+    return type;
+}
+
+/* The type that a value counts as which is not of the types wanted, 0: that is
+ * a fault. */
+static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
+                                 unsigned flags)
+{
+    uint32_t types = e->program[schema].arg >> TCALL_TYPES_ & 0x7F;
+    unsigned type = tcall_ev_kind_(e, tok), as = 0;
+    if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
+        as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
+    else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
+        as = tcall_ev_coerced_(e, types, tok, flags);
+    if (!as) {
+        tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
+        e->progress--;
+    }
+    return as;
+}
+
+/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
+ */
+static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+{
+    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+}
+
+/* Whether a node is a keyword that is at work for longer than one step. */
+static bool tcall_ev_applies_(int op)
+{
+    return op == TCALL_K_INDEX_ ||
+           (op < TCALL_K_COUNT_ &&
+            tcall_keywords_[op].applies < TCALL_TO_NOTHING_);
+}
+
+/* Decides the assertions of the frame on top, up to the next keyword that
+ * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
+ * answer. */
+static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    f->cur = TCALL_NEVER_;
+    while (f->pc < f->end && !tcall_ev_over_(f)) {
+        int op = tcall_node_op_(&program[f->pc]);
+        if (tcall_ev_applies_(op))
+            return TCALL_PUSHED_;
+        e->steps--;
+        tcall_ev_assert_(e, f, op);
+        f->pc = tcall_node_after_(program, f->pc);
+    }
+    e->depth--;
+    return !(f->flags & TCALL_F_BAD_);
+}
+
+/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
+ * frame is at work on it. */
+static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
+                           unsigned flags)
+{
+    uint32_t arg = e->program[schema].arg;
+    unsigned type = tcall_ev_kind_(e, tok);
+    tcall_ev_frame_ *f;
+    if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
+        type = tcall_ev_retype_(e, schema, tok, flags);
+        if (!type || type >= TCALL_ARRAY)
+            return type != 0;
+    }
+    if ((arg & TCALL_SPAN_) == 1)
+        return 1;
+    f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
+    if (e->depth == TOOLCALL_MAX_FRAMES)
+        e->error = TCALL_E_DEPTH;
+    if (e->error)
+        return 0;
+    e->depth++;
+    f->schema = schema;
+    f->end = schema + (arg & TCALL_SPAN_);
+    f->pc = schema + 1;
+    f->tok = tok;
+    f->next_key = tok + 1;
+    f->known = f->branch = f->progress = f->match_count = 0;
+    f->required = 0;
+    f->holding = 0;
+    f->complete = false;
+    f->type = (uint8_t)type;
+    f->flags = (uint8_t)flags;
+    return tcall_ev_resume_(e, f);
+}
+
+TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
+                                             const tcall_ev_frame_ *f, int op)
+{
+    return tcall_node_child_(e->program, f->schema, f->end, op);
+}
+
+/* Whether a member is one that the keyword is not applied to. */
+static bool tcall_ev_skips_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
+                            uint32_t value)
+{
+    uint32_t key = value - 1;
+    if (op == TCALL_K_ADDITIONAL_)
+        return tcall_ev_property_(e, f, key) || tcall_ev_patterned_(e, f, key);
+    return op == TCALL_K_PATTERNS_ && !tcall_ev_match_(e, f->pc + 1, key);
+}
+
+/* The first element that is not for a prefixItems before node end. */
+static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
+{
+    uint32_t end = op == TCALL_K_PREFIX_ ? f->pc : f->end;
+    uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
+    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
+         i = tcall_node_after_(e->program, i))
+        if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
+            tok = tcall_ev_after_(e, tok);
+    return op == TCALL_K_EXTRA_ && tok == f->tok + 1 ? stop : tok;
+}
+
+/* The next value that the schema at pc is for, NEVER: there is none left. */
+static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
+    unsigned applies = tcall_keywords_[op].applies;
+    bool members = applies == TCALL_TO_MEMBERS_;
+    if (applies == TCALL_TO_VALUE_)
+        return f->tok;
+    if (f->type != tcall_keywords_[op].type)
+        return TCALL_NEVER_;
+    if (applies == TCALL_TO_PRESENT_)
+        return tcall_ev_find_(e, f) ? f->tok : TCALL_NEVER_;
+    if (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->known == end)
+        return TCALL_NEVER_; /* properties named them all */
+    do {
+        if (cur != TCALL_NEVER_)
+            cur = tcall_ev_after_(e, cur) + members;
+        else if (members || op == TCALL_K_CONTAINS_)
+            cur = f->tok + 1 + members;
+        else
+            cur = tcall_ev_rest_(e, f, op);
+        if (cur >= end || --e->steps < 0 || e->error)
+            return TCALL_NEVER_;
+    } while (tcall_ev_skips_(e, f, op, cur));
+    return cur;
+}
+
+/* What the schema at pc said about cur. */
+static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
+{
+    if (f->flags & TCALL_F_LAST_)
+        op = TCALL_K_ALLOF_;
+    if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
+        if (r) {
+            f->holding = (uint8_t)(f->holding + (f->holding < 2));
+            f->branch = f->pc;
+        } else if (!f->holding && e->progress > 2 * f->tok &&
+                   e->progress >= f->progress) {
+            f->branch = e->progress > f->progress ? f->pc : 0;
+            f->progress = e->progress;
+        }
+    } else if (op == TCALL_K_IF_) {
+        f->branch = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+    } else if (op == TCALL_K_CONTAINS_) {
+        f->match_count += (uint32_t)r;
+    } else if (op == TCALL_K_NOT_ && r) {
+        tcall_ev_fails_(e, f, f->pc);
+    } else if (op != TCALL_K_NOT_ && !r) {
+        f->flags |= TCALL_F_BAD_;
+    }
+}
+
+/* All alternatives have answered. First they are asked strictly; when none
+ * holds and coercion is allowed, again to see how many would then; the one that
+ * alone would, or that came furthest, runs last and decides. True: go on with
+ * that. */
+static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    bool retry = f->flags & TCALL_F_RETRY_;
+    bool once = f->holding == 1; /* of anyOf no more are asked strictly */
+    uint32_t first = tcall_ev_child_(e, f, op);
+    const char *at = tcall_node_at_(e->s, first);
+    if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
+        f->flags |= TCALL_F_RETRY_;
+        f->pc = first;
+        f->branch = f->progress = f->match_count = 0;
+        return true;
+    }
+    if (once ? retry
+             : !f->holding && f->branch && !(f->flags & TCALL_F_QUIET_)) {
+        f->flags |= TCALL_F_LAST_;
+        return true;
+    }
+    if (!once) {
+        while (*at != '[')
+            at--;
+        tcall_ev_fault_(e, f->flags, first, f->tok, at);
+        f->flags |= TCALL_F_BAD_;
+    }
+    return false;
+}
+
+/* The schema at pc has been applied to all that it is for: to the next. */
+static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    if (!(f->flags & TCALL_F_LAST_)) {
+        if (op == TCALL_K_IF_ && f->branch) {
+            f->flags |= TCALL_F_LAST_;
+            return;
+        }
+        if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
+            for (; next < f->end && tcall_node_op_(&program[next]) == op;
+                 next = tcall_node_after_(program, next))
+                if (!f->holding || op == TCALL_K_ONEOF_ ||
+                    f->flags & TCALL_F_RETRY_) {
+                    f->pc = next;
+                    return;
+                }
+            if (tcall_ev_choose_(e, f, op))
+                return;
+        }
+    }
+    if (op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+        if (f->match_count < (min ? program[min].arg : 1))
+            tcall_ev_fails_(e, f, min ? min : f->pc);
+        if (max && f->match_count > program[max].arg)
+            tcall_ev_fails_(e, f, max);
+    }
+    f->pc = next;
+    f->branch = f->progress = f->match_count = 0;
+    f->holding = 0;
+    f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
+}
+
+/* Whether a keyword only asks its schemas: they report no errors. */
+static bool tcall_ev_asks_(int op)
+{
+    return op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_ || op == TCALL_K_IF_ ||
+           op == TCALL_K_NOT_ || op == TCALL_K_CONTAINS_;
+}
+
+/* Applies the schema at pc, or the deciding branch, to cur. */
+static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+{
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    uint32_t schema = f->pc, tok = f->cur;
+    if (f->flags & TCALL_F_LAST_)
+        return tcall_ev_enter_(e, f->branch, tok, flags);
+    if (tcall_ev_asks_(op))
+        flags |= TCALL_F_DRY_ |
+                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
+    if (op == TCALL_K_NAMES_) { /* a name stays a string */
+        tok--;
+        flags |= TCALL_F_STRICT_;
+    }
+    if (op == TCALL_K_REF_)
+        schema = e->program[schema].arg;
+    return tcall_ev_enter_(e, schema, tok, flags);
+}
+
+/* Applies the schema of a property to the member at cur. A null may count as
+ * absent where coercion is allowed and the property is not required. */
+static int tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t property)
+{
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    bool required = e->program[property].arg & TCALL_MARKED_;
+    f->known += 1 + (uint32_t)e->tok[f->cur].span;
+    f->required += required;
+    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+    if (tcall_ev_kind_(e, f->cur) == TCALL_NULL && !required &&
+        !(flags & TCALL_F_STRICT_)) {
+        f->flags |= TCALL_F_ABSENT_;
+        flags |= TCALL_F_TEST_;
+    }
+    return tcall_ev_enter_(e, property, f->cur, flags);
+}
+
+/* A member's schema has answered. */
+static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    if (!r && f->flags & TCALL_F_ABSENT_)
+        tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
+    else if (!r)
+        f->flags |= TCALL_F_BAD_;
+}
+
+/* properties, where most of the time is spent: each looks for its member. r:
+ * what the schema at pc said, or TCALL_PUSHED_. */
+static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    const tcall_node_ *program = e->program;
+    do {
+        if (r < 0) {
+            f->cur = tcall_ev_find_(e, f);
+            r = f->cur ? tcall_ev_member_(e, f, f->pc) : 1;
+            if (r < 0)
+                return r;
+        }
+        tcall_ev_member_answer_(e, f, r);
+        f->pc += program[f->pc].arg & TCALL_SPAN_;
+        r = TCALL_PUSHED_;
+    } while (f->pc < f->end && !tcall_ev_over_(f) &&
+             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
+    return tcall_ev_resume_(e, f);
+}
+
+/* Many properties: each member looks for its schema in the index at pc. */
+static int tcall_ev_indexed_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+{
+    uint32_t end = tcall_ev_after_(e, f->tok), property;
+    int op = tcall_node_op_(&e->program[tcall_node_after_(e->program, f->pc)]);
+    if (op != TCALL_K_PROPERTIES_ || f->type != TCALL_OBJECT)
+        f->cur = end;
+    else if (r >= 0)
+        tcall_ev_member_answer_(e, f, r);
+    for (;;) {
+        if (f->cur == TCALL_NEVER_)
+            f->cur = f->tok + 2;
+        else if (f->cur < end)
+            f->cur = tcall_ev_after_(e, f->cur) + 1;
+        if (f->cur >= end || tcall_ev_over_(f) || --e->steps < 0)
+            break;
+        property = tcall_node_find_(e->s, f->pc, f->end,
+                                    tcall_ev_of_(e, f->cur - 1), &e->steps);
+        if (!property)
+            continue;
+        r = tcall_ev_member_(e, f, property);
+        if (r < 0)
+            return r;
+        tcall_ev_member_answer_(e, f, r);
+    }
+    f->pc = tcall_node_after_(e->program, f->pc);
+    while (f->pc < f->end && tcall_node_op_(&e->program[f->pc]) == op)
+        f->pc = tcall_node_after_(e->program, f->pc);
+    return tcall_ev_resume_(e, f);
+}
+
+/* Any other keyword that applies schemas. */
+static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
+{
+    unsigned applies = tcall_keywords_[op].applies;
+    if (r < 0) {
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if ((applies == TCALL_TO_MEMBERS_ || applies == TCALL_TO_ELEMENTS_) &&
+            op != TCALL_K_PREFIX_ && !tcall_ev_over_(f))
+            return TCALL_PUSHED_; /* to the next member or element */
+    }
+    tcall_ev_done_(e, f, op);
+    return tcall_ev_resume_(e, f);
+}
+
+/* The machine: until the root's schema has answered. */
+static int tcall_ev_run_(tcall_ev_ *e)
+{
+    int r = tcall_ev_enter_(e, 0, 0,
+                            e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
+    while (e->depth && !e->error && --e->steps >= 0) {
+        tcall_ev_frame_ *f = &e->frame[e->depth - 1];
+        int op = tcall_node_op_(&e->program[f->pc]);
+        if (op == TCALL_K_PROPERTIES_)
+            r = tcall_ev_members_(e, f, r);
+        else if (op == TCALL_K_INDEX_)
+            r = tcall_ev_indexed_(e, f, r);
+        else
+            r = tcall_ev_walk_(e, f, op, r);
+    }
+    return r;
+}
+
+static void tcall_ev_unmark_(tcall_ev_ *e)
+{
+    int i;
+    for (i = 0; i < e->tok->span; i++)
+        e->tok[i].mark = TCALL_MARK_NONE_;
+    e->check->coerced = 0;
+}
+
+int tcall_schema_check(const tcall_schema *s, tcall_json value,
+                       tcall_check *check)
+{
+    tcall_ev_ e;
+    int ok;
+    check->error_count = check->coerced = check->need = 0;
+    if (!s->nodes)
+        return TCALL_E_SCHEMA; /* it was refused, or not compiled */
+    if (!value.tok)
+        return TCALL_E_USAGE;
+    memset(&e, 0, sizeof e);
+    e.s = s;
+    e.program = s->program;
+    e.check = check;
+    e.text = value.text;
+    /* tokens lie in the caller's memory; only marks are written */
+    e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.num_tok = TCALL_NEVER_;
+    e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
+    e.size = check->memory ? check->size : 0;
+    e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + e.pad);
+    e.steps = TOOLCALL_MAX_STEPS;
+    tcall_ev_unmark_(&e);
+    ok = tcall_ev_run_(&e);
+    if (!e.error && e.steps < 0)
+        e.error = TCALL_E_BUDGET;
+    else if (!e.error && !ok)
+        e.error = TCALL_E_INVALID;
+    if (e.error)
+        tcall_ev_unmark_(&e);
+    return e.error;
+}

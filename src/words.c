@@ -1,0 +1,500 @@
+#pragma once
+#include "tools.c"
+
+/* ==========================================================================
+ * >>words
+ *
+ * Cuts text of any script into words, which are compared by their stems:
+ * without case, accents, width and English endings. lampOn and HTTPServer are
+ * two words each, PDFs is one. Scripts that are written without spaces give
+ * pairs of characters instead.
+ */
+
+#ifndef TOOLCALL_NO_PICK
+
+enum {
+    TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
+};
+
+/* Words that say nothing about what is wanted, by their first letter. Words
+ * that tell a device what to do (on, off, up, down, all) are not among them. */
+static const char *const tcall_stop_words_[26] = {
+    "a able about additionally after again also am an and another any anyone "
+    "anything anyway are as at",
+    "based be because been before being best between both but by",
+    "can could",
+    "d did do does doing don done during",
+    "e each etc every",
+    "finally first following for from furthermore",
+    "g give given good great",
+    "had has have having he hello help her here hey hi him his how",
+    "i if im in into is it its ive",
+    "just",
+    "kindly know",
+    "lastly let lets like ll look looking",
+    "m make may me might mine more moreover most must my",
+    "need needs next no nor not now",
+    "of ok okay once only or other our",
+    "per please",
+    "",
+    "re regarding related",
+    "s same second shall she should so some someone something soon such sure",
+    "t tell than thank thanks that the their them then there these they thing "
+    "things third this those through to too",
+    "us use used using",
+    "ve very via",
+    "want wants was way ways we well were what when where which who whom whose "
+    "why will with would",
+    "",
+    "yes you your",
+    ""};
+
+/* ---- characters */
+
+enum {
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LETTER_, /* or digit */
+    TCALL_CHAR_WIDE_,   /* of a script without spaces */
+    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+};
+
+/* From each code point on, up to the next row, characters are of a kind. */
+static const struct tcall_script_ {
+    uint32_t first;
+    uint8_t kind;
+} tcall_scripts_[] = {
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
+    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
+    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
+    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
+    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
+    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
+    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
+    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
+    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
+    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
+    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
+    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
+    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
+    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
+
+typedef struct tcall_char_ {
+    uint32_t code; /* without case, accent and width */
+    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool tcall_is_letter_(char c)
+{
+    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
+}
+
+static uint8_t tcall_char_kind_(uint32_t code)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
+        if (tcall_scripts_[i].first <= code)
+            kind = tcall_scripts_[i].kind;
+    return kind;
+}
+
+/* The small letter of a code point, without accent where it is Latin-1. */
+static uint32_t tcall_char_fold_(uint32_t code)
+{
+    /* U+00C0 to U+00DF; those from U+00E0 on are the same in small. */
+    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 'A', 'Z') ||
+        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
+        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
+        return code + 0x20;
+    if (tcall_between_(code, 0x400, 0x40F))
+        return code + 0x50;
+    if (tcall_between_(code, 0xC0, 0xFF))
+        return (unsigned char)latin[code % 32];
+    if (tcall_between_(code, 0x100, 0x17F)) {
+        /* Each capital stands before its small letter: most are even. */
+        bool odd = tcall_between_(code, 0x139, 0x148) ||
+                   tcall_between_(code, 0x179, 0x17E);
+        return code + (code % 2 == odd);
+    }
+    return code;
+}
+
+/* ---- words */
+
+/* A text, and the word of it that was read last. */
+typedef struct tcall_split_ {
+    const char *cursor, *end;
+    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;             /* sentences, and keys of JSON, are told apart */
+    bool json;              /* escapes are read */
+    bool in_key;            /* the word is part of a key */
+    bool sentence;          /* a sentence ended before the word */
+    bool paired;            /* the wide character at the cursor was in it too */
+    uint8_t length;
+    const char *word; /* in the text, or where it had to be folded */
+    unsigned initials;
+    uint32_t stem, prefix;  /* hashes; prefix is 0 for short words */
+    unsigned count, longer; /* words of the text so far; of three bytes */
+    char folded[TCALL_WORD_BYTES_];
+} tcall_split_;
+
+TCALL_SHARED_ void tcall_split_init_(tcall_split_ *words, tcall_str text)
+{
+    memset(words, 0, offsetof(tcall_split_, folded));
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+}
+
+/* Begins an input of a user, which is text or JSON. */
+TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
+{
+    const char *start;
+    tcall_split_init_(words, input);
+    for (start = words->cursor; start < words->end; start++)
+        if ((unsigned char)*start > ' ')
+            break;
+    words->input = true;
+    words->json = start < words->end && (*start == '{' || *start == '[');
+}
+
+/* Decodes an escape of JSON. All but line feeds and code points are signs that
+ * mean nothing here. */
+static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
+{
+    size_t i;
+    *code = at[1] == 'n' ? '\n' : 0;
+    if (at[1] != 'u' || left < 6)
+        return 2;
+    for (i = 2; i < 6; i++)
+        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
+    return 6;
+}
+
+/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
+ * byte that is not UTF-8 has the code 0. */
+static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
+{
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at), bytes;
+    *code = 0;
+    if (left == 0)
+        return 0;
+    if (*at == '\\' && words->json && left > 1)
+        return tcall_escape_code_(at, left, code);
+    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
+    if (bytes == 0)
+        return 1;
+    *code = (uint32_t)tcall_utf8_next_(&at);
+    return bytes;
+}
+
+static tcall_char_ tcall_split_char_(const tcall_split_ *words)
+{
+    tcall_char_ c;
+    uint32_t code;
+    c.bytes = tcall_split_code_(words, &code);
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
+    c.code = tcall_char_fold_(code);
+    c.kind = tcall_char_kind_(c.code);
+    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    return c;
+}
+
+/* Whether the string of JSON that begins before `at` is a key. */
+static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
+{
+    const char *end = words->end;
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    for (at++; at < end && (unsigned char)*at <= ' '; at++)
+        ;
+    return at < end && *at == ':';
+}
+
+/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+static bool tcall_in_word_(char c)
+{
+    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
+           (unsigned char)c >= 0x80;
+}
+
+/* Notes what a sign of the input, which ends before `next`, means. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
+                              const char *next)
+{
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next >= words->end || !tcall_in_word_(*next))
+            words->sentence = true;
+        break;
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = true; break;
+    case '"':
+        words->in_key = words->json && tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = true;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->folded + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
+}
+
+/* Ends a word that begins with a wide character: with a second one, if there
+ * is one. The last of a row was part of the word before: it is no word. */
+static bool tcall_split_pair_(tcall_split_ *words)
+{
+    tcall_char_ next = tcall_split_char_(words);
+    bool was_paired = words->paired;
+    words->paired = next.kind == TCALL_CHAR_WIDE_;
+    if (words->paired)
+        tcall_split_put_(words, next.code);
+    return words->paired || !was_paired;
+}
+
+/* Reads a word, or one sign, in which characters are folded or escaped. Returns
+ * whether it was a word. */
+static bool tcall_split_fold_(tcall_split_ *words)
+{
+    bool small = false;
+    words->word = words->folded;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
+                    (c.capital && small);
+        if (ends && words->length > 0)
+            return true;
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            if (c.code != '"')
+                tcall_split_sign_(words, c.code, words->cursor);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        small = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_)
+            return tcall_split_pair_(words);
+    }
+}
+
+static const char *tcall_skip_range_(const char *at, const char *end,
+                                     char first, char last)
+{
+    while (at < end && *at >= first && *at <= last)
+        at++;
+    return at;
+}
+
+/* Returns the length of the word of ASCII letters or digits at the cursor; 0
+ * when other characters, or escapes, are part of it. */
+static size_t tcall_split_ascii_(const tcall_split_ *words)
+{
+    const char *start = words->cursor, *end = words->end;
+    const char *small = tcall_skip_range_(start, end, 'A', 'Z');
+    const char *after = tcall_skip_range_(small, end, 'a', 'z');
+    bool plural = after - small == 1 && *small == 's';
+    if (after == start)
+        after = tcall_skip_range_(start, end, '0', '9');
+    else if (small - start > 1 && after > small && !plural)
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after < end &&
+        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
+        return 0;
+    return (size_t)(after - start);
+}
+
+/* ---- stems */
+
+static bool tcall_ends_with_(const char *word, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && memcmp(word + length - n, end, n) == 0;
+}
+
+static bool tcall_has_vowel_(const char *word, size_t length)
+{
+    size_t i;
+    for (i = 0; i < length; i++)
+        if (strchr("aeiouy", word[i]))
+            return true;
+    return false;
+}
+
+/* Returns the length of a word of at least four letters without its English
+ * endings, so that its forms are alike: light, lights, lighting. What remains
+ * need not be a word, and has three letters or more, a vowel among them. */
+static size_t tcall_stem_(const char *word, size_t length)
+{
+    size_t cut = 0;
+    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
+        length--;
+    if (tcall_ends_with_(word, length, "ed"))
+        cut = 2;
+    else if (tcall_ends_with_(word, length, "ing") ||
+             tcall_ends_with_(word, length, "ion"))
+        cut = 3;
+    if (length - cut > 2 && tcall_has_vowel_(word, length - cut))
+        length -= cut;
+    if (length > 3 && word[length - 1] == 'e')
+        length--;
+    if (length > 3 && word[length - 1] == word[length - 2] &&
+        !tcall_has_vowel_(word + length - 1, 1))
+        length--;
+    return length;
+}
+
+/* FNV-1a. In words that have endings y counts as i: city, cities. */
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+{
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && word[i] == 'y' ? 'i' : word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    return hash;
+}
+
+/* Only longer words of letters have endings and a prefix, whose hash is
+ * inverted: it is not the stem that has the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = endings && length >= TCALL_WORD_PREFIX_
+                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
+                        : 0;
+}
+
+/* ---- the next word */
+
+/* A number of ten bits from the first two letters, which words of the same
+ * stem have in common: a quick look before the stem is made. */
+static unsigned tcall_initials_(const char *word, size_t length)
+{
+    unsigned first, second;
+    if ((unsigned char)*word >=
+        0x80) { /* of UTF-8 the first byte says little */
+        word++;
+        length--;
+    }
+    first = word[0] & 31;
+    second = length > 1 ? word[1] & 31 : 0;
+    if (second == ('y' & 31))
+        second = 'i' & 31;
+    return first << 5 | second;
+}
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
+{
+    return value < most ? (unsigned)value : most;
+}
+
+/* Reads what is at the cursor; returns whether it was a word. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    size_t length = tcall_split_ascii_(words);
+    if (length == 0)
+        return tcall_split_fold_(words);
+    words->word = words->cursor;
+    words->cursor += length;
+    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    return true;
+}
+
+/* Counts the word; returns whether it may be wanted. */
+static bool tcall_split_count_(tcall_split_ *words)
+{
+    words->initials = tcall_initials_(words->word, words->length);
+    words->count++;
+    words->longer += words->length > 2;
+    return !words->wanted || tcall_bit_(words->wanted, words->initials);
+}
+
+/* Puts a word of ASCII letters that begins with a capital into small ones. */
+static void tcall_split_lower_(tcall_split_ *words)
+{
+    size_t i;
+    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
+        return;
+    for (i = 0; i < words->length; i++)
+        words->folded[i] = (char)(words->word[i] | 0x20);
+    words->word = words->folded;
+}
+
+/* Passes over signs of ASCII. */
+static void tcall_split_signs_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    for (; at < end && !tcall_in_word_(*at); at++)
+        if (words->input)
+            tcall_split_sign_(words, (unsigned char)*at, at + 1);
+    words->cursor = at;
+}
+
+/* Reads the next wanted word and makes its stem; false at the end. */
+TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
+{
+    words->sentence = false;
+    for (;;) {
+        tcall_split_signs_(words);
+        if (words->cursor == words->end)
+            return false;
+        if (tcall_split_read_(words) && tcall_split_count_(words))
+            break;
+    }
+    tcall_split_lower_(words);
+    tcall_split_stem_(words);
+    return true;
+}
+
+/* Whether the word says nothing about what is wanted. */
+TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
+{
+    const char *list;
+    if (!tcall_is_letter_(*words->word))
+        return false;
+    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+        size_t length = strcspn(list, " ");
+        if (length == words->length && memcmp(list, words->word, length) == 0)
+            return true;
+        list += length;
+        list += *list == ' ';
+    }
+    return false;
+}
+
+#endif /* TOOLCALL_NO_PICK */

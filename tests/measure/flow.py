@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Instructions from a provider's answer to the message with the result.
+
+Ours and cJSON's, built alike, of four providers: on the host, counted by
+callgrind, with -O2 and -Os; on a Cortex-M4 with -Os and -O2, counted by QEMU.
+Both programs must print the same message. cJSON comes as source through apt.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import bench
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+OUT = ROOT / "build" / "bench"
+PROVIDERS = ["openai", "anthropic", "gemini", "ollama"]
+
+# (title, cross compiled, optimisation, the highest ratio allowed)
+MACHINES = [("host -O2", False, "-O2", 0.55), ("host -Os", False, "-Os", 0.65),
+            ("Cortex-M4 -Os", True, "-Os", 0.65),
+            ("Cortex-M4 -O2", True, "-O2", 0.65)]
+QEMU = ["qemu-system-arm", "-M", "mps2-an386", "-nic", "none", "-display",
+        "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0",
+        "-chardev", "stdio,id=s0", "-semihosting-config",
+        "enable=on,target=native,chardev=s0", "-kernel"]
+
+
+def cjson_source():
+    done = subprocess.run([ROOT / "tests/firmware/source", "cjson",
+                           "libcjson-dev"], text=True, capture_output=True)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def build(side, row, cross, level, cjson):
+    """The program of one side, 'ours' or 'cjson', for one provider."""
+    program = OUT / f"flow_{side}_{row}_{'m4' if cross else 'host'}{level}"
+    cc = ["cc", "-fno-pie", "-no-pie"]
+    if cross:
+        places = dict(__flash="0", __flash_size="4M", __ram="0x20000000",
+                      __ram_size="4M", __stack_size="16K")
+        cc = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb",
+              "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
+              "-Tpicolibc.ld", "-ffunction-sections", "-Wl,--gc-sections",
+              *(f"-Wl,--defsym={k}={v}" for k, v in places.items())]
+    more = ["-I", cjson, f"{cjson}/cJSON.c", "-lm"] if side == "cjson" else []
+    subprocess.run([*cc, "-std=c99", level, f"-DPROVIDER={row}", "-I.", "-o",
+                    program, HERE / f"flow_{side}.c", *more], cwd=ROOT,
+                   check=True)
+    return program
+
+
+def count(program, cross):
+    """(instructions, message)"""
+    if not cross:
+        return bench.count(program)
+    out = subprocess.run([*QEMU, program], stdin=subprocess.DEVNULL, text=True,
+                         stdout=subprocess.PIPE, timeout=120,
+                         stderr=subprocess.DEVNULL).stdout
+    number, _, message = out.partition(" ")
+    return (int(number), message) if number.isdigit() else (None, out)
+
+
+def flows(gate):
+    """Prints all rows; gate(good, what) is told of each."""
+    cjson = cjson_source()
+    if not cjson:
+        print("flow: cJSON's source is not to be had: SKIPPED")
+        return
+    OUT.mkdir(parents=True, exist_ok=True)
+    for title, cross, level, bar in MACHINES:
+        if cross and not (shutil.which("arm-none-eabi-gcc") and
+                          shutil.which("qemu-system-arm")):
+            print(f"flow, {title}: SKIPPED, no compiler or QEMU")
+            continue
+        print(f"\n{'flow, ' + title:28}{'toolcall':>12}{'cJSON':>12}{'ratio':>8}"
+              f"   (<= {bar})")
+        for row, name in enumerate(PROVIDERS):
+            (a, said), (b, expected) = (
+                count(build(side, row, cross, level, cjson), cross)
+                for side in ("ours", "cjson"))
+            if a is None or b is None or said != expected:
+                gate(False, f"{name}, {title}: {said!r}, not {expected!r}")
+                continue
+            print(f"  {name:26}{a:12,}{b:12,}{a / b:8.2f}")
+            gate(a <= bar * b, f"{name}, {title}: {a / b:.2f} of cJSON's")
+
+
+if __name__ == "__main__":
+    faults = []
+    flows(lambda good, what: good or faults.append(what))
+    for fault in faults:
+        print("FAILED", fault)
+    sys.exit(bool(faults))
