@@ -142,24 +142,20 @@ static void tcall_gemini_contents_(const tcall_provider *provider,
 static bool tcall_gemini_tools_(const tcall_provider *provider, tcall_writer *w,
                                 const tcall_chat_request *request)
 {
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    const tcall_tool *tool;
-    size_t next = 0;
-    bool some = false;
-    while ((tool = tcall_next_sent_tool_(provider, request, &next)) != NULL) {
-        if (!some) {
-            tcall_write_begin_(w, "tools", '[');
-            tcall_write_begin_(w, NULL, '{');
-            tcall_write_begin_(w, "functionDeclarations", '[');
-        }
-        some = true;
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_tool_(w, request, tool, "parametersJsonSchema", &budget);
-        tcall_write_close(w, '}');
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(w, "functionDeclarations", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_tool_(w, &tools, "parametersJsonSchema");
+        tcall_end_tool_(w);
     }
-    if (some)
-        tcall_write_ends_(w, "]}]");
-    return some;
+    tcall_write_ends_(w, "]}]");
+    return true;
 }
 
 static void tcall_gemini_choice_(tcall_writer *w,

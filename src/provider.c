@@ -333,28 +333,74 @@ TCALL_SHARED_ void tcall_message_item_(tcall_writer *w, tcall_message_ *message,
 
 /* ---- tools ---- */
 
-/* Gives the next tool to send, NULL at the end. */
-TCALL_SHARED_ const tcall_tool *
-tcall_next_sent_tool_(const tcall_provider *provider,
-                      const tcall_chat_request *request, size_t *next)
+/* The tools of a request, one after the other. */
+typedef struct tcall_sent_tools_ {
+    const tcall_provider *provider;
+    const tcall_chat_request *request;
+    const tcall_tool *tool; /* NULL: no more */
+    size_t next;            /* among the picks, or all */
+    tcall_strict_budget_ budget;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_sent_tools_;
+
+/* A server that does not obey a choice gets only what may be called. */
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
+                           const tcall_tool *tool)
 {
-    bool weak = (provider->quirks & TCALL_QUIRK_WEAK_CHOICE) != 0;
+    const tcall_chat_request *request = tools->request;
+    if (!tcall_enabled(tool, request->allow))
+        return false;
+    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
+        return true;
+    return request->choice != TCALL_CHOICE_NONE &&
+           (request->choice != TCALL_CHOICE_ONE ||
+            strcmp(tool->name, request->choice_name) == 0);
+}
+
+TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+{
+    const tcall_chat_request *request = tools->request;
     size_t count = request->picks ? request->pick_count : request->tool_count;
-    if (weak && request->choice == TCALL_CHOICE_NONE)
-        return NULL;
-    while (*next < count) {
-        size_t index = request->picks ? request->picks[*next] : *next;
-        const tcall_tool *tool = &request->tools[index];
-        ++*next;
-        if (index >= request->tool_count ||
-            !tcall_enabled(tool, request->allow))
-            continue;
-        if (weak && request->choice == TCALL_CHOICE_ONE &&
-            strcmp(tool->name, request->choice_name) != 0)
-            continue;
-        return tool;
+    tools->tool = NULL;
+    while (tools->next < count && !tools->tool) {
+        size_t index =
+            request->picks ? request->picks[tools->next] : tools->next;
+        tools->next++;
+        if (index < request->tool_count &&
+            tcall_is_sent_(tools, &request->tools[index]))
+            tools->tool = &request->tools[index];
     }
-    return NULL;
+}
+
+TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
+    const tcall_provider *provider, const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools;
+    memset(&tools, 0, sizeof tools);
+    tools.provider = provider;
+    tools.request = request;
+    tools.budget = tcall_strict_budget_of_(provider->strict);
+    tcall_sent_tools_next_(&tools);
+    return tools;
+}
+
+/* Begins the tool at hand. Returns false where it went out before the sink
+ * refused more; what it takes of the budget counts nevertheless. */
+TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
+{
+    if (tcall_write_part_(w)) {
+        tcall_write_begin_(w, NULL, '{');
+        return true;
+    }
+    if (!w->error)
+        tcall_strict_spend_(tools->tool, &tools->budget);
+    return false;
+}
+
+TCALL_SHARED_ void tcall_end_tool_(tcall_writer *w)
+{
+    tcall_write_close(w, '}');
+    tcall_write_part_end_(w);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -402,25 +448,23 @@ static void tcall_write_plain_schema_(tcall_writer *w, const char *schema)
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w,
-                                     const tcall_chat_request *request,
-                                     const tcall_tool *tool,
-                                     const char *schema_key,
-                                     tcall_strict_budget_ *budget)
+TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w, tcall_sent_tools_ *tools,
+                                     const char *schema_key)
 {
-    bool fits;
+    const tcall_tool *tool = tools->tool;
+    bool strict;
     tcall_write_word_(w, "name", tool->name);
     tcall_write_key(w, "description");
     tcall_write_quote(w);
-    tcall_write_description_(w, tool->description, request->variables);
+    tcall_write_description_(w, tool->description, tools->request->variables);
     tcall_write_unquote(w);
     tcall_write_key(w, schema_key);
-    fits = tcall_strict_write_(w, tool, budget);
-    if (!fits)
+    strict = tcall_strict_write_(w, tool, &tools->budget);
+    if (!strict)
         tcall_write_plain_schema_(w, tcall_tool_schema_(tool));
-    fits = fits && budget->mode != TCALL_STRICT_OLLAMA;
-    if (fits || budget->say)
-        tcall_write_flag_(w, "strict", fits);
+    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
+    if (strict || tools->say_strict)
+        tcall_write_flag_(w, "strict", strict);
 }
 
 /* Writes tools as OpenAI began to write them. Returns false if there are none.
@@ -429,23 +473,21 @@ TCALL_SHARED_ bool
 tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *w,
                             const tcall_chat_request *request)
 {
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    const tcall_tool *tool;
-    size_t next = 0;
-    bool some = false;
-    while ((tool = tcall_next_sent_tool_(provider, request, &next)) != NULL) {
-        if (!some)
-            tcall_write_begin_(w, "tools", '[');
-        some = true;
-        tcall_write_begin_(w, NULL, '{');
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
         tcall_write_word_(w, "type", "function");
         tcall_write_begin_(w, "function", '{');
-        tcall_write_tool_(w, request, tool, "parameters", &budget);
-        tcall_write_ends_(w, "}}");
+        tcall_write_tool_(w, &tools, "parameters");
+        tcall_write_close(w, '}');
+        tcall_end_tool_(w);
     }
-    if (some)
-        tcall_write_close(w, ']');
-    return some;
+    tcall_write_close(w, ']');
+    return true;
 }
 
 /* Has the request to name a tool that must be called? */

@@ -129,23 +129,20 @@ static bool tcall_responses_tools_(const tcall_provider *provider,
                                    tcall_writer *w,
                                    const tcall_chat_request *request)
 {
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    const tcall_tool *tool;
-    size_t next = 0;
-    bool some = false;
-    budget.say = true; /* without a word tools would be taken for strict */
-    while ((tool = tcall_next_sent_tool_(provider, request, &next)) != NULL) {
-        if (!some)
-            tcall_write_begin_(w, "tools", '[');
-        some = true;
-        tcall_write_begin_(w, NULL, '{');
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tools.say_strict = true; /* without a word they would be strict */
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
         tcall_write_word_(w, "type", "function");
-        tcall_write_tool_(w, request, tool, "parameters", &budget);
-        tcall_write_close(w, '}');
+        tcall_write_tool_(w, &tools, "parameters");
+        tcall_end_tool_(w);
     }
-    if (some)
-        tcall_write_close(w, ']');
-    return some;
+    tcall_write_close(w, ']');
+    return true;
 }
 
 static void tcall_responses_choice_(const tcall_provider *provider,

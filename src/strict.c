@@ -30,30 +30,38 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    tcall_strict_budget_ none = {TCALL_STRICT_NONE, false, 0, 0, 0};
+    tcall_strict_budget_ none = {TCALL_STRICT_NONE, 0, 0, 0};
     (void)mode;
     return none;
+}
+
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    (void)tool;
+    (void)budget;
+    return false;
 }
 
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
     (void)w;
-    (void)tool;
-    (void)budget;
-    return false;
+    return tcall_strict_spend_(tool, budget);
 }
 
 #else
 
-/* Anthropic publishes its limits, which hold for all tools of a request. */
+/* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    static const tcall_strict_budget_ anthropic = {TCALL_STRICT_ANTHROPIC,
-                                                   false, 20, 24, 16};
-    tcall_strict_budget_ ample = {0, false, 999, 999, 999};
-    ample.mode = (uint8_t)mode;
-    return mode == TCALL_STRICT_ANTHROPIC ? anthropic : ample;
+    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
+    tcall_strict_budget_ budget;
+    budget.mode = (uint8_t)mode;
+    budget.tools = limited ? 20 : 999;
+    budget.optional = limited ? 24 : 999;
+    budget.unions = limited ? 16 : 999;
+    return budget;
 }
 
 /* What the value of a keyword is. */
@@ -369,19 +377,28 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
-/* Does the schema fit the mode, and what the request may still hold? */
-static bool tcall_strict_fits_(tcall_strict_view_ *view, const char *schema,
-                               tcall_strict_budget_ *budget)
+/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
 {
-    tcall_strict_walk_(view, schema);
-    if (view->unfit || !tcall_strict_type_(schema, "object") ||
+    const char *schema = tcall_tool_schema_(tool);
+    tcall_writer count;
+    tcall_strict_view_ view;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    memset(&view, 0, sizeof view);
+    view.mode = budget->mode;
+    view.w = &count;
+    tcall_strict_walk_(&view, schema);
+    if (view.unfit || !tcall_strict_type_(schema, "object") ||
         tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
-        tcall_text_get_(schema, "allOf") || !budget->tools ||
-        view->optional > budget->optional || view->unions > budget->unions)
+        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
+        view.unions > budget->unions)
         return false;
     budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - view->optional);
-    budget->unions = (uint16_t)(budget->unions - view->unions);
+    budget->optional = (uint16_t)(budget->optional - view.optional);
+    budget->unions = (uint16_t)(budget->unions - view.unions);
     return true;
 }
 
@@ -390,20 +407,14 @@ static bool tcall_strict_fits_(tcall_strict_view_ *view, const char *schema,
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    const char *schema = tcall_tool_schema_(tool);
-    tcall_writer count;
     tcall_strict_view_ view;
-    if (budget->mode == TCALL_STRICT_NONE)
+    if (budget->mode != TCALL_STRICT_OLLAMA &&
+        !tcall_strict_spend_(tool, budget))
         return false;
-    tcall_writer_init(&count, NULL, 0);
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = &count;
-    if (view.mode != TCALL_STRICT_OLLAMA &&
-        (!tool->strict || !tcall_strict_fits_(&view, schema, budget)))
-        return false;
     view.w = w;
-    tcall_strict_walk_(&view, schema);
+    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
     return true;
 }
 
