@@ -33,19 +33,45 @@
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
  * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse makes values of it, tcall_writer writes it,
- * tcall_schema_check holds values against a JSON Schema, tcall_hydrate takes
- * what a model sent to a call that may run, tcall_invoke runs it, tcall_reader
- * reads a provider's answer as it arrives, tcall_agent is the loop around all.
+ * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
+ * what a model sent into a call that may run, tcall_invoke runs it,
+ * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
+ * loop around all of them.
  *
- * Results are ints: >= 0 fine, < 0 one of TCALL_E_... Zero in a struct is the
- * default, and the careful choice. Words: a tool has parameters (its schema); a
- * call has arguments and gets a result; a provider is a wire format; a
- * transport is the door to the network; the block is the memory.
+ * Functions that can fail return an int: >= 0 is success, < 0 is one of
+ * TCALL_E_... A zero in a struct is the default, and the careful choice. A tool
+ * has parameters (its schema); a call has arguments and gets a result; a
+ * provider is a wire format; a transport is the door to the network; the block
+ * is the memory that you give.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
- * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
+ * Define TOOLCALL_STATIC before the implementation to make everything private
+ * to the one file that includes it. What a program does not need is left out
+ * by defining one of these with TOOLCALL_ before it; a tool or an option that
+ * needs what was left out is refused at the start, by name:
+ *
+ *     NO_LENIENT     repair of arguments that are almost JSON
+ *     NO_BIND        arguments as a C struct
+ *     NO_PATTERN     regular expressions in schemas
+ *     NO_SENTENCES   the sentences of errors; their codes stay
+ *     NO_HOOKS       hooks around the stages of a call
+ *     NO_PICK        ranking tools by the request
+ *     NO_PICK_INDEX  the index that makes ranking faster
+ *     NO_SYNONYMS    English words that mean the same, for ranking
+ *     NO_STRICT      schemas in the form that strict modes demand
+ *     NO_RETRY       trying a failed request again
+ *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_OPENAI      the format of Chat Completions
+ *     NO_RESPONSES   the format of OpenAI's Responses
+ *     NO_ANTHROPIC   the format of Anthropic's Messages
+ *     NO_OLLAMA      the format of Ollama's /api/chat
+ *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_LINT        advice on the definitions of tools
+ *     NO_AGENT       the loop
+ *
+ * A compiler ignores a misspelt switch in silence, so let the build look:
+ * make, CMake and PlatformIO do; src/switches checks the flags of any other.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -8771,11 +8797,19 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
+ * A-Z, a-z, \\, and all that are not ASCII. */
+static const uint32_t tcall_word_bytes_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
 static bool tcall_in_word_(char c)
 {
-    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
-           (unsigned char)c >= 0x80;
+    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
 /* Notes what a sign of the input, which ends before `next`, means. */
@@ -8862,10 +8896,10 @@ static size_t tcall_split_ascii_(const tcall_split_ *words)
     const char *start = words->cursor, *end = words->end;
     const char *small = tcall_skip_range_(start, end, 'A', 'Z');
     const char *after = tcall_skip_range_(small, end, 'a', 'z');
-    bool plural = after - small == 1 && *small == 's';
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small && !plural)
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
         after = small - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
@@ -8957,11 +8991,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (second == ('y' & 31))
         second = 'i' & 31;
     return first << 5 | second;
-}
-
-TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -9309,7 +9338,11 @@ enum {
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
     TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3 /* what all that is like a word counts at most */
+    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
+    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_LEVELS_ = 8,
+    TCALL_LEVEL_BITS_ = 3,
+    TCALL_LEVELS_PER_WORD_ = 5
 };
 
 /* The texts of a tool, and what a word counts in them, in quarters: itself, as
@@ -9328,8 +9361,6 @@ static const struct tcall_text_weight_ {
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
 
-/* A record keeps a sum as the level that it reaches. */
-enum { TCALL_LEVELS_ = 8, TCALL_LEVEL_BITS_ = 3, TCALL_LEVELS_PER_WORD_ = 5 };
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */
