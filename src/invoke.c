@@ -70,6 +70,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
