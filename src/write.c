@@ -40,10 +40,42 @@ int tcall_writer_flush(tcall_writer *w)
     return w->error;
 }
 
+/* A text that is written again, because the sink refused the rest of it, need
+ * not be written as a whole: its strings and tools are parts, and those before
+ * the one that was refused are left out. All else is written again: it is
+ * short, and the writer's state depends on it.
+ *
+ * Returns whether the part has to be written; then tcall_write_part_end_ has
+ * to follow. A part within another one does not count. */
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+{
+    tcall_resume_ *resume = w->resume;
+    if (resume && !w->in_part) {
+        w->parts++;
+        if (w->parts < resume->part || w->error)
+            return false;
+        if (w->parts == resume->part) { /* what was left out counts again */
+            w->len = resume->at;
+            w->last = resume->last;
+        }
+        resume->part = w->parts;
+        resume->at = w->len;
+        resume->last = w->last;
+    }
+    w->in_part++;
+    return true;
+}
+
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+{
+    w->in_part--;
+}
+
 /* The one place where bytes leave. */
 static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 {
-    size_t skip = w->skip > w->len ? w->skip - w->len : 0;
+    size_t stored = w->resume ? w->resume->stored : 0;
+    size_t skip = stored > w->len ? stored - w->len : 0;
     w->len += n;
     if (skip >= n)
         return;
@@ -87,6 +119,8 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
                                  bool twice)
 {
     const char *end = n ? p + n : p;
+    if (!tcall_write_part_(w))
+        return;
     while (p < end) {
         static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
@@ -116,6 +150,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, out, at ? 2 : 6);
         p++;
     }
+    tcall_write_part_end_(w);
 }
 
 int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)

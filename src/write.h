@@ -12,18 +12,29 @@
 /* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
+/* Private: where a text that a sink refused is taken up again. */
+typedef struct tcall_resume_ {
+    size_t part;   /* number of the part that was refused; 0: none was */
+    size_t at;     /* bytes before that part */
+    char last;     /* the byte before it */
+    size_t stored; /* bytes of the text that need not be stored again */
+} tcall_resume_;
+
 typedef struct tcall_writer {
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* tells whether a comma is due */
-    uint16_t depth; /* brackets open: outside of them no commas are */
     char *buf;
     size_t cap;
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
-    size_t skip; /* bytes that are counted but not stored */
+    int error;   /* the first one, or TCALL_OK */
+    /* private */
     tcall_sink sink;
     void *user;
-    int error;
+    tcall_resume_ *resume; /* NULL: the text is written from its start */
+    size_t parts;          /* parts begun */
+    uint8_t in_part;       /* parts that are open */
+    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    char last;             /* the last byte: it says whether a comma is due */
+    uint16_t depth;        /* brackets open: outside of them no commas are */
 } tcall_writer;
 
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
