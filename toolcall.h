@@ -33,19 +33,45 @@
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
  * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse makes values of it, tcall_writer writes it,
- * tcall_schema_check holds values against a JSON Schema, tcall_hydrate takes
- * what a model sent to a call that may run, tcall_invoke runs it, tcall_reader
- * reads a provider's answer as it arrives, tcall_agent is the loop around all.
+ * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
+ * what a model sent into a call that may run, tcall_invoke runs it,
+ * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
+ * loop around all of them.
  *
- * Results are ints: >= 0 fine, < 0 one of TCALL_E_... Zero in a struct is the
- * default, and the careful choice. Words: a tool has parameters (its schema); a
- * call has arguments and gets a result; a provider is a wire format; a
- * transport is the door to the network; the block is the memory.
+ * Functions that can fail return an int: >= 0 is success, < 0 is one of
+ * TCALL_E_... A zero in a struct is the default, and the careful choice. A tool
+ * has parameters (its schema); a call has arguments and gets a result; a
+ * provider is a wire format; a transport is the door to the network; the block
+ * is the memory that you give.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
- * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
+ * Define TOOLCALL_STATIC before the implementation to make everything private
+ * to the one file that includes it. What a program does not need is left out
+ * by defining one of these with TOOLCALL_ before it; a tool or an option that
+ * needs what was left out is refused at the start, by name:
+ *
+ *     NO_LENIENT     repair of arguments that are almost JSON
+ *     NO_BIND        arguments as a C struct
+ *     NO_PATTERN     regular expressions in schemas
+ *     NO_SENTENCES   the sentences of errors; their codes stay
+ *     NO_HOOKS       hooks around the stages of a call
+ *     NO_PICK        ranking tools by the request
+ *     NO_PICK_INDEX  the index that makes ranking faster
+ *     NO_SYNONYMS    English words that mean the same, for ranking
+ *     NO_STRICT      schemas in the form that strict modes demand
+ *     NO_RETRY       trying a failed request again
+ *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_OPENAI      the format of Chat Completions
+ *     NO_RESPONSES   the format of OpenAI's Responses
+ *     NO_ANTHROPIC   the format of Anthropic's Messages
+ *     NO_OLLAMA      the format of Ollama's /api/chat
+ *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_LINT        advice on the definitions of tools
+ *     NO_AGENT       the loop
+ *
+ * A compiler ignores a misspelt switch in silence, so let the build look:
+ * make, CMake and PlatformIO do; src/switches checks the flags of any other.
  *
  * grep -n '>>' is the table of contents.
  */
@@ -763,18 +789,29 @@ TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
 /* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
+/* Private: where a text that a sink refused is taken up again. */
+typedef struct tcall_resume_ {
+    size_t part;   /* number of the part that was refused; 0: none was */
+    size_t at;     /* bytes before that part */
+    char last;     /* the byte before it */
+    size_t stored; /* bytes of the text that need not be stored again */
+} tcall_resume_;
+
 typedef struct tcall_writer {
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* tells whether a comma is due */
-    uint16_t depth; /* brackets open: outside of them no commas are */
     char *buf;
     size_t cap;
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
-    size_t skip; /* bytes that are counted but not stored */
+    int error;   /* the first one, or TCALL_OK */
+    /* private */
     tcall_sink sink;
     void *user;
-    int error;
+    tcall_resume_ *resume; /* NULL: the text is written from its start */
+    size_t parts;          /* parts begun */
+    uint8_t in_part;       /* parts that are open */
+    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    char last;             /* the last byte: it says whether a comma is due */
+    uint16_t depth;        /* brackets open: outside of them no commas are */
 } tcall_writer;
 
 /* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
@@ -2434,6 +2471,8 @@ struct tcall_agent {
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
+    size_t unsent;         /* bytes in io that were written, but not sent */
+    tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     size_t call_at;        /* calls of it that have a result */
     tcall_call *batch;     /* calls under way: call, or in the block */
@@ -5068,10 +5107,42 @@ int tcall_writer_flush(tcall_writer *w)
     return w->error;
 }
 
+/* A text that is written again, because the sink refused the rest of it, need
+ * not be written as a whole: its strings and tools are parts, and those before
+ * the one that was refused are left out. All else is written again: it is
+ * short, and the writer's state depends on it.
+ *
+ * Returns whether the part has to be written; then tcall_write_part_end_ has
+ * to follow. A part within another one does not count. */
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+{
+    tcall_resume_ *resume = w->resume;
+    if (resume && !w->in_part) {
+        w->parts++;
+        if (w->parts < resume->part || w->error)
+            return false;
+        if (w->parts == resume->part) { /* what was left out counts again */
+            w->len = resume->at;
+            w->last = resume->last;
+        }
+        resume->part = w->parts;
+        resume->at = w->len;
+        resume->last = w->last;
+    }
+    w->in_part++;
+    return true;
+}
+
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+{
+    w->in_part--;
+}
+
 /* The one place where bytes leave. */
 static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
 {
-    size_t skip = w->skip > w->len ? w->skip - w->len : 0;
+    size_t stored = w->resume ? w->resume->stored : 0;
+    size_t skip = stored > w->len ? stored - w->len : 0;
     w->len += n;
     if (skip >= n)
         return;
@@ -5115,6 +5186,8 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
                                  bool twice)
 {
     const char *end = n ? p + n : p;
+    if (!tcall_write_part_(w))
+        return;
     while (p < end) {
         static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
         const char *run = p, *at;
@@ -5144,6 +5217,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
         tcall_write_out_(w, out, at ? 2 : 6);
         p++;
     }
+    tcall_write_part_end_(w);
 }
 
 int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
@@ -8716,11 +8790,19 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
+ * A-Z, a-z, \\, and all that are not ASCII. */
+static const uint32_t tcall_word_bytes_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
 static bool tcall_in_word_(char c)
 {
-    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
-           (unsigned char)c >= 0x80;
+    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
 /* Notes what a sign of the input, which ends before `next`, means. */
@@ -8807,10 +8889,10 @@ static size_t tcall_split_ascii_(const tcall_split_ *words)
     const char *start = words->cursor, *end = words->end;
     const char *small = tcall_skip_range_(start, end, 'A', 'Z');
     const char *after = tcall_skip_range_(small, end, 'a', 'z');
-    bool plural = after - small == 1 && *small == 's';
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small && !plural)
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
         after = small - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
@@ -8902,11 +8984,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (second == ('y' & 31))
         second = 'i' & 31;
     return first << 5 | second;
-}
-
-TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -9254,7 +9331,11 @@ enum {
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
     TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3 /* what all that is like a word counts at most */
+    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
+    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_LEVELS_ = 8,
+    TCALL_LEVEL_BITS_ = 3,
+    TCALL_LEVELS_PER_WORD_ = 5
 };
 
 /* The texts of a tool, and what a word counts in them, in quarters: itself, as
@@ -9273,8 +9354,6 @@ static const struct tcall_text_weight_ {
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
 
-/* A record keeps a sum as the level that it reaches. */
-enum { TCALL_LEVELS_ = 8, TCALL_LEVEL_BITS_ = 3, TCALL_LEVELS_PER_WORD_ = 5 };
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */
@@ -11731,8 +11810,6 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
-#ifndef TOOLCALL_NO_HOOKS
-
 /* ---- the order of the hooks of a call ---- */
 
 /* Chooses the order: a tool that has no hooks of its own shares the
@@ -11745,6 +11822,8 @@ static void tcall_order_begin_(tcall_ctx *cx)
     if (tool && tool->hook_count && tc->orders)
         cx->order = &tc->orders[tool - tc->desc.tools];
 }
+
+#ifndef TOOLCALL_NO_HOOKS
 
 /* Moves *at past the hooks of earlier stages. */
 static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
@@ -12026,11 +12105,6 @@ static int tcall_run_hooks_(tcall_ctx *cx)
 
 #else
 
-static void tcall_order_begin_(tcall_ctx *cx)
-{
-    (void)cx;
-}
-
 /* Without hooks the tool is all there is to run at a stage. */
 static int tcall_run_hooks_(tcall_ctx *cx)
 {
@@ -12087,10 +12161,18 @@ static int tcall_built_in_(tcall_ctx *cx)
  * of all, or why to wait. */
 static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
-        int due = tcall_due_[cx->stage], r;
-        if (!(due & cx->state))
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t busy = cx->order->stages | own;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r;
+        if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
+        cx->stage = (uint8_t)stage;
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -13261,6 +13343,8 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
         if (!some)
             form = tcall_write_words_(w, form, NULL);
         some = true;
+        if (!tcall_write_part_(w))
+            continue;
         rest = tcall_write_words_(w, each, tool->name);
         tcall_write_quote(w);
         if (ask->describe)
@@ -13274,6 +13358,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                             : left->say ? ",\"strict\":false"
                                         : "");
         tcall_write_words_(w, rest, NULL);
+        tcall_write_part_end_(w);
     }
     if (some)
         tcall_write_words_(w, form, NULL);
@@ -16087,7 +16172,8 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
     event.bytes = counter.len;
     event.tools = tcall_agent_tools_(agent);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-    agent->sent = agent->received = 0;
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
 }
@@ -16118,17 +16204,29 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
     tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
-/* Where the transport paused, the request is written again and what has been
- * sent is skipped: nothing of it is ever held. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+/* Writes what the buffer still holds and then the rest of the request, as far
+ * as the transport takes it. The request is never held: after a pause it is
+ * taken up again at the string or tool that was not complete. */
+static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
     tcall_writer writer;
     int result;
     tcall_writer_init(&writer, agent->io, agent->desc.io_size);
     tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.skip = agent->sent;
-    result = tcall_agent_write_(agent, &writer);
+    writer.fill = agent->unsent;
+    writer.resume = &agent->resume;
+    result = tcall_writer_flush(&writer);
+    if (result == TCALL_OK)
+        result = tcall_agent_write_(agent, &writer);
+    agent->unsent = writer.fill;
+    agent->resume.stored = agent->sent + writer.fill;
+    return result;
+}
+
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     if (agent->sent != agent->request.body_len)

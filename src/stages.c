@@ -10,8 +10,6 @@
  * of the next hook.
  */
 
-#ifndef TOOLCALL_NO_HOOKS
-
 /* ---- the order of the hooks of a call ---- */
 
 /* Chooses the order: a tool that has no hooks of its own shares the
@@ -24,6 +22,8 @@ static void tcall_order_begin_(tcall_ctx *cx)
     if (tool && tool->hook_count && tc->orders)
         cx->order = &tc->orders[tool - tc->desc.tools];
 }
+
+#ifndef TOOLCALL_NO_HOOKS
 
 /* Moves *at past the hooks of earlier stages. */
 static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
@@ -304,11 +304,6 @@ static int tcall_run_hooks_(tcall_ctx *cx)
 }
 
 #else
-
-static void tcall_order_begin_(tcall_ctx *cx)
-{
-    (void)cx;
-}
 
 /* Without hooks the tool is all there is to run at a stage. */
 static int tcall_run_hooks_(tcall_ctx *cx)
