@@ -89,7 +89,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
-    char room[224];
+    char room[288];
     tcall_writer w;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {

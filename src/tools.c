@@ -372,11 +372,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {!hooks[i].run, "run is missing: name the function to call"},
             {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "a hook has a stage that is none of TCALL_STAGES"},
+             "its stage is none of TCALL_STAGES"},
         };
-        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+        char which[64];
+        tcall_writer w;
+        tcall_writer_init(&w, which, sizeof which - 1);
+        tcall_write_text(&w, name ? name : "(no name)");
+        tcall_write_text(&w, ": hook ");
+        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
+        which[w.fill] = '\0';
+        if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
     return r;
