@@ -1284,8 +1284,9 @@ typedef struct tcall_desc {
 /* The hooks of a registry, or of it and one of its tools, in the order of
  * their calls. */
 typedef struct tcall_order_ {
-    uint16_t *hooks; /* the registry's are counted first, then the tool's */
+    const tcall_hook **hooks;
     uint16_t count, room;
+    uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
 typedef struct tcall {
@@ -1581,12 +1582,13 @@ struct tcall_ctx {
     int stop;                    /* < 0: what tcall_cancel was called with */
 
     /* private: the way through the stages */
-    uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    uint16_t next_hook;   /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;  /* the same for a stage inside of an attempt */
-    uint16_t next_around; /* the same for AROUND_EXECUTE */
-    uint8_t around_depth; /* hooks that are around what runs now */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint8_t state; /* one bit: towards the run, answered, failed ... */
+    const tcall_order_ *order; /* of the hooks of this call */
+    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
+    uint16_t next_inner;       /* the same for a stage inside of an attempt */
+    uint16_t next_around;      /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;      /* hooks that are around what runs now */
+    uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
@@ -8875,18 +8877,6 @@ static const uint8_t tcall_due_[] = {
 
 #ifndef TOOLCALL_NO_HOOKS
 
-/* Hook i of a call: those of the registry, then those of the tool, which may
- * be NULL. */
-TCALL_SHARED_ const tcall_hook *tcall_hook_(const tcall *tc,
-                                            const tcall_tool *tool, size_t i)
-{
-    const tcall_desc *d = &tc->desc;
-    if (i < d->hook_count)
-        return &d->hooks[i];
-    i -= d->hook_count;
-    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
-}
-
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
 {
@@ -8897,20 +8887,18 @@ static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
     return a->priority > b->priority;
 }
 
-/* Sorts by insertion: tables of hooks are short, and mostly in order. */
-static void tcall_order_sort_(const tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
+/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
+ * Equal ones keep the order of the tables. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
 {
-    size_t i, at;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = tcall_hook_(tc, tool, i);
-        for (at = i; at > 0; at--) {
-            uint16_t other = order->hooks[at - 1];
-            if (!tcall_hook_before_(hook, tcall_hook_(tc, tool, other)))
-                break;
-            order->hooks[at] = other;
-        }
-        order->hooks[at] = (uint16_t)i;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
     }
 }
 
@@ -8921,11 +8909,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {!hooks[i].run, "run is missing: name the function to call"},
             {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "a hook has a stage that is none of TCALL_STAGES"},
+             "its stage is none of TCALL_STAGES"},
         };
-        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+        char which[64];
+        tcall_writer w;
+        tcall_writer_init(&w, which, sizeof which - 1);
+        tcall_write_text(&w, name ? name : "(no name)");
+        tcall_write_text(&w, ": hook ");
+        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
+        which[w.fill] = '\0';
+        if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
     return r;
@@ -8936,15 +8931,20 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    size_t count = (size_t)tc->desc.hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *d = &tc->desc;
+    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
-        order->hooks = (uint16_t *)tcall_table_(tc, count, sizeof(uint16_t));
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
         order->room = (uint16_t)(order->hooks ? count : 0);
     }
     if (count > order->room)
         return TCALL_E_MEMORY;
-    order->count = (uint16_t)count;
-    tcall_order_sort_(tc, tool, order);
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, d->hooks, d->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 
@@ -12383,7 +12383,36 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
+/* ---- the order of the hooks of a call ---- */
+
+/* Chooses the order: a tool that has no hooks of its own shares the
+ * registry's. */
+static void tcall_order_begin_(tcall_ctx *cx)
+{
+    const tcall *tc = cx->tc;
+    const tcall_tool *tool = cx->call->tool;
+    cx->order = &tc->order;
+    if (tool && tool->hook_count && tc->orders)
+        cx->order = &tc->orders[tool - tc->desc.tools];
+}
+
 #ifndef TOOLCALL_NO_HOOKS
+
+/* Moves *at past the hooks of earlier stages. */
+static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+{
+    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
+        ++*at;
+}
+
+/* Returns the hook at a place where it belongs to the stage, else NULL. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
+                                        size_t place)
+{
+    const tcall_hook *hook =
+        place < cx->order->count ? cx->order->hooks[place] : NULL;
+    return hook && hook->stage == stage ? hook : NULL;
+}
 
 /* ---- hooks that acquire and hooks that release ---- */
 
@@ -12412,10 +12441,12 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     bool releases = tcall_releases_(own);
-    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    size_t i;
-    for (i = 0; (hook = tcall_hook_(cx->tc, cx->call->tool, i)) != NULL; i++) {
+    uint16_t place;
+    for (place = 0; place < cx->order->count; place++) {
+        const tcall_hook *hook = cx->order->hooks[place];
+        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
+            break;
         if (!tcall_acquires_(hook))
             continue;
         if (releases ? hook->stage == tcall_acquired_at_(own) &&
@@ -12449,41 +12480,12 @@ static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
 
 /* ---- one stage ---- */
 
-/* The order of the hooks of a call: a tool that has none of its own shares the
- * registry's. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
-{
-    const tcall *tc = cx->tc;
-    const tcall_tool *tool = cx->call->tool;
-    if (tool && tool->hook_count && tc->orders)
-        return &tc->orders[tool - tc->desc.tools];
-    return &tc->order;
-}
-
 /* The hook's filter lets it run, and what it releases was acquired. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
-}
-
-/* Returns the next hook of a stage that is due, from place *at on, which moves
- * past it; NULL when there is none. */
-static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
-                                          uint16_t *at)
-{
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_tool *tool = cx->call->tool;
-    while (*at < order->count) {
-        const tcall_hook *hook = tcall_hook_(cx->tc, tool, order->hooks[*at]);
-        if (hook->stage > stage)
-            break;
-        ++*at;
-        if (hook->stage == stage && tcall_hook_due_(cx, hook))
-            return hook;
-    }
-    return NULL;
 }
 
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
@@ -12511,13 +12513,13 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
     int first = TCALL_OK, state = cx->state;
-    uint16_t here = *at;
-    for (; (hook = tcall_hook_next_(cx, stage, at)) != NULL; here = *at) {
-        int r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r)) {
-            *at = here;
+    tcall_hook_seek_(cx, stage, at);
+    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+        int r = TCALL_OK;
+        if (tcall_hook_due_(cx, hook))
+            r = tcall_hook_run_(cx, hook);
+        if (tcall_waits_(r))
             return r;
-        }
         if (first == TCALL_OK)
             first = r;
         if (!(tcall_due_[stage] & TCALL_FAILED_) &&
@@ -12615,6 +12617,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
+/* Returns the next hook around the run, or NULL. */
+static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+{
+    const tcall_hook *hook;
+    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    do
+        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
+    while (hook && !tcall_hook_due_(cx, hook));
+    return hook;
+}
+
 int tcall_next(tcall_ctx *cx)
 {
     const tcall_hook *hook;
@@ -12626,7 +12639,7 @@ int tcall_next(tcall_ctx *cx)
         cx->attempt++; /* a hook that repeats this until it works, ends */
         return TCALL_E_USAGE;
     }
-    hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    hook = tcall_around_next_(cx);
     /* The tool, and hooks that are not around it, are not to call this. */
     cx->around_depth =
         hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
@@ -12656,9 +12669,11 @@ static int tcall_around_(tcall_ctx *cx)
 /* Runs the hooks of the stage at hand; with those around it, the tool. */
 static int tcall_run_hooks_(tcall_ctx *cx)
 {
-    return cx->stage == TCALL_AROUND_EXECUTE
-               ? tcall_around_(cx)
-               : tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (cx->stage == TCALL_AROUND_EXECUTE)
+        return tcall_around_(cx);
+    if (!(cx->order->stages >> cx->stage & 1))
+        return TCALL_OK;
+    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
 }
 
 #else
@@ -12719,10 +12734,18 @@ static int tcall_built_in_(tcall_ctx *cx)
  * of all, or why to wait. */
 static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
-        int due = tcall_due_[cx->stage], r;
-        if (!(due & cx->state))
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t busy = cx->order->stages | own;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r;
+        if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
+        cx->stage = (uint8_t)stage;
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -12742,6 +12765,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
@@ -12752,7 +12776,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
-    char room[224];
+    char room[288];
     tcall_writer w;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
@@ -12883,8 +12907,8 @@ static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 }
 
 /* The hash of the one text that the chain with this number has. */
-static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                 tcall_str text)
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
 {
     uint64_t h = chain;
     tcall_chain_(tc, &h, text);
