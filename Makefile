@@ -1,5 +1,7 @@
 # make run     build the example agent and talk to it (the main job)
-# make test    build and run every test
+# make test    build and run the tests: offline, no service, no clock
+# make test-peers  the agent and its requests beside others: nginx, Node,
+#              openssl, packages of npm; and what only a quiet machine can tell
 # make chapters  each chapter of src/ compiles alone with those it names
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
@@ -73,8 +75,16 @@ run: $(main)
 	@$(BUILD)/agent
 
 test: all
+	@tests/need python3 || true
+	@tests/run tests/chapters $(tests) tests/conformance.py tests/lint.py tests/pick.py
+
+# With TEST_TIMED the tests that use timed.h fail where something takes long.
+timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
+              $(shell grep -l timed.h tests/test_*.c))
+test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
-	@tests/run tests/chapters $(tests) tests/conformance.py tests/lint.py tests/peers.py tests/requests.py tests/pick.py tests/tls36
+	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls36 \
+	    $(timed_tests) tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -165,5 +175,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
-.PHONY: all run test unit chapters matrix firmware-test firmware-run linux-test size \
+.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run linux-test size \
         bench bench-pick figures deps format format-check install clean

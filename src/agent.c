@@ -331,7 +331,8 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
     event.bytes = counter.len;
     event.tools = tcall_agent_tools_(agent);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-    agent->sent = agent->received = 0;
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
 }
@@ -362,17 +363,29 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
     tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
-/* Where the transport paused, the request is written again and what has been
- * sent is skipped: nothing of it is ever held. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+/* Writes what the buffer still holds and then the rest of the request, as far
+ * as the transport takes it. The request is never held: after a pause it is
+ * taken up again at the string or tool that was not complete. */
+static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
     tcall_writer writer;
     int result;
     tcall_writer_init(&writer, agent->io, agent->desc.io_size);
     tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.skip = agent->sent;
-    result = tcall_agent_write_(agent, &writer);
+    writer.fill = agent->unsent;
+    writer.resume = &agent->resume;
+    result = tcall_writer_flush(&writer);
+    if (result == TCALL_OK)
+        result = tcall_agent_write_(agent, &writer);
+    agent->unsent = writer.fill;
+    agent->resume.stored = agent->sent + writer.fill;
+    return result;
+}
+
+TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     if (agent->sent != agent->request.body_len)
@@ -488,7 +501,7 @@ TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
     call->id = item.id;
     call->name = item.name;
     call->arguments = item.text;
-    call->cut = item.error;
+    call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
     return true;
 }

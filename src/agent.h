@@ -180,6 +180,8 @@ struct tcall_agent {
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
+    size_t unsent;         /* bytes in io that were written, but not sent */
+    tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     size_t call_at;        /* calls of it that have a result */
     tcall_call *batch;     /* calls under way: call, or in the block */

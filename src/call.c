@@ -29,7 +29,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
-    tc->block.high = call->mark;
+    tc->block.high = call->block_high;
     call->args = tcall_json_none_();
     call->cx.bound = NULL;
 }
@@ -183,7 +183,7 @@ TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     int r;
     tcall_hydrate_writer_(b, &why);
     r = v->check(v->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(b, why.buf, why.fill, &call->why);
+    tcall_hydrate_keep_(b, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -193,8 +193,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
-    if (call->cut && !call->repaired)
-        return call->cut < 0 ? call->cut : TCALL_E_CUT;
+    if (call->incomplete && !call->repaired)
+        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
     if (r < 0 || !call->tool->parameters)
         return r;
@@ -254,7 +254,7 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
     r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
-        tcall_hydrate_keep_(b, path, strlen(path), &call->why);
+        tcall_hydrate_keep_(b, path, strlen(path), &call->complaint);
     return r;
 }
 
@@ -263,13 +263,15 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     uint32_t before = tcall_now_(tc);
     size_t base;
     int r;
-    call->mark = tc->block.high;
+    call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     call->cx.user = call->tool ? call->tool->user : NULL;
-    r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
+    r = tcall_usable_(tc);
+    if (r == TCALL_OK)
+        r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     base = tc->block.high;
     if (r == TCALL_OK) {
         r = call->error = tcall_hydrate_try_(tc, call, base);
@@ -300,9 +302,9 @@ int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
             tcall_write_validation_error(w, &call->schema, call->args,
                                          &call->fault[i]);
         tcall_write_close(w, ']');
-    } else if (call->why.len) {
+    } else if (call->complaint.len) {
         tcall_write_key(w, "errors");
-        tcall_write_str(w, call->why);
+        tcall_write_str(w, call->complaint);
     } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
         const char *near = call->arguments.ptr + call->error_at;
         near_len -= call->error_at;

@@ -52,19 +52,18 @@ typedef struct tcall_result {
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
-    uint8_t stage;               /* tcall_stage at hand */
-    uint8_t state, phase, depth; /* private, as are these */
-    bool timed, asked, lacks, begun, mapped, asks, mine;
-    uint16_t attempt; /* 1 for the first run of the tool */
     tcall *tc;
     tcall_call *call;
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* of the tool */
     tcall_session *session;      /* may be NULL */
+    const void *bound;           /* the struct that tool->fields describe */
+    void *user;                  /* tool->user */
     const tcall_hook *hook;      /* at work; NULL: the tool */
+    uint8_t stage;               /* tcall_stage at hand */
+    uint16_t attempt;            /* 1 for the first run of the tool */
     int error;                   /* TCALL_OK, or why the call failed */
     tcall_str reason;            /* in words, may be empty */
-    const char *by;              /* name of the hook that failed, may be NULL */
+    const char *failed_by;       /* the hook that failed, or the service that is
+                                    missing; may be NULL */
     const char *code;            /* of tcall_abort, may be NULL */
     int status;                  /* HTTP status of tcall_abort, else 0 */
     uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
@@ -73,15 +72,29 @@ struct tcall_ctx {
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
-    /* private */
-    tcall_writer *out;
-    const tcall_writer *clean; /* out as it was */
-    tcall_service *services;
+
+    /* private: the way through the stages */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
+    uint16_t next_hook;   /* of the stage at hand, in the order of hooks */
+    uint16_t next_inner;  /* the same for a stage inside of an attempt */
+    uint16_t next_around; /* the same for AROUND_EXECUTE */
+    uint8_t around_depth; /* hooks that are around what runs now */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    /* private: attempts to run the tool */
+    uint8_t run_step; /* where the attempt is */
+    bool tool_ran;    /* it was called at least once, for whatever came */
+    int last_attempt; /* how the last attempt ended */
+    /* private: approval */
+    bool approval_asked;  /* reported, and not decided yet */
+    bool approval_wanted; /* the tool itself wants one: tcall_approval */
+    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    /* private: the rest */
+    bool service_missing; /* since the last look at it */
+    bool has_deadline;
     uint32_t deadline;
-    uint32_t hooked;            /* stages that have hooks */
-    uint32_t held;              /* acquiring hooks that are to be released */
-    uint32_t at, inner, around; /* place of the next hook */
-    int ran;                    /* how the last attempt went */
+    tcall_service *services;
+    tcall_writer *out;
+    const tcall_writer *out_start; /* out as it was before the call */
 };
 
 struct tcall_call {
@@ -90,7 +103,7 @@ struct tcall_call {
     tcall_str name;
     tcall_str arguments;
     const char *provider; /* name of the wire format, may be NULL */
-    int cut;              /* < 0: why the call is not whole; it will not run */
+    int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     /* What became of it. */
     bool validated; /* the schema holds */
@@ -107,11 +120,11 @@ struct tcall_call {
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
-    tcall_str why;      /* words of a foreign validator or of binding */
-    tcall_str coerced;  /* JSON text of the coercions, an array */
-    tcall_str original; /* arguments before they were repaired */
-    size_t mark;        /* private: what tcall_release frees */
+    tcall_str complaint; /* words of a foreign validator or of binding */
+    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_str original;  /* arguments before they were repaired */
     tcall_ctx cx;
+    size_t block_high; /* private: what tcall_release restores */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate

@@ -1,4 +1,5 @@
 #pragma once
+#include "hash.h"
 #include "invoke.h"
 
 /* ==========================================================================
@@ -13,12 +14,7 @@
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
  */
 
-/* SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Of a value, whatever the order of members and the form of numbers: 5, 5.0
- * and 0.5e1 are the same. Needs up to 1.5 KB of the block for a moment;
- * TCALL_E_MEMORY. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+#ifndef TOOLCALL_NO_HOOKS
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -137,3 +133,5 @@ TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 /* Begins a turn: each call may be made once more. A zeroed struct has
  * forgotten everything. */
 TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
+
+#endif

@@ -4,6 +4,9 @@
 
 /* ==========================================================================
  * >>invoke
+ *
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
  */
 
 void tcall_cancel(tcall_call *call, int error)
@@ -11,30 +14,23 @@ void tcall_cancel(tcall_call *call, int error)
     call->cx.stop = error;
 }
 
+/* Replays the stage of approval in the middle of a run. */
 int tcall_approval(tcall_ctx *cx)
 {
-    uint32_t at = cx->at;
+    uint16_t next_hook = cx->next_hook;
     uint8_t stage = cx->stage;
-    int r = TCALL_OK;
-    cx->asks = true;
+    int r;
+    cx->approval_wanted = true;
     cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->at = 0;
+    cx->next_hook = 0;
     r = tcall_run_hooks_(cx);
     cx->stage = stage;
-    cx->at = at;
+    cx->next_hook = next_hook;
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
-static int tcall_authorize_(const tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    if (!call->tool)
-        return call->error < 0 ? call->error : TCALL_E_USAGE;
-    return tcall_enabled(call->tool, cx->tc->desc.allow) ? TCALL_OK
-                                                         : TCALL_E_DENIED;
-}
-
-TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
+/* Does what the library does itself at a stage, after its hooks. */
+static int tcall_built_in_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
@@ -47,7 +43,23 @@ TCALL_APART_ static int tcall_built_in_(tcall_ctx *cx)
     }
 }
 
-/* ---- the walk ---- */
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
+        int due = tcall_due_[cx->stage], r;
+        if (!(due & cx->state))
+            continue;
+        r = tcall_run_hooks_(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+    }
+    return TCALL_OK;
+}
 
 static void tcall_begin_(tcall *tc, tcall_call *call)
 {
@@ -56,80 +68,75 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->call = call;
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
-    cx->ran = TCALL_E_USAGE;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_fail_(cx, tcall_usable_(tc));
 }
 
-static void tcall_failed_(tcall_ctx *cx, int error)
+/* Reports that the call failed; of one that is not permitted the developer
+ * reads what to change. */
+static void tcall_tell_error_(tcall_ctx *cx)
 {
-    if (error < 0 && cx->state != TCALL_FAILED_) {
-        cx->state = TCALL_FAILED_;
-        cx->error = error;
+    const tcall_call *call = cx->call;
+    tcall_str text = cx->reason;
+    char room[224];
+    tcall_writer w;
+    if (cx->error == TCALL_E_DENIED && call->tool &&
+        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
+        tcall_writer_init(&w, room, sizeof room);
+        tcall_write_remedy_(&w, cx);
+        text = tcall_slice_(room, w.fill);
     }
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
 
-/* TCALL_OK at the end of all stages, or why to wait. */
-TCALL_APART_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_finish_(tcall_ctx *cx)
 {
-    int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
-        int due = tcall_due_[stage], r = TCALL_OK;
-        if (!(due & cx->state))
-            continue;
-        if (cx->stage != stage) {
-            cx->stage = (uint8_t)stage;
-            cx->at = 0;
-        }
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_failed_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer clean = *out;
-    tcall_ctx *cx = &call->cx;
-    int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    cx->out = out;
-    cx->clean = &clean;
-    if (cx->state == TCALL_GOING_ && cx->phase != TCALL_RUN_POLLED_)
-        tcall_failed_(cx, tcall_over_(cx));
-    r = tcall_walk_(cx);
-    if (r < 0) {
-        tcall_take_back_(cx);
-        return r;
-    }
-    if (cx->asked)
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    cx->finished = tcall_now_(tc);
+    cx->finished = tcall_now_(cx->tc);
     if (cx->state == TCALL_FAILED_)
         tcall_write_failure_(cx);
     call->error = cx->result.error = cx->error;
     cx->result.output = tcall_output(cx);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->reason);
+        tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
     return call->error;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out;
+    tcall_ctx *cx = &call->cx;
+    int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return tcall_finish_(cx);
+    tcall_output_clear_(cx);
+    return r;
 }
 
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out)
 {
     size_t high = tc->block.high;
-    tcall_call *call =
-        (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
-    int r;
+    tcall_call *call;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
@@ -137,7 +144,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     call->arguments = arguments;
     tcall_hydrate(tc, call);
     r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends, and lets go of what it holds */
+    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
         tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
         r = tcall_invoke(tc, call, out);
     }

@@ -60,30 +60,16 @@ size_t tcall_lint_tokens(size_t bytes)
 /* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
 typedef struct tcall_lint_rule_ {
     char provider[10];
-    char more[4]; /* behind a space, for the text */
+    char more[3];
     uint8_t max;
     bool letter; /* begins with a letter or _ */
 } tcall_lint_rule_;
 
 static const tcall_lint_rule_ tcall_lint_rules_[] = {
     {"openai", "", 64, false},     {"responses", "", 128, false},
-    {"anthropic", "", 128, false}, {"gemini", " .:", 128, true},
-    {"mcp", " ./", 64, false},
+    {"anthropic", "", 128, false}, {"gemini", ".:", 128, true},
+    {"mcp", "./", 64, false},
 };
-
-static bool tcall_lint_name_ok_(const tcall_lint_rule_ *rule, const char *name)
-{
-    size_t i;
-    for (i = 0; name[i]; i++) {
-        char c = (char)(name[i] | 0x20);
-        bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
-        if (!letter && ((i == 0 && rule->letter) ||
-                        !(tcall_is_digit_(name[i]) || name[i] == '-' ||
-                          (name[i] != ' ' && strchr(rule->more, name[i])))))
-            return false;
-    }
-    return i > 0 && i <= rule->max;
-}
 
 TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
                                           const tcall_tool *first)
@@ -95,12 +81,13 @@ TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
         tcall_writer w;
-        if (tcall_lint_name_ok_(rule, name))
+        if (tcall_name_fits_(name, rule->more, rule->max, rule->letter))
             continue;
         tcall_writer_init(&w, text, sizeof text);
         tcall_write_text(&w, "must be 1 to ");
         tcall_write_int(&w, rule->max);
         tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
+        tcall_write_text(&w, *rule->more ? " " : "");
         tcall_write_text(&w, rule->more);
         tcall_write_text(&w,
                          rule->letter ? " and begin with a letter or _" : "");

@@ -33,19 +33,45 @@
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
  * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse makes values of it, tcall_writer writes it,
- * tcall_schema_check holds values against a JSON Schema, tcall_hydrate takes
- * what a model sent to a call that may run, tcall_invoke runs it, tcall_reader
- * reads a provider's answer as it arrives, tcall_agent is the loop around all.
+ * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
+ * what a model sent into a call that may run, tcall_invoke runs it,
+ * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
+ * loop around all of them.
  *
- * Results are ints: >= 0 fine, < 0 one of TCALL_E_... Zero in a struct is the
- * default, and the careful choice. Words: a tool has parameters (its schema); a
- * call has arguments and gets a result; a provider is a wire format; a
- * transport is the door to the network; the block is the memory.
+ * Functions that can fail return an int: >= 0 is success, < 0 is one of
+ * TCALL_E_... A zero in a struct is the default, and the careful choice. A tool
+ * has parameters (its schema); a call has arguments and gets a result; a
+ * provider is a wire format; a transport is the door to the network; the block
+ * is the memory that you give.
  *
- * Define before the implementation to leave parts out: TOOLCALL_NO_LENIENT (the
- * tolerant reading of arguments), TOOLCALL_NO_PATTERN (of schemas); schemas that need what is left out are refused. TOOLCALL_NO_PICK,
- * TOOLCALL_NO_SYNONYMS, TOOLCALL_NO_LINT.
+ * Define TOOLCALL_STATIC before the implementation to make everything private
+ * to the one file that includes it. What a program does not need is left out
+ * by defining one of these with TOOLCALL_ before it; a tool or an option that
+ * needs what was left out is refused at the start, by name:
+ *
+ *     NO_LENIENT     repair of arguments that are almost JSON
+ *     NO_BIND        arguments as a C struct
+ *     NO_PATTERN     regular expressions in schemas
+ *     NO_SENTENCES   the sentences of errors; their codes stay
+ *     NO_HOOKS       hooks around the stages of a call
+ *     NO_PICK        ranking tools by the request
+ *     NO_PICK_INDEX  the index that makes ranking faster
+ *     NO_SYNONYMS    English words that mean the same, for ranking
+ *     NO_STRICT      schemas in the form that strict modes demand
+ *     NO_RETRY       trying a failed request again
+ *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_OPENAI      the format of Chat Completions
+ *     NO_RESPONSES   the format of OpenAI's Responses
+ *     NO_ANTHROPIC   the format of Anthropic's Messages
+ *     NO_OLLAMA      the format of Ollama's /api/chat
+ *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_LINT        advice on the definitions of tools
+ *     NO_AGENT       the loop
+ *
+ * A compiler ignores a misspelt switch in silence, so let the build look:
+ * make, CMake and PlatformIO do; src/switches checks the flags of any other.
  *
  * grep -n '>>' is the table of contents.
  */

@@ -180,6 +180,8 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
         if (!some)
             form = tcall_write_words_(w, form, NULL);
         some = true;
+        if (!tcall_write_part_(w))
+            continue;
         rest = tcall_write_words_(w, each, tool->name);
         tcall_write_quote(w);
         if (ask->describe)
@@ -193,6 +195,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
                             : left->say ? ",\"strict\":false"
                                         : "");
         tcall_write_words_(w, rest, NULL);
+        tcall_write_part_end_(w);
     }
     if (some)
         tcall_write_words_(w, form, NULL);

@@ -25,7 +25,11 @@ enum {
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
     TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3 /* what all that is like a word counts at most */
+    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
+    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_LEVELS_ = 8,
+    TCALL_LEVEL_BITS_ = 3,
+    TCALL_LEVELS_PER_WORD_ = 5
 };
 
 /* The texts of a tool, and what a word counts in them, in quarters: itself, as
@@ -44,8 +48,6 @@ static const struct tcall_text_weight_ {
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
 
-/* A record keeps a sum as the level that it reaches. */
-enum { TCALL_LEVELS_ = 8, TCALL_LEVEL_BITS_ = 3, TCALL_LEVELS_PER_WORD_ = 5 };
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */

@@ -6,12 +6,29 @@
  * >>result
  */
 
+static void tcall_write_attachments_(tcall_writer *w,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(w, "attachments");
+    tcall_write_open(w, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(w, "name", tcall_str_of(attachment->name));
+        tcall_write_key(w, "bytes");
+        tcall_write_int(w, (long)attachment->bytes.len);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_close(w, ']');
+}
+
 int tcall_write_result(tcall_writer *w, const tcall_result *result)
 {
-    const tcall_attachment *a;
+    tcall_str output = result->output;
     tcall_write_open(w, '{');
-    if (result->error < 0 && result->output.len > 1) {
-        tcall_write_bytes(w, result->output.ptr + 1, result->output.len - 2);
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(w, output.ptr + 1, output.len - 2);
     } else {
         tcall_write_key(w, "success");
         tcall_write_bool(w, result->error == TCALL_OK);
@@ -24,27 +41,120 @@ int tcall_write_result(tcall_writer *w, const tcall_result *result)
         tcall_write_verbatim(w, result->metadata);
     }
     if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", result->output);
-    if (result->attached) {
-        tcall_write_key(w, "attachments");
-        tcall_write_open(w, '[');
-        for (a = result->attached; a; a = a->next) {
-            tcall_write_open(w, '{');
-            tcall_write_pair_(w, "type", tcall_str_of(a->type));
-            tcall_write_pair_(w, "name", tcall_str_of(a->name));
-            tcall_write_key(w, "bytes");
-            tcall_write_int(w, (long)a->bytes.len);
-            tcall_write_close(w, '}');
-        }
-        tcall_write_close(w, ']');
-    }
+        tcall_write_pair_(w, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(w, result->attached);
     return tcall_write_close(w, '}');
 }
 
-/* ---- the result ---- */
+/* ---- the call in passing: name(key=value, ...) ---- */
 
-/* The model learns which names there are, so that it can choose again. */
-static void tcall_write_names_(const tcall *tc, tcall_writer *w)
+/* Bytes of an argument that are shown, and of all arguments together. */
+#define TCALL_GLANCE_     32
+#define TCALL_GLANCE_ALL_ 160
+
+/* Writes one more argument as key=value; what is long is cut. */
+static void tcall_write_argument_(tcall_writer *w, tcall_str key,
+                                  tcall_str value)
+{
+    bool cut = value.len > TCALL_GLANCE_;
+    if (cut)
+        value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
+    tcall_write_text(w, w->last == '(' ? "" : ", ");
+    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
+    tcall_write_text(w, "=");
+    tcall_write_bytes(w, value.ptr, value.len);
+    tcall_write_text(w, cut ? "..." : "");
+}
+
+/* Writes what was called, with its arguments, which are an object. */
+static void tcall_write_called_(tcall_writer *w, const char *name,
+                                tcall_json args)
+{
+    const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
+    size_t start = w->len;
+    tcall_write_text(w, name);
+    tcall_write_text(w, "(");
+    for (; token < end && w->len - start < TCALL_GLANCE_ALL_;
+         token += token->span) {
+        char room[TCALL_GLANCE_];
+        tcall_writer value;
+        tcall_str key = tcall_tok_str_(args.text, token++);
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_json(&value, tcall_json_cursor_(args.text, token));
+        tcall_write_argument_(w, key, tcall_slice_(room, value.len));
+    }
+    tcall_write_text(w, token < end ? ", ...): " : "): ");
+}
+
+/* ---- an example of a call that would do ---- */
+
+/* Returns a value that the schema of a property names; without one, a value of
+ * its type. */
+static tcall_str tcall_example_(const char *property)
+{
+    static const struct {
+        const char *keyword;
+        bool first; /* the first of a list */
+    } values[] = {{"enum", true},
+                  {"examples", true},
+                  {"const", false},
+                  {"default", false},
+                  {"minimum", false}};
+    static const struct {
+        const char *type, *value;
+    } types[] = {{"integer", "1"},
+                 {"number", "1"},
+                 {"boolean", "true"},
+                 {"array", "[]"},
+                 {"object", "{}"}};
+    const char *type = tcall_text_get_(property, "type");
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values; i++) {
+        const char *value = tcall_text_get_(property, values[i].keyword);
+        if (values[i].first)
+            value = tcall_text_first_(value);
+        if (value)
+            return tcall_text_verbatim_(value);
+    }
+    for (i = 0; type && i < sizeof types / sizeof *types; i++)
+        if (tcall_text_same_(type, tcall_str_of(types[i].type)))
+            return tcall_str_of(types[i].value);
+    return tcall_str_of("\"value\"");
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what the schema
+ * requires. */
+static void tcall_write_example_(tcall_writer *w, const tcall_tool *tool)
+{
+    const char *schema = tcall_text_space_(tool->parameters), *name;
+    const char *properties = tcall_text_get_(schema, "properties");
+    tcall_write_key(w, "suggestion");
+    tcall_write_quote(w);
+    tcall_write_text(w, "Example: ");
+    tcall_write_text(w, tool->name);
+    tcall_write_text(w, "(");
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && *name == '"';
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        char room[64];
+        const char *end = tcall_text_skip_(name);
+        size_t len = 0;
+        if (end - name < (int)sizeof room)
+            len = tcall_decode_(room, name + 1, end - 1);
+        room[len] = '\0';
+        tcall_write_argument_(
+            w, tcall_slice_(room, len),
+            tcall_example_(tcall_text_get_(properties, room)));
+    }
+    tcall_write_text(w, ")");
+    tcall_write_unquote(w);
+}
+
+/* ---- failures ---- */
+
+/* Writes which tools there are, so that the model can choose again. */
+static void tcall_write_available_(tcall_writer *w, const tcall *tc)
 {
     const tcall_tool *tool;
     size_t i = 0;
@@ -55,132 +165,64 @@ static void tcall_write_names_(const tcall *tc, tcall_writer *w)
     tcall_write_close(w, ']');
 }
 
-/* What of an argument is shown in passing. */
-#define TCALL_GLANCE_ 32
-
-/* One more argument, key=value; what is long is cut. */
-static void tcall_write_short_(tcall_writer *w, tcall_str key, tcall_str value)
-{
-    size_t n = value.len > TCALL_GLANCE_
-                   ? tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1)
-                   : value.len;
-    tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_char_(w, '=');
-    tcall_write_bytes(w, value.ptr, n);
-    tcall_write_text(w, n < value.len ? "..." : "");
-}
-
-/* name(key=value, ...): of arguments, which are an object. */
-static void tcall_write_shape_(tcall_writer *w, const char *name,
-                               tcall_json args)
-{
-    const tcall_tok *t = args.tok + 1, *end = args.tok + args.tok->span;
-    size_t start = w->len;
-    tcall_write_text(w, name);
-    tcall_write_char_(w, '(');
-    for (; t < end && w->len - start < 160; t += t->span) {
-        char room[TCALL_GLANCE_];
-        tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, t++);
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, t));
-        tcall_write_short_(w, key, tcall_slice_(room, value.len));
-    }
-    tcall_write_text(w, t < end ? ", ...): " : "): ");
-}
-
-/* A value that the schema of a property names; none: one of its type. */
-static tcall_str tcall_example_(const char *property)
-{
-    static const char keys[][9] = {"enum", "examples", "const", "default",
-                                   "minimum"};
-    static const char types[][6] = {"i1", "n1", "btrue", "a[]", "o{}"};
-    const char *v, *type = tcall_text_get_(property, "type");
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(keys); i++) {
-        v = tcall_text_get_(property, keys[i]);
-        if (i < 2)
-            v = tcall_text_first_(v);
-        if (v)
-            return tcall_text_verbatim_(v);
-    }
-    for (i = 0; type && i < TCALL_ARRAY_LEN(types); i++)
-        if (type[1] == types[i][0])
-            return tcall_str_of(types[i] + 1);
-    return tcall_str_of("\"value\"");
-}
-
-/* "suggestion":"Example: name(key=value)" with what the schema requires. */
-TCALL_APART_ static void tcall_write_example_(const tcall_tool *tool,
-                                              tcall_writer *w)
-{
-    const char *schema = tcall_text_space_(tool->parameters), *name;
-    const char *all = tcall_text_get_(schema, "properties");
-    tcall_write_texts_(w, "'suggestion':'Example: %(", tool->name, NULL);
-    w->quoted = 1;
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64];
-        const char *end = tcall_text_skip_(name);
-        size_t n = 0;
-        if (end - name < (int)sizeof room)
-            n = tcall_decode_(room, name + 1, end - 1);
-        room[n] = 0;
-        tcall_write_short_(w, tcall_slice_(room, n),
-                           tcall_example_(tcall_text_get_(all, room)));
-    }
-    tcall_write_char_(w, ')');
-    tcall_write_unquote(w);
-}
-
-/* Its beginning into out, whose present content may be where the reason
- * stands. */
-TCALL_APART_ static void tcall_write_reasons_(tcall_ctx *cx, tcall_writer *w)
+/* Writes the member "error": what was called, who failed and why. */
+static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+                                tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    char words[128];
-    tcall_str reason = cx->reason;
-    if (reason.len >= sizeof words)
-        reason.len = tcall_utf8_cut_(reason.ptr, sizeof words - 1);
-    if (reason.len)
-        memcpy(words, reason.ptr, reason.len);
-    tcall_take_back_(cx);
-    tcall_write_open(w, '{');
-    tcall_write_texts_(w, "'success':false,'error':'", NULL, NULL);
-    w->quoted = 1;
+    tcall_write_key(w, "error");
+    tcall_write_quote(w);
     if (call->tool && call->args.tok)
-        tcall_write_shape_(w, call->tool->name, call->args);
-    if (cx->by) {
-        tcall_write_text(w, cx->by);
+        tcall_write_called_(w, call->tool->name, call->args);
+    if (cx->failed_by) {
+        tcall_write_text(w, cx->failed_by);
         tcall_write_text(w, ": ");
     }
     if (reason.len)
-        tcall_write_bytes(w, words, reason.len);
+        tcall_write_bytes(w, reason.ptr, reason.len);
     else
         tcall_write_text(w, tcall_error_text(cx->error));
     tcall_write_unquote(w);
 }
 
-TCALL_APART_ static void tcall_write_failure_(tcall_ctx *cx)
+/* Begins the result of a failure. The reason may be what the tool wrote, so it
+ * is copied before that is taken back. */
+static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
 {
-    tcall_call *call = cx->call;
+    char copy[128];
+    tcall_str reason = cx->reason;
+    if (reason.len >= sizeof copy)
+        reason.len = tcall_utf8_cut_(reason.ptr, sizeof copy - 1);
+    if (reason.len)
+        memcpy(copy, reason.ptr, reason.len);
+    reason.ptr = copy;
+    tcall_output_clear_(cx);
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "success");
+    tcall_write_bool(w, false);
+    tcall_write_error_(w, cx, reason);
+}
+
+/* Writes the result of a call that failed, instead of the output. */
+TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
     tcall_writer *w = cx->out;
-    tcall_write_reasons_(cx, w);
-    tcall_write_texts_(w, "'error_type':'%','code':'%'",
-                       tcall_error_type(cx->error),
-                       cx->code ? cx->code : tcall_error_code(cx->error));
+    tcall_write_failed_(w, cx);
+    tcall_write_pair_(w, "error_type",
+                      tcall_str_of(tcall_error_type(cx->error)));
+    tcall_write_pair_(w, "code", tcall_str_of(code));
     if (cx->result.suggestion)
-        tcall_write_texts_(w, "'suggestion':'%'", cx->result.suggestion, NULL);
+        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(call->tool, w);
+        tcall_write_example_(w, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(w, "retry_after_ms");
         tcall_write_int(w, (long)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_names_(cx->tc, w);
+        tcall_write_available_(w, cx->tc);
     else
         tcall_write_call_errors(w, call);
     tcall_write_close(w, '}');

@@ -7,6 +7,17 @@
  * >>tools
  */
 
+/* ---- looking up ---- */
+
+/* Returns TCALL_OK, or why nothing can be called: tcall_init failed or was
+ * never called. */
+TCALL_SHARED_ int tcall_usable_(const tcall *tc)
+{
+    if (tc->ready)
+        return TCALL_OK;
+    return tc->error < 0 ? tc->error : TCALL_E_USAGE;
+}
+
 /* Returns what the tool needs: everything when it declares nothing. */
 TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {
@@ -23,219 +34,39 @@ size_t tcall_peak(const tcall *tc)
     return tc->block.peak;
 }
 
+/* Returns < 0, 0 or > 0 as text comes before, is or comes after name. */
+static int tcall_name_compare_(const char *text, tcall_str name)
+{
+    size_t i;
+    for (i = 0; i < name.len; i++)
+        if (text[i] != name.ptr[i] || !text[i])
+            return (unsigned char)text[i] - (unsigned char)name.ptr[i];
+    return (unsigned char)text[i];
+}
+
+/* Returns the place of a name in tc->names, or where it belongs. */
+static size_t tcall_name_place_(const tcall *tc, tcall_str name, bool *found)
+{
+    size_t first = 0, end = tc->name_count;
+    *found = false;
+    while (first < end && !*found) {
+        size_t middle = first + (end - first) / 2;
+        const char *other = tc->desc.tools[tc->names[middle]].name;
+        int order = tcall_name_compare_(other, name);
+        *found = order == 0;
+        if (order < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return end;
+}
+
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
-    size_t i;
-    if (!name.len) /* a row that is free */
-        return NULL;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_str_eq(tcall_str_of(tc->desc.tools[i].name), name))
-            return &tc->desc.tools[i];
-    return NULL;
-}
-
-/* Every provider takes such a name; some take more. */
-static bool tcall_name_ok_(const char *name)
-{
-    size_t i;
-    for (i = 0; name[i] && i <= 64; i++) {
-        char c = (char)(name[i] | 0x20);
-        bool letter = (c >= 'a' && c <= 'z') || name[i] == '_';
-        bool other = tcall_is_digit_(name[i]) || name[i] == '-';
-        if (!letter && !(other && i > 0))
-            return false;
-    }
-    return i > 0 && i <= 64;
-}
-
-/* One line of the report: "name: what"; a refused schema says why itself. */
-static int tcall_fault_line_(tcall *tc, const tcall_tool *tool,
-                             const char *what, const tcall_schema *refused)
-{
-    tcall_writer *w = tc->desc.report;
-    if (w) {
-        tcall_write_text(w, tool->name ? tool->name : "(no name)");
-        tcall_write_text(w, ": ");
-        tcall_write_text(w, what);
-        if (refused)
-            tcall_write_schema_error(w, refused);
-        tcall_write_char_(w, '\n');
-    }
-    return TCALL_E_TOOL;
-}
-
-/* Compile into the free part of the block; the program is not held yet. */
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_block *b = &tc->block;
-    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
-                                 tcall_block_free_(b), TCALL_DRAFT_2020);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
-/* A schema of a row must compile. A foreign validator decides itself what it
- * can check. */
-static int tcall_schema_add_(tcall *tc, tcall_schema *s, const char *text)
-{
-    int r;
-    if (!tc->desc.validator)
-        return tcall_tool_compile_(tc, s, text);
-    r = tcall_scan_whole_(tcall_str_of(text));
-    s->text = NULL;
-    s->reason = "is not JSON";
-    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-}
-
-/* What is wrong with a row but for its schemas: bits, and their words. */
-static const char tcall_row_faults_[] =
-    "the name must be 1 to 64 of A-Z a-z 0-9 _ -, the first no 0-9 -\0"
-    "another tool has this name\0"
-    "run is missing\0"
-    "parameters or allow_no_schema is missing\0"
-    "fields need args_size: sizeof the struct that they describe";
-
-static unsigned tcall_tool_check_(const tcall *tc, const tcall_tool *tool)
-{
-    unsigned wrong = !tool->name || !tcall_name_ok_(tool->name);
-    const tcall_tool *first = tcall_find(tc, tcall_str_of(tool->name));
-    if (first && first != tool)
-        wrong |= 1u << 1;
-    if (!tool->run)
-        wrong |= 1u << 2;
-    if (!tool->parameters && !tool->allow_no_schema)
-        wrong |= 1u << 3;
-    if (tool->fields && !tool->args_size)
-        wrong |= 1u << 4;
-    return wrong;
-}
-
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int a, int b)
-{
-    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
-}
-
-/* All faults of a row; keep holds the program of its parameters in the block.
- */
-static int tcall_tool_add_(tcall *tc, size_t index, tcall_schema *keep)
-{
-    const tcall_tool *tool = &tc->desc.tools[index];
-    const char *const texts[] = {tool->parameters, tool->output,
-                                 tool->provider_schema};
-    unsigned wrong = tcall_tool_check_(tc, tool);
-    int i, r = TCALL_OK;
-    for (i = 0; wrong >> i; i++)
-        if (wrong >> i & 1)
-            r = tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, i),
-                                  NULL);
-    for (i = 0; i < 3; i++) {
-        tcall_schema scratch, *s = keep && i == 0 ? keep : &scratch;
-        int n = texts[i] ? tcall_schema_add_(tc, s, texts[i]) : TCALL_OK;
-        if (n == TCALL_E_SCHEMA)
-            n = tcall_fault_line_(
-                tc, tool,
-                tcall_nth_("parameters: \0output: \0provider_schema: ", i), s);
-        else if (n > 0 && s == keep)
-            tcall_block_grow_(&tc->block, (size_t)n);
-        r = tcall_worse_(r, n < 0 ? n : TCALL_OK);
-    }
-    return r;
-}
-
-int tcall_init(tcall *tc, const tcall_desc *desc)
-{
-    size_t i, table;
-    int r = TCALL_OK;
-    memset(tc, 0, sizeof *tc);
-    tc->desc = *desc;
-    tcall_block_init(&tc->block, desc->block, desc->block_size);
-    table = (desc->tool_count * sizeof(tcall_schema) + 7) & ~(size_t)7;
-    if (!desc->lazy_schemas && !desc->validator) {
-        tc->schemas = (tcall_schema *)(void *)tcall_block_gap_(&tc->block);
-        if (!tcall_block_grow_(&tc->block, table)) {
-            tc->schemas = NULL;
-            r = TCALL_E_MEMORY;
-        }
-    }
-    for (i = 0; i < desc->tool_count; i++)
-        r = tcall_worse_(
-            r, tcall_tool_add_(tc, i, tc->schemas ? &tc->schemas[i] : NULL));
-    if (r < 0)
-        tc->desc.tool_count = 0;
-    return r;
-}
-
-/* A row that is free: needs what nobody can be given. */
-#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
-
-int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count)
-{
-    size_t used = tc->desc.tool_count * sizeof *tc->schemas;
-    size_t table = (row_count * sizeof *tc->schemas + 7) & ~(size_t)7;
-    char *more = tcall_block_gap_(&tc->block);
-    if (tc->rows)
-        return TCALL_E_USAGE;
-    if (row_count < tc->desc.tool_count ||
-        (tc->schemas && !tcall_block_grow_(&tc->block, table)))
-        return TCALL_E_MEMORY;
-    if (tc->schemas) {
-        memset(more, 0, table);
-        memcpy(more, tc->schemas, used);
-        tc->schemas = (tcall_schema *)(void *)more;
-    }
-    if (tc->desc.tool_count)
-        memmove(rows, tc->desc.tools, tc->desc.tool_count * sizeof *rows);
-    tc->desc.tools = tc->rows = rows;
-    tc->row_count = row_count;
-    return TCALL_OK;
-}
-
-int tcall_add(tcall *tc, const tcall_tool *tool)
-{
-    size_t all = tc->desc.tool_count, i = all;
-    int r = TCALL_E_TOOL;
-    if (!tc->rows)
-        return TCALL_E_USAGE;
-    if (tool->name && tcall_find(tc, tcall_str_of(tool->name)))
-        return tcall_fault_line_(tc, tool, tcall_nth_(tcall_row_faults_, 1),
-                                 NULL);
-    if (tc->block.high == 0) /* no call is under way */
-        for (i = 0; i < all && tc->rows[i].permissions != TCALL_GONE_; i++)
-            ;
-    if (i == tc->row_count)
-        return TCALL_E_MEMORY;
-    tc->rows[i] = *tool;
-    if (!(tool->permissions & ~TCALL_EVERYTHING))
-        r = tcall_tool_add_(tc, i, NULL);
-    if (r < 0) {
-        memset(&tc->rows[i], 0, sizeof tc->rows[i]);
-        tc->rows[i].name = "";
-        tc->rows[i].permissions = TCALL_GONE_;
-        return r;
-    }
-    if (i == all)
-        tc->desc.tool_count++;
-    return (int)i;
-}
-
-int tcall_remove(tcall *tc, tcall_str name)
-{
-    const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
-    if (!tool || !tc->rows)
-        return TCALL_E_UNKNOWN;
-    row = tc->rows + (tool - tc->rows);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->rows], 0, sizeof *tc->schemas);
-    return TCALL_OK;
+    bool found;
+    size_t place = tcall_name_place_(tc, name, &found);
+    return found ? &tc->desc.tools[tc->names[place]] : NULL;
 }
 
 const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
@@ -248,6 +79,497 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
     return NULL;
 }
 
+/* Lists a row under its name, unless there is none or an earlier row has it:
+ * both are faults that were reported. */
+static void tcall_name_insert_(tcall *tc, size_t row)
+{
+    bool found;
+    tcall_str name = tcall_str_of(tc->desc.tools[row].name);
+    size_t place = tcall_name_place_(tc, name, &found);
+    uint16_t *at = tc->names + place;
+    if (!tc->names || found || !name.len)
+        return;
+    memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
+    *at = (uint16_t)row;
+    tc->name_count++;
+}
+
+static void tcall_name_remove_(tcall *tc, tcall_str name)
+{
+    bool found;
+    size_t place = tcall_name_place_(tc, name, &found);
+    uint16_t *at = tc->names + place;
+    tc->name_count--;
+    memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
+}
+
+/* ---- what can be wrong with a table ---- */
+
+typedef struct tcall_table_fault_ {
+    bool wrong;
+    const char *sentence;
+} tcall_table_fault_;
+
+/* Begins a line of the report; returns where to write on, or NULL. */
+static tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *w = tc->desc.report;
+    if (w) {
+        tcall_write_text(w, name ? name : "(no name)");
+        tcall_write_text(w, ": ");
+    }
+    return w;
+}
+
+/* Reports all faults that are true of the thing with this name. */
+static int tcall_report_faults_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *faults, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        tcall_writer *w;
+        if (!faults[i].wrong)
+            continue;
+        r = TCALL_E_TOOL;
+        w = tcall_report_(tc, name);
+        if (w) {
+            tcall_write_text(w, faults[i].sentence);
+            tcall_write_text(w, "\n");
+        }
+    }
+    return r;
+}
+
+/* The rule for names: letters, digits, _ - and what `more` adds, at most max,
+ * and perhaps a letter or _ first. */
+TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
+                                    size_t max, bool letter_first)
+{
+    size_t i;
+    for (i = 0; name[i] && i <= max; i++) {
+        char lower = (char)(name[i] | 0x20);
+        bool letter = (lower >= 'a' && lower <= 'z') || name[i] == '_';
+        bool other = tcall_is_digit_(name[i]) || name[i] == '-' ||
+                     strchr(more, name[i]) != NULL;
+        if (!letter && (!other || (i == 0 && letter_first)))
+            return false;
+    }
+    return i > 0 && i <= max;
+}
+
+/* Everything that is wrong with a row but for its schemas and hooks. */
+static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+         "the name must begin with a letter or _ and have 1 to 64 of A-Z a-z "
+         "0-9 _ -"},
+        {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+         "another tool has this name"},
+        {!tool->run, "run is missing: name the function that does the work"},
+        {!tool->parameters && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
+        {tool->strict && !tool->parameters,
+         "strict needs parameters to hold the model to"},
+        {tool->fields && !tool->parameters,
+         "fields need parameters: the schema that says what they are"},
+        {tool->fields && !tool->args_size,
+         "fields need args_size: sizeof the struct that they describe"},
+        {tool->args_size && !tool->fields,
+         "args_size needs fields: the table that fills the struct"},
+        {(tool->permissions | tool->optional_permissions) > TCALL_EVERYTHING,
+         "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE"},
+        {tool->safe > TCALL_SAFETY_UNSAFE, "safe is none of tcall_safety"},
+        {tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+         "no_schema_mode is none of tcall_no_schema"},
+        {!tool->hooks != !tool->hook_count,
+         "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_BIND
+        {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
+#endif
+#ifdef TOOLCALL_NO_STRICT
+        {tool->strict, "strict was left out by TOOLCALL_NO_STRICT"},
+#endif
+#ifdef TOOLCALL_NO_HOOKS
+        {tool->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+#endif
+    };
+    return tcall_report_faults_(tc, tool->name, faults,
+                                sizeof faults / sizeof *faults);
+}
+
+/* The same for the registry itself. */
+static int tcall_desc_check_(tcall *tc)
+{
+    const tcall_desc *d = &tc->desc;
+    const tcall_table_fault_ faults[] = {
+        {d->tool_count > 0 && !d->tools, "tool_count needs tools: the table"},
+        {d->tool_count > UINT16_MAX || d->row_count > UINT16_MAX,
+         "there are more than 65535 tools"},
+        {!d->rows != !d->row_count,
+         "rows and row_count belong together: give both"},
+        {d->rows && d->row_count < d->tool_count,
+         "rows has less room than tools needs"},
+        {!d->hooks != !d->hook_count,
+         "hooks and hook_count belong together: give both"},
+        {!d->services != !d->service_count,
+         "services and service_count belong together: give both"},
+        {d->validator && !d->validator->check,
+         "validator needs check: the function that checks arguments"},
+#ifdef TOOLCALL_NO_HOOKS
+        {d->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+#endif
+    };
+    return tcall_report_faults_(tc, "tcall_desc", faults,
+                                sizeof faults / sizeof *faults);
+}
+
+/* ---- schemas of a row ---- */
+
+/* Compiles into the free part of the block; the program is not held yet. */
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
+{
+    tcall_block *b = &tc->block;
+    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
+                                 tcall_block_free_(b), TCALL_DRAFT_2020);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
+            r = TCALL_E_MEMORY;
+    return r;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself
+ * what it can check. */
+static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
+{
+    int r;
+    if (!tc->desc.validator)
+        return tcall_tool_compile_(tc, schema, text);
+    r = tcall_scan_whole_(tcall_str_of(text));
+    schema->text = NULL;
+    schema->reason = "is not JSON";
+    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+}
+
+static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
+                                const char *which, const tcall_schema *refused)
+{
+    tcall_writer *w = tcall_report_(tc, tool->name);
+    if (w) {
+        tcall_write_text(w, which);
+        tcall_write_text(w, ": ");
+        tcall_write_schema_error(w, refused);
+        tcall_write_text(w, "\n");
+    }
+    return TCALL_E_TOOL;
+}
+
+/* Compiles one schema of a row, for the report; a program that `keep` is given
+ * for is held in the block. */
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const char *which, const char *text,
+                             tcall_schema *keep)
+{
+    tcall_schema scratch, *schema = keep ? keep : &scratch;
+    int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    if (r == TCALL_E_SCHEMA)
+        return tcall_schema_refuse_(tc, tool, which, schema);
+    if (r > 0 && keep)
+        tcall_block_grow_(&tc->block, (size_t)r);
+    return r < 0 ? r : TCALL_OK;
+}
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int a, int b)
+{
+    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
+}
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    int r = tcall_row_schema_(tc, tool, "parameters", tool->parameters, keep);
+    r = tcall_worse_(r,
+                     tcall_row_schema_(tc, tool, "output", tool->output, NULL));
+    return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
+                                             tool->provider_schema, NULL));
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+/* ---- the order of hooks ---- */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
+
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
+
+#ifndef TOOLCALL_NO_HOOKS
+
+/* Hook i of a call: those of the registry, then those of the tool, which may
+ * be NULL. */
+TCALL_SHARED_ const tcall_hook *tcall_hook_(const tcall *tc,
+                                            const tcall_tool *tool, size_t i)
+{
+    const tcall_desc *d = &tc->desc;
+    if (i < d->hook_count)
+        return &d->hooks[i];
+    i -= d->hook_count;
+    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
+}
+
+/* True when hook a runs before hook b, which is earlier in the tables. */
+static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
+{
+    if (a->stage != b->stage)
+        return a->stage < b->stage;
+    if (tcall_due_[a->stage] & TCALL_LATE_)
+        return a->priority < b->priority;
+    return a->priority > b->priority;
+}
+
+/* Sorts by insertion: tables of hooks are short, and mostly in order. */
+static void tcall_order_sort_(const tcall *tc, const tcall_tool *tool,
+                              tcall_order_ *order)
+{
+    size_t i, at;
+    for (i = 0; i < order->count; i++) {
+        const tcall_hook *hook = tcall_hook_(tc, tool, i);
+        for (at = i; at > 0; at--) {
+            uint16_t other = order->hooks[at - 1];
+            if (!tcall_hook_before_(hook, tcall_hook_(tc, tool, other)))
+                break;
+            order->hooks[at] = other;
+        }
+        order->hooks[at] = (uint16_t)i;
+    }
+}
+
+static int tcall_hooks_check_(tcall *tc, const char *name,
+                              const tcall_hook *hooks, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_table_fault_ faults[] = {
+            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {hooks[i].stage >= TCALL_STAGE_COUNT,
+             "a hook has a stage that is none of TCALL_STAGES"},
+        };
+        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+            r = TCALL_E_TOOL;
+    }
+    return r;
+}
+
+/* Orders the hooks of the registry and of one tool, which may be NULL. The
+ * room of a row that was used before is used again. */
+static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
+                              tcall_order_ *order)
+{
+    size_t count = (size_t)tc->desc.hook_count + (tool ? tool->hook_count : 0);
+    if (count > order->room) {
+        order->hooks = (uint16_t *)tcall_table_(tc, count, sizeof(uint16_t));
+        order->room = (uint16_t)(order->hooks ? count : 0);
+    }
+    if (count > order->room)
+        return TCALL_E_MEMORY;
+    order->count = (uint16_t)count;
+    tcall_order_sort_(tc, tool, order);
+    return TCALL_OK;
+}
+
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
+    if (r < 0 || !tool->hook_count || !tc->orders)
+        return r;
+    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+}
+
+static int tcall_desc_hooks_(tcall *tc)
+{
+    const tcall_desc *d = &tc->desc;
+    size_t i, rows = d->row_count;
+    int r = tcall_hooks_check_(tc, "tcall_desc", d->hooks, d->hook_count);
+    for (i = 0; i < d->tool_count && !rows; i++)
+        rows = d->tools[i].hook_count ? d->tool_count : 0;
+    if (rows) {
+        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
+        r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
+    }
+    return r < 0 ? r : tcall_order_hooks_(tc, NULL, &tc->order);
+}
+
+#else
+
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return TCALL_OK;
+}
+
+static int tcall_desc_hooks_(tcall *tc)
+{
+    (void)tc;
+    return TCALL_OK;
+}
+
+#endif
+
+/* ---- the registry ---- */
+
+/* Takes the tables that are as long as there may be tools. */
+static int tcall_tables_(tcall *tc)
+{
+    tcall_desc *d = &tc->desc;
+    size_t rows = d->rows ? d->row_count : d->tool_count;
+    if (d->rows && d->tool_count)
+        memmove(d->rows, d->tools, d->tool_count * sizeof *d->rows);
+    if (d->rows)
+        d->tools = d->rows;
+    if (!rows)
+        return TCALL_OK;
+    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
+    if (!d->lazy_schemas && !d->validator)
+        tc->schemas =
+            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->names && (tc->schemas || d->lazy_schemas || d->validator)
+               ? TCALL_OK
+               : TCALL_E_MEMORY;
+}
+
+/* Checks a row of the table, reports all that is wrong with it, and makes it
+ * ready to be called. */
+static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
+{
+    const tcall_tool *tool = &tc->desc.tools[row];
+    int r = tcall_row_check_(tc, tool);
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
+    r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return r;
+}
+
+int tcall_init(tcall *tc, const tcall_desc *desc)
+{
+    size_t i;
+    int r;
+    memset(tc, 0, sizeof *tc);
+    tc->desc = *desc;
+    tcall_block_init(&tc->block, desc->block, desc->block_size);
+    r = tcall_desc_check_(tc);
+    if (r == TCALL_OK)
+        r = tcall_tables_(tc);
+    if (r == TCALL_OK)
+        r = tcall_desc_hooks_(tc);
+    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
+        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        tcall_name_insert_(tc, i);
+    }
+    tc->ready = r == TCALL_OK;
+    tc->error = r;
+    if (r < 0)
+        tc->desc.tool_count = tc->name_count = 0;
+    return r;
+}
+
+/* A row that is free: it needs a permission that nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+static void tcall_row_clear_(tcall_tool *row)
+{
+    memset(row, 0, sizeof *row);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+}
+
+/* Returns the first row that is free. A call under way may still need the row
+ * of a tool that was removed. */
+static size_t tcall_row_free_(const tcall *tc)
+{
+    size_t row = tc->desc.tool_count;
+    if (tc->block.high == 0)
+        for (row = 0; row < tc->desc.tool_count; row++)
+            if (tc->desc.rows[row].permissions == TCALL_GONE_)
+                break;
+    return row;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t row;
+    int r = tcall_usable_(tc);
+    if (r < 0 || !tc->desc.rows)
+        return r < 0 ? r : TCALL_E_USAGE;
+    row = tcall_row_free_(tc);
+    if (row == tc->desc.row_count)
+        return TCALL_E_MEMORY;
+    tc->desc.rows[row] = *tool;
+    r = tcall_row_add_(tc, row, NULL);
+    if (r < 0) {
+        tcall_row_clear_(&tc->desc.rows[row]);
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
+        tc->desc.tool_count++;
+    return (int)row;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->desc.rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->desc.rows + (tool - tc->desc.rows);
+    tcall_name_remove_(tc, name);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->schemas)
+        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    return TCALL_OK;
+}
+
+/* ---- time and events ---- */
+
 TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
@@ -256,14 +578,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
-    tcall_listener *l, *next;
+    tcall_listener *listener, *next;
     event->kind = kind;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
-    for (l = tc->listeners; l; l = next) {
-        next = l->next;
-        if (!l->kinds || l->kinds >> kind & 1)
-            l->on_event(l->user, event);
+    for (listener = tc->listeners; listener; listener = next) {
+        next = listener->next; /* it may remove itself */
+        if (!listener->kinds || listener->kinds >> kind & 1)
+            listener->on_event(listener->user, event);
     }
 }
 

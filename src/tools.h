@@ -131,8 +131,8 @@ typedef struct tcall_session {
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
-    const char *name;        /* A-Z a-z 0-9 _ -, begins with no digit, <= 64 */
-    const char *title;       /* for people; default: the name */
+    const char *name;  /* a letter or _, then A-Z a-z 0-9 _ -; <= 64 in all */
+    const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
     const char *parameters;  /* JSON Schema text of the arguments, an object */
@@ -231,7 +231,9 @@ typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
-    size_t tool_count;
+    size_t tool_count; /* at most 65,535 */
+    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
+    size_t row_count;  /* of these, those of tools included */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
@@ -239,8 +241,8 @@ typedef struct tcall_desc {
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
-    /* One try to mend arguments that were refused: write JSON text to out,
-     * return TCALL_OK. Its outcome is untrusted. NULL: no repair. */
+    /* One try to repair arguments that were refused: writes JSON text to out
+     * and returns TCALL_OK. What it wrote is not trusted. NULL: no repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -249,59 +251,79 @@ typedef struct tcall_desc {
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2]; /* of tcall_hash_...: random and secret, where others
-                           * may want to forge what an approval is bound to */
-    tcall_writer *report; /* tcall_init: one line for each fault of a table */
-    void *user;           /* for all of the above */
+    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
+                             * may want to forge what an approval is bound to */
+    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
+                             * each fault of a table; NULL: none */
+    void *user;             /* for all of the above */
 } tcall_desc;
+
+/* The hooks of a registry, or of it and one of its tools, in the order of
+ * their calls. */
+typedef struct tcall_order_ {
+    uint16_t *hooks; /* the registry's are counted first, then the tool's */
+    uint16_t count, room;
+} tcall_order_;
 
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
+    uint16_t repairs; /* how many were tried */
+    /* private */
+    bool ready;
+    int error;             /* of tcall_init */
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
-    uint16_t repairs;      /* how many were tried */
+    uint16_t *names;       /* the tools in the order of their names */
+    size_t name_count;
+    tcall_order_ order;   /* of the registry's hooks */
+    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     tcall_listener *listeners;
-    tcall_tool *rows; /* private: of tcall_extend */
-    size_t row_count;
 } tcall;
 
-/* Check every tool and set the block up. TCALL_OK; TCALL_E_TOOL when a
- * definition is wrong (all faults of all tools are in desc->report, each as
- * "name: what is wrong and what to do"); TCALL_E_MEMORY (tc->block.need). On
- * any error no tool can be called. */
+/* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
+ * a definition is wrong: desc->report then has all faults of all tables, each
+ * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
+ * says how large to make the block. After an error nothing can be called, and
+ * every function that takes the tcall fails with the same error; a zeroed
+ * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
-/* Most bytes of the block that were ever in use. */
+/* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
+/* Returns the tool with this name, or NULL. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* True when somebody with these permissions may see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Tools that come and go at run time. tcall_extend, right after tcall_init,
- * gives room for row_count tools, those of desc.tools included, which are
- * copied there; rows are the registry's from then on. TCALL_E_MEMORY: fewer
- * than there are, or the block is too small; TCALL_E_USAGE: it was done before.
+/* Visits the tools that permissions `allow` suffice for:
  *
- * tcall_add copies the row (its texts have to stay) and checks it like those
- * of tcall_init; its schema is compiled when a call comes. So a function can
- * make a definition, and the tools of one registry can be added to another:
- *
- *     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;)
- * { row = *t; row.provided_by = "other"; tcall_add(&tc, &row);
- *     }
- *
- * Its index, or TCALL_E_TOOL (desc.report tells), TCALL_E_MEMORY: no row is
- * free, TCALL_E_USAGE: tcall_extend is missing. tcall_remove hides the tool at
- * once: TCALL_OK or TCALL_E_UNKNOWN. Calls of it that are under way end as they
- * would have; its row is used again only when no call is, and its texts have
- * to stay until then. Both may be called by tools. An index for picking has to
- * be built anew after either. */
-TCALL_API int tcall_extend(tcall *tc, tcall_tool *rows, size_t row_count);
-TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
-TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-/* for (i = 0; (t = tcall_next_tool(tc, &i, allow)) != NULL;) visits the tools
- * that somebody with these permissions may see. */
+ *     size_t i = 0;
+ *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
+ */
 TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
                                             unsigned allow);
-/* Events go to desc.on_event first, then to the latest listener and so on. A
- * listener may end its own subscription while it is called. */
+
+/* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
+ * texts must stay; it is checked like those of tcall_init, but its schema is
+ * compiled when a call comes. So a function can make a definition, and the
+ * tools of one registry can be added to another:
+ *
+ *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
+ *         row = *tool;
+ *         row.provided_by = "other";
+ *         tcall_add(&tc, &row);
+ *     }
+ *
+ * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
+ * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
+ * built anew afterwards. Tools may call this, and tcall_remove, too. */
+TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
+/* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
+ * Calls of it that are under way end as they would have; its texts have to stay
+ * until then, and its row is used again only when no call is under way. */
+TCALL_API int tcall_remove(tcall *tc, tcall_str name);
+
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. A listener may remove itself while it is
+ * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);

@@ -225,11 +225,19 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Whether a byte of ASCII is part of a word, or, like a backslash, may be. */
+/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
+ * A-Z, a-z, \\, and all that are not ASCII. */
+static const uint32_t tcall_word_bytes_[8] = {
+    0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
+
+TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
 static bool tcall_in_word_(char c)
 {
-    return tcall_is_letter_(c) || tcall_is_digit_(c) || c == '\\' ||
-           (unsigned char)c >= 0x80;
+    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
 /* Notes what a sign of the input, which ends before `next`, means. */
@@ -316,10 +324,10 @@ static size_t tcall_split_ascii_(const tcall_split_ *words)
     const char *start = words->cursor, *end = words->end;
     const char *small = tcall_skip_range_(start, end, 'A', 'Z');
     const char *after = tcall_skip_range_(small, end, 'a', 'z');
-    bool plural = after - small == 1 && *small == 's';
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small && !plural)
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
         after = small - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
@@ -411,11 +419,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (second == ('y' & 31))
         second = 'i' & 31;
     return first << 5 | second;
-}
-
-TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)

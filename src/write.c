@@ -46,6 +46,37 @@ int tcall_writer_flush(tcall_writer *w)
     return w->error;
 }
 
+/* A text that is written again, because the sink refused the rest of it, need
+ * not be written as a whole: its strings and tools are parts, and those before
+ * the one that was refused are left out. All else is written again: it is
+ * short, and the writer's state depends on it.
+ *
+ * Returns whether the part has to be written; then tcall_write_part_end_ has
+ * to follow. A part within another one does not count. */
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+{
+    tcall_resume_ *resume = w->resume;
+    if (resume && !w->in_part) {
+        w->parts++;
+        if (w->parts < resume->part || w->error)
+            return false;
+        if (w->parts == resume->part) { /* what was left out counts again */
+            w->len = resume->at;
+            w->last = resume->last;
+        }
+        resume->part = w->parts;
+        resume->at = w->len;
+        resume->last = w->last;
+    }
+    w->in_part++;
+    return true;
+}
+
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+{
+    w->in_part--;
+}
+
 /* Puts as many bytes as fit into the buffer. Returns how many. */
 static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
 {
@@ -62,7 +93,8 @@ static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
 
 static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
 {
-    size_t skip = w->skip > w->len ? w->skip - w->len : 0;
+    size_t stored = w->resume ? w->resume->stored : 0;
+    size_t skip = stored > w->len ? stored - w->len : 0;
     w->len += len;
     if (skip >= len)
         return;
@@ -135,6 +167,8 @@ static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
                                  bool twice)
 {
     const char *end = len ? bytes + len : bytes;
+    if (!tcall_write_part_(w))
+        return;
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
@@ -150,6 +184,7 @@ static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
         tcall_write_out_(w, escape, size);
         bytes = stop + 1;
     }
+    tcall_write_part_end_(w);
 }
 
 int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)

@@ -13,6 +13,14 @@
  * or an error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
+/* Private: where a text that a sink refused is taken up again. */
+typedef struct tcall_resume_ {
+    size_t part;   /* number of the part that was refused; 0: none was */
+    size_t at;     /* bytes before that part */
+    char last;     /* the byte before it */
+    size_t stored; /* bytes of the text that need not be stored again */
+} tcall_resume_;
+
 typedef struct tcall_writer {
     char *buf;
     size_t cap;
@@ -21,12 +29,14 @@ typedef struct tcall_writer {
     int error;   /* the first one, or TCALL_OK */
 
     /* private */
-    size_t skip; /* bytes at the start that are counted but not stored */
     tcall_sink sink;
     void *user;
-    uint16_t depth; /* open brackets: outside of them there are no commas */
-    uint8_t quoted; /* inside tcall_write_quote: bytes are escaped */
-    char last;      /* byte written, which says whether a comma is due */
+    tcall_resume_ *resume; /* NULL: the text is written from its start */
+    size_t parts;          /* parts begun */
+    uint8_t in_part;       /* parts that are open */
+    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    char last;             /* the last byte: it says whether a comma is due */
+    uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len

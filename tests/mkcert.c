@@ -8,7 +8,7 @@
  * Names: localhost and 127.0.0.1. CERT can also be given to a client as the
  * file of those it trusts. The CA's key is never written anywhere.
  *
- * tests/test_port.c includes this file with MKCERT_NO_MAIN defined.
+ * tests/port_server.h includes this file with MKCERT_NO_MAIN defined.
  */
 #include <mbedtls/ctr_drbg.h>
 #include <mbedtls/ecp.h>

@@ -6,6 +6,7 @@
  */
 #include "port/http.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct script {
@@ -143,4 +144,17 @@ static inline void script_ask(script *s, const char *method, size_t cap,
     (void)tport_http_open(&h, &q, &res);
     x->kept = s->connects == n;
     tport_http_drop(&h);
+}
+
+/* first, then n times more, then last. */
+static inline char *many(const char *first, const char *more, size_t n,
+                         const char *last)
+{
+    static char text[1 << 21];
+    char *p = text + sprintf(text, "%s", first);
+
+    for (; n; n--, p += strlen(more))
+        memcpy(p, more, strlen(more));
+    strcpy(p, last);
+    return text;
 }

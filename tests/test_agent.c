@@ -137,6 +137,9 @@ static const char *const refused[] = {
 
 static char block[16384];
 
+static const tcall_hook *hooks; /* of the registry */
+static uint16_t hook_count;
+
 static int begin(tcall *tc, tcall_agent *a, script *s,
                  const char *const *answers, size_t size)
 {
@@ -150,6 +153,8 @@ static int begin(tcall *tc, tcall_agent *a, script *s,
     d.tools = tools;
     d.tool_count = 1;
     d.allow = TCALL_READ;
+    d.hooks = hooks;
+    d.hook_count = hook_count;
     memset(s, 0, sizeof *s);
     s->answers = answers;
     s->status = 200;
@@ -367,13 +372,16 @@ static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
     static const char *const three[] = {
         CALLS(SLOW("c1", "3") "," SLOW("c2", "1") "," SLOW("c3", "2")),
         TEXT("Done."), NULL};
-    static const tcall_hook hooks[] = {
+    static const tcall_hook holding[] = {
         {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold, NULL, NULL},
         {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
-    int r = begin(tc, a, s, three, sizeof block);
+    int r;
+    hooks = holding;
+    hook_count = 2;
+    r = begin(tc, a, s, three, sizeof block);
+    hooks = NULL;
+    hook_count = 0;
     tools[0].run = slow;
-    tc->desc.hooks = hooks;
-    tc->desc.hook_count = 2;
     a->desc.parallel = parallel;
     memset(trail, 0, sizeof trail);
     held = 0;

@@ -121,6 +121,10 @@ static void note(void *user, const tcall_event *e)
     given += e->kind == TCALL_EVENT_VERDICT;
 }
 
+/* Hooks in place of the ledger's own; none: NULL. */
+static const tcall_hook *more_hooks;
+static uint16_t more_count;
+
 /* As after power-on, but what the ledger holds was kept. */
 static void restart(const char *const *answers, int parallel)
 {
@@ -134,8 +138,8 @@ static void restart(const char *const *answers, int parallel)
     d.tools = tools;
     d.tool_count = 1;
     d.allow = TCALL_EVERYTHING;
-    d.hooks = with_ledger;
-    d.hook_count = TCALL_ARRAY_LEN(with_ledger);
+    d.hooks = more_hooks ? more_hooks : with_ledger;
+    d.hook_count = more_hooks ? more_count : TCALL_ARRAY_LEN(with_ledger);
     d.on_event = note;
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
@@ -419,11 +423,12 @@ static void begin_changing(bool reads, const char *to)
     static const tcall_hook hooks[] = {
         TCALL_LEDGER(&ledger),
         TCALL_HOOK_("change", TCALL_WILL_NORMALIZE_INPUT, 0, change, NULL)};
+    more_hooks = hooks;
+    more_count = TCALL_ARRAY_LEN(hooks);
     begin(one, 0);
+    more_hooks = NULL;
     if (reads)
         tools[0].permissions = TCALL_READ;
-    tc.desc.hooks = hooks;
-    tc.desc.hook_count = TCALL_ARRAY_LEN(hooks);
     instead = to;
 }
 

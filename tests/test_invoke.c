@@ -200,7 +200,7 @@ static void test_definitions(void)
     desc.tools = bad;
     desc.tool_count = 8;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
-    CHECK(strstr(report, "no_schema: parameters or allow_no_schema"));
+    CHECK(strstr(report, "no_schema: parameters is missing: give a JSON Schema"));
     CHECK(strstr(report, "9 lives: the name"));
     CHECK(strstr(report, "twice: another tool has this name"));
     CHECK(strstr(report, "broken: parameters"));
@@ -369,7 +369,7 @@ static void test_outcomes(void)
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("slow");
     call.arguments = tcall_str_of("{}");
-    call.cut = true;
+    call.incomplete = true;
     CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CUT);
 }

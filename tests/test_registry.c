@@ -49,7 +49,8 @@ static tcall_tool made(const char *name)
 
 static tcall_tool fixed[2];
 
-static void start(bool lazy)
+/* A registry of two tools, with room for that many. */
+static int begin(bool lazy, size_t row_count)
 {
     tcall_desc d;
     memset(&d, 0, sizeof d);
@@ -65,7 +66,14 @@ static void start(bool lazy)
     d.lazy_schemas = lazy;
     d.approve = NULL;
     d.report = &faults;
-    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+    d.rows = row_count ? rows : NULL;
+    d.row_count = row_count;
+    return tcall_init(&tc, &d);
+}
+
+static void start(bool lazy, size_t row_count)
+{
+    CHECK(begin(lazy, row_count) == TCALL_OK);
 }
 
 static int execute(const char *name, const char *arguments)
@@ -107,12 +115,14 @@ static void test_come_and_go(bool lazy)
 {
     tcall_tool t = made("x");
     tcall_call call;
-    start(lazy);
+    start(lazy, 0);
     CHECK(add("third") == TCALL_E_USAGE);
     CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
-    CHECK(tcall_extend(&tc, rows, 1) == TCALL_E_MEMORY);
-    CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
-    CHECK(tcall_extend(&tc, rows, 4) == TCALL_E_USAGE);
+    CHECK(begin(lazy, 1) == TCALL_E_TOOL);
+    tcall_write_bytes(&faults, "", 1);
+    CHECK(strcmp(report,
+                 "tcall_desc: rows has less room than tools needs\n") == 0);
+    start(lazy, 4);
     CHECK(execute("first", "{\"n\":1}") == TCALL_OK && says("made 1"));
 
     CHECK(add("third") == 2 && add("fourth") == 3);
@@ -182,8 +192,7 @@ static void test_leaves(bool lazy)
 {
     tcall_tool t = made("leaves");
     tcall_call call;
-    start(lazy);
-    CHECK(tcall_extend(&tc, rows, 3) == TCALL_OK);
+    start(lazy, 3);
     t.run = leaves;
     polls = 0;
     CHECK(tcall_add(&tc, &t) == 2);
@@ -209,13 +218,13 @@ static void test_sizes(void)
     for (size = 0; size < 1024; size += 4) {
         tcall_desc d;
         size_t i;
-        start(false);
+        start(false, 4);
         d = tc.desc;
+        d.tool_count = 2;
         d.block = aligned;
         d.block_size = size;
         memset(aligned + size, 0x5A, 64);
-        if (tcall_init(&tc, &d) == TCALL_OK &&
-            tcall_extend(&tc, rows, 4) == TCALL_OK && add("third") == 2)
+        if (tcall_init(&tc, &d) == TCALL_OK && add("third") == 2)
             works++;
         else
             CHECK(tc.block.need > size);
@@ -230,8 +239,7 @@ static void test_execute(void)
 {
     static char user[] = "";
     tcall_tool t = made("endless");
-    start(false);
-    CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
+    start(false, 4);
     t.run = endless;
     t.user = user;
     CHECK(tcall_add(&tc, &t) == 2);
@@ -261,8 +269,7 @@ static void test_provided(void)
     d.tools = theirs;
     d.tool_count = 2;
     CHECK(tcall_init(&other, &d) == TCALL_OK);
-    start(false);
-    CHECK(tcall_extend(&tc, rows, 4) == TCALL_OK);
+    start(false, 4);
     for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;) {
         tcall_tool row = *t;
         row.provided_by = "other";
@@ -289,7 +296,7 @@ static void test_results(void)
     static char user[300];
     const kept_result *row;
     size_t i;
-    start(false);
+    start(false, 0);
     results.rows = kept;
     results.row_count = 3;
     result_log_begin(&tc, &results);

@@ -840,7 +840,7 @@ static void test_changes(void)
             memset(&call, 0, sizeof call);
             call.name = tcall_str_of("work");
             call.arguments = tcall_str_of("{\"n\":1}");
-            call.cut = TCALL_E_CUT;
+            call.incomplete = TCALL_E_CUT;
             tcall_writer_init(&out, result, sizeof result - 1);
             CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT);
             CHECK(invoke() == TCALL_OK && world.runs == 3);
@@ -934,7 +934,7 @@ static int try_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
         return TCALL_OK;
     }
     if (way == 3 && cx->attempt == 2) {
-        *cx->out = *cx->clean;
+        *cx->out = *cx->out_start;
         return TCALL_E_CLOSED;
     }
     return TCALL_E_FAILED;

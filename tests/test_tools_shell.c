@@ -9,6 +9,7 @@
 #define TTOOL_IMPLEMENTATION
 #include "tools/shell.h"
 #include "tools.h"
+#include "timed.h"
 
 #include <dirent.h>
 #include <netinet/in.h>
@@ -392,7 +393,7 @@ static void shapes(void)
         PART(r == TCALL_E_TIMEOUT && says("Set timeout_ms"));
         took = now() - before;
     }
-    PART(took <= 1.5);
+    PART(in_time((long)(took * 1000), 1000, 1500));
     PART(alive("61.25") == 0);
     row("B05", all, "the time is over: stopped, nothing is left");
     all = true;

@@ -152,7 +152,7 @@ static inline int call_tool(const char *name, const char *arguments,
     c.id = item.id;
     c.name = item.name;
     c.arguments = item.text;
-    c.cut = item.error;
+    c.incomplete = item.error;
     tcall_hydrate(&tc, &c);
     do {
         tcall_writer_init(&out, result, result_cap);

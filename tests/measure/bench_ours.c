@@ -32,7 +32,7 @@ static tcall_tool tools[] = {
 
 static tcall tc;
 static char block[64 << 20];
-static char answer[8 << 20], schema[1 << 16];
+static char answer[8 << 20], schema[1 << 20];
 static char message[4096];
 
 /* The length of the message, or an error. */

@@ -164,7 +164,7 @@ def main():
         "BM25": {n: list(bm25(*fewer[n])) for n in names},
         "minisearch": foreign and foreign["minisearch"],
         "wink": foreign and foreign["wink"],
-        "toolcall": {n: pick.probe(*sets[n], k=5)[0] for n in names},
+        "toolcall": {n: pick.probe(*sets[n], k=5) for n in names},
     }
     sums = pick.Sum()
     print(f"{'R@1 / R@5 / C@5':24}" + "".join(f"{c:>18}" for c in columns))

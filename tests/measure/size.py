@@ -394,27 +394,33 @@ def line(title, cells, width=24):
     print(f"{title:{width}}" + "".join(f"{c:>13}" for c in cells))
 
 
-def markdown(names, flash, stack):
-    """The footprint tables of README.md, see figures.py."""
-    heads = [TITLES.get(n.split()[0], n.split()[0]) + f" `{n.split()[1]}`"
-             for n in names]
-    tables = []
-    for what, table in [("flash", flash), ("stack", stack)]:
-        rows = [[f"bytes of {what}", *heads], ["---"] + ["--:"] * len(names)]
-        for image, (words, _) in IMAGES.items():
-            if words and (image, names[0]) in flash:
-                rows.append([words, *(f"{table[image, n]:,}" for n in names)])
-        if what == "flash":
-            rows.append(["static RAM, of all", *("0" for n in names)])
-        tables.append("".join("| " + " | ".join(row) + " |\n" for row in rows))
-    (OUT / "figures.md").write_text("\n".join(tables))
-
-
 def described():
     """The switches as the manual explains them: name -> words."""
     text = (ROOT / "src" / "manual.h").read_text()
-    found = re.findall(r"^ \*     NO_(\w+) +(.*)$", text, re.M)
-    return dict(found)
+    return dict(re.findall(r"^ \*     (NO_\w+) +(.*)$", text, re.M))
+
+
+def markdown(names, flash, stack, saved):
+    """The footprint tables of README.md, see figures.py."""
+    heads = [TITLES.get(n.split()[0], n.split()[0]) + f" `{n.split()[1]}`"
+             for n in names]
+    rows = [["bytes of flash", *heads], ["---"] + ["--:"] * len(names)]
+    for image, (words, _) in IMAGES.items():
+        if words:
+            rows.append([words, *(f"{flash[image, n]:,}" for n in names)])
+    for image in KEPT:
+        rows.append([f"stack of `{image}`",
+                     *(f"{stack[image, n]:,}" for n in names)])
+    rows.append(["static RAM", *("0" for n in names)])
+    more = [["switch, `TOOLCALL_`...", "leaves out", "saves, Cortex-M4 `-Os`"],
+            ["---", "---", "--:"]]
+    for name, words in described().items():
+        bytes_ = saved.get(f"TOOLCALL_{name}")
+        if bytes_ is not None:
+            more.append([f"`{name}`", words, f"{bytes_:,}"])
+    (OUT / "figures.md").write_text("\n".join(
+        "".join("| " + " | ".join(row) + " |\n" for row in table)
+        for table in (rows, more)))
 
 
 def port_layers():
@@ -591,7 +597,7 @@ def main():
     for fault in faults:
         print("FAILED", fault)
     if not skipped:
-        markdown(names, flash, stack)
+        markdown(names, flash, stack, saved)
     rest = f", {len(skipped)} skipped" if skipped else ""
     print(f"size: {passed} passed, {len(faults)} failed{rest}")
     return bool(faults)

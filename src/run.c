@@ -1,0 +1,239 @@
+#pragma once
+#include "call.h"
+#include "result.c"
+
+/* ==========================================================================
+ * >>run: permission, approval, the tool itself
+ *
+ * What the library does itself at the stages of a call, with or without hooks.
+ */
+
+/* ---- permission ---- */
+
+static void tcall_write_permissions_(tcall_writer *w, unsigned set,
+                                     bool constants)
+{
+    static const struct {
+        const char *word, *constant;
+    } names[] = {{"read", "TCALL_READ"},
+                 {"write", "TCALL_WRITE"},
+                 {"execute", "TCALL_EXECUTE"},
+                 {"network", "TCALL_NETWORK"},
+                 {"actuate", "TCALL_ACTUATE"}};
+    const char *between = constants ? " | " : " and ";
+    size_t i;
+    bool first = true;
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(set >> i & 1))
+            continue;
+        tcall_write_text(w, first ? "" : between);
+        tcall_write_text(w, constants ? names[i].constant : names[i].word);
+        first = false;
+    }
+    tcall_write_text(w, first ? "nothing" : "");
+}
+
+/* Writes why the tool is not permitted, in words for the model. */
+static void tcall_write_denial_(tcall_writer *w, const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
+        tcall_write_text(w, "this tool was removed");
+        return;
+    }
+    tcall_write_text(w, "needs ");
+    if (tool->permissions)
+        tcall_write_permissions_(w, tool->permissions, false);
+    else
+        tcall_write_text(w, "everything, as it declares no permissions");
+    tcall_write_text(w, "; the registry allows ");
+    tcall_write_permissions_(w, cx->tc->desc.allow, false);
+}
+
+/* Writes the same for the developer: which tool it is, and the remedy. */
+static void tcall_write_remedy_(tcall_writer *w, const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(w, tool->name);
+    tcall_write_text(w, " ");
+    tcall_write_denial_(w, cx);
+    if (missing & TCALL_EVERYTHING) {
+        tcall_write_text(w, ": add ");
+        tcall_write_permissions_(w, missing, true);
+        tcall_write_text(w, " to tcall_desc.allow");
+    }
+}
+
+static int tcall_authorize_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    char text[160];
+    tcall_writer w;
+    if (!call->tool)
+        return call->error < 0 ? call->error : TCALL_E_USAGE;
+    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+        return TCALL_OK;
+    tcall_writer_init(&w, text, sizeof text);
+    tcall_write_denial_(&w, cx);
+    if (!cx->reason.len) /* without room for it the code alone must do */
+        tcall_keep_(cx, tcall_slice_(text, w.fill), &cx->reason);
+    return TCALL_E_DENIED;
+}
+
+/* ---- approval ---- */
+
+/* Reports a verdict: once when it is asked for, once when it is there. */
+TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+{
+    tcall_event event;
+    bool asked = cx->approval_asked;
+    cx->approval_asked = verdict == TCALL_VERDICT_LATER;
+    if (asked == cx->approval_asked)
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.verdict = (int)verdict;
+    tcall_tell_(cx->tc, &event,
+                cx->approval_asked ? TCALL_EVENT_APPROVAL
+                                   : TCALL_EVENT_VERDICT);
+}
+
+/* True when the call needs approval: the tool or its author says so, what runs
+ * is the work of a repair, or nobody has checked the arguments. */
+TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    bool reads_only = tool->permissions == TCALL_READ;
+    if (tool->confirm || call->cx.approval_wanted ||
+        (call->repaired && !reads_only))
+        return true;
+    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+        return false;
+    return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
+}
+
+/* Asks desc.approve where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_verdict verdict = TCALL_VERDICT_DENY;
+    if (call->error < 0 ||
+        (!tcall_needs_approval_(call) && !cx->approval_asked))
+        return TCALL_OK;
+    if (!call->approved) {
+        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+        if (d->approve)
+            verdict = d->approve(d->user, call);
+        if (verdict == TCALL_VERDICT_LATER)
+            return TCALL_E_APPROVAL;
+        call->approved = verdict == TCALL_VERDICT_ALLOW;
+    }
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* ---- the tool ---- */
+
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_    /* the tool answered TCALL_E_AGAIN */
+};
+
+/* Calls the tool's function once. */
+static int tcall_run_call_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    const tcall_hook *around = cx->hook;
+    uint32_t before = tcall_now_(cx->tc);
+    int r;
+    cx->tool_ran = true;
+    cx->hook = NULL;
+    cx->out->last = 0;
+    r = tcall_outcome_(cx, call->tool->run(cx, call->args, cx->out));
+    cx->hook = around;
+    call->run_ms += tcall_now_(cx->tc) - before;
+    return r;
+}
+
+/* Runs the tool, or lets it go on. One that has to end is called a last time
+ * only if it holds something, and what it then writes does not count. */
+static int tcall_run_(tcall_ctx *cx)
+{
+    int end = tcall_must_end_(cx), r;
+    if (end < 0) {
+        if (cx->run_step != TCALL_RUN_POLLED_)
+            return end;
+        cx->stop = end;
+    }
+    r = tcall_run_call_(cx);
+    cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
+                   : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
+                                           : TCALL_RUN_NOT_;
+    if (end < 0 || tcall_waits_(r)) {
+        tcall_output_clear_(cx);
+        return end < 0 ? end : r;
+    }
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+        return tcall_output_cut_(cx);
+    if (!cx->reason.len && !cx->failed_by)
+        cx->reason = tcall_output(cx); /* what it wrote are the reasons */
+    return r;
+}
+
+/* ---- the schema of the output ---- */
+
+/* Reads the output so far as a value in the block. */
+static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+{
+    tcall_block *b = &cx->tc->block;
+    tcall_str text = tcall_output(cx);
+    size_t need = 0, size, tokens;
+    char *copy = (char *)tcall_block_take_(b, text.len + 1);
+    tcall_tok *tok;
+    int r;
+    if (!copy)
+        return TCALL_E_MEMORY;
+    memcpy(copy, text.ptr, text.len);
+    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
+    if (r < 0 && r != TCALL_E_MEMORY)
+        return TCALL_E_OUTPUT;
+    tokens = r < 0 ? need : (size_t)r;
+    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+        b, (const char *)tok, tokens * sizeof *tok);
+    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_check_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
+    tcall_schema *schema =
+        (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
+    tcall_check check;
+    tcall_json value;
+    int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
+    if (r == TCALL_OK)
+        r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
+    if (r < 0)
+        return r;
+    memset(&check, 0, sizeof check);
+    r = tcall_hydrate_run_(&tc->block, schema, value, &check);
+    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
+}
+
+/* Checks the output against tool->output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    size_t high = cx->tc->block.high;
+    int r = tcall_output_check_(cx);
+    cx->tc->block.high = high;
+    return r;
+}
