@@ -258,14 +258,6 @@ int tcall_write_key(tcall_writer *w, const char *key)
     return tcall_write_char_(w, ':');
 }
 
-/* Writes a member whose value is a string. */
-TCALL_SHARED_ int tcall_write_member_(tcall_writer *w, const char *key,
-                                      const char *text)
-{
-    tcall_write_key(w, key);
-    return tcall_write_string(w, text);
-}
-
 int tcall_write_verbatim(tcall_writer *w, tcall_str json)
 {
     tcall_write_comma_(w);
