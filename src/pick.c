@@ -60,6 +60,7 @@ static const char *tcall_pick_excludes_(const tcall *tc,
     return NULL;
 }
 
+/* Whether time is up, where there is a limit and a clock. */
 static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
     const tcall_desc *desc = &ranking->tc->desc;
@@ -193,7 +194,8 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     return cover;
 }
 
-/* Sets the weights of all terms; returns their sum. */
+/* Sets the weights of all terms; returns their sum. A term that occurs only in
+ * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
@@ -276,8 +278,9 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 
 /* ---- the ranking */
 
-/* Begins a ranking in the free part of the block, nothing of which is held:
- * the query, and records of all tools if there is room. */
+/* Lays the query, and records of all tools if there is room for them, into the
+ * free part of the block. Nothing of it is held: the next who needs memory may
+ * take it. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
@@ -295,6 +298,7 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
 {
@@ -307,6 +311,8 @@ static void tcall_ranking_options_(tcall_ranking_ *ranking,
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
 }
 
+/* Begins a ranking. The time counts from here on, reading the input included.
+ */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
                                tcall_str input, const tcall_pick_opts *opts)
 {
@@ -328,9 +334,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     return TCALL_OK;
 }
 
-/* Puts a candidate where it belongs among the count best, of which there are
- * at most room; returns their number. Of equals the first stays first. The
- * candidate may be the one that comes after the count best. */
+/* Puts a candidate where it belongs among the best, of which there are `count`
+ * and may be `room`; returns their new number. Of equals the first stays first.
+ * The candidate may itself be what comes after the best: it is copied before
+ * others move. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
@@ -346,6 +353,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* A pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -468,7 +476,7 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
     for (i = 0; i < count && i < ranking->max; i++) {
-        /* 128 and a percent more fit 32 bits, and lose nothing that matters. */
+        /* A hundred times a rank fits 32 bits once it is divided by 128. */
         uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
         if (picks[i].score < min_score ||
@@ -488,6 +496,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
+/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
     const char *schema = tool->provider_schema;
@@ -508,6 +517,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     return saved;
 }
 
+/* Reports the picks as an event. What they save is counted only for someone. */
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
@@ -519,6 +529,7 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
+/* Pinned tools have their room among the picks before all others. */
 static int tcall_pinned_(const tcall_desc *desc)
 {
     int count = 0;
@@ -564,6 +575,7 @@ static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
     return false;
 }
 
+/* Writes each term of the input as it was first written there. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_query_ *query = ranking->query;
@@ -586,20 +598,17 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_picked *pick)
+/* Writes the words of the input that a tool has, within a JSON string. The tool
+ * is read again: its record may be gone by now. */
+static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                 const tcall_tool *tool)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ record;
     tcall_split_ words;
     bool matched = false;
     int term = -1;
-    if (pick->timed_out || pick->pinned) {
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        return;
-    }
-    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_query_read_(query, tool, &record, false);
     tcall_split_input_(&words, ranking->input);
     while (tcall_query_report_(query, &words, &term))
         if (tcall_record_level_(&record, (unsigned)term)) {
@@ -609,6 +618,14 @@ static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
         }
     if (!matched)
         tcall_write_text(w, "no word of it");
+}
+
+/* Begins an element of a list of tools. */
+static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "tool");
+    tcall_write_string(w, tool->name);
 }
 
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
@@ -627,20 +644,22 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, pick->tool->name);
+        tcall_write_element_(w, pick->tool);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
+        if (pick->pinned || pick->timed_out)
+            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        else
+            tcall_write_matches_(w, ranking, pick->tool);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
 }
 
+/* Writes the tools that may not be picked, each with the first reason. */
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
@@ -653,9 +672,7 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tool->name);
+        tcall_write_element_(w, tool);
         tcall_write_key(w, "reason");
         tcall_write_string(w, reason);
         tcall_write_close(w, '}');
