@@ -102,7 +102,8 @@ enum {
     TCALL_K_NAME_PATTERN_ = TCALL_K_COUNT_, /* of one of patternProperties */
     TCALL_K_INDEX_,                         /* a hash table of names */
     TCALL_K_SLOT_,
-    TCALL_K_ATOM_, /* the steps of a pattern */
+    TCALL_K_NEVER_, /* no node, but an error: a schema that is false */
+    TCALL_K_ATOM_,  /* the steps of a pattern */
     TCALL_K_ASSERT_,
     TCALL_K_FORK_,
     TCALL_K_JUMP_

@@ -78,9 +78,11 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
 
 /* One thing that is wrong with a value. */
 typedef struct tcall_validation_error {
-    uint32_t node; /* of the program */
-    uint32_t at;   /* where in the schema the violated text stands */
-    uint32_t tok;  /* the token concerned, counted from the value */
+    uint32_t tok; /* the token concerned, counted from the value */
+    /* private */
+    uint32_t node;
+    uint32_t count; /* what was counted: characters, elements, matches ... */
+    uint32_t keyword;
 } tcall_validation_error;
 
 typedef struct tcall_check {
@@ -105,11 +107,12 @@ typedef struct tcall_check {
 TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
                                  tcall_check *check);
 
-/* {"path":"/unit","keyword":"enum","message":"not satisfied",
- *  "expected":["celsius","fahrenheit"],"found":"kelvin"}, for the model to
- * read: long values are cut, a missing or surplus property is named. */
+/* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
+ * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
+ * to the value, message names it, the rule, and what to send instead. Long
+ * values are cut. */
 TCALL_API int tcall_write_validation_error(tcall_writer *w,
-                                           const tcall_schema *s,
+                                           const tcall_schema *schema,
                                            tcall_json value,
                                            const tcall_validation_error *error);
 /* All that were stored, as an array. */

@@ -86,25 +86,38 @@ static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
     return &e->num;
 }
 
-/* at: in the schema's text. */
-static void tcall_ev_fault_(tcall_ev_ *e, unsigned flags, uint32_t node,
-                            uint32_t tok, const char *at)
+/* Notes an error, unless the flags are those of a question. */
+static void tcall_ev_error_(tcall_ev_ *e, unsigned flags,
+                            tcall_validation_error error)
 {
-    tcall_check *c = e->check;
-    e->progress = 2 * tok + 1;
-    if (!(flags & TCALL_F_QUIET_) && c->error_count++ < c->error_cap &&
-        c->errors) {
-        tcall_validation_error *f = &c->errors[c->error_count - 1];
-        f->node = node;
-        f->at = (uint32_t)(at - e->s->text);
-        f->tok = tok;
-    }
+    tcall_check *check = e->check;
+    bool typed =
+        error.keyword == TCALL_K_TYPE_ || error.keyword == TCALL_K_NEVER_;
+    e->progress = 2 * error.tok + !typed;
+    if (flags & TCALL_F_QUIET_)
+        return;
+    if (check->errors && check->error_count < check->error_cap)
+        check->errors[check->error_count] = error;
+    check->error_count++;
+}
+
+static tcall_validation_error tcall_ev_wrong_(uint32_t tok, int keyword,
+                                              uint32_t node, uint32_t count)
+{
+    tcall_validation_error error;
+    error.tok = tok;
+    error.node = node;
+    error.count = count;
+    error.keyword = (uint32_t)keyword;
+    return error;
 }
 
 /* The frame's value fails at a node. */
-static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node)
+static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
+                            uint32_t count)
 {
-    tcall_ev_fault_(e, f->flags, node, f->tok, tcall_node_at_(e->s, node));
+    int op = tcall_node_op_(&e->program[node]);
+    tcall_ev_error_(e, f->flags, tcall_ev_wrong_(f->tok, op, node, count));
     f->flags |= TCALL_F_BAD_;
 }
 
@@ -372,21 +385,20 @@ static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
     return count;
 }
 
+/* Whether the length is within a limit; if not, *length is what it is. */
 static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
-                             int op)
+                             int op, uint32_t *length)
 {
     bool most = tcall_keywords_[op].bound == TCALL_AT_MOST_;
-    uint32_t limit = e->program[f->pc].arg, length;
+    uint32_t limit = e->program[f->pc].arg;
     if (f->type == TCALL_STRING) {
         /* characters have up to 4 bytes: often there is no need to count */
         size_t bytes = tcall_ev_of_(e, f->tok).len;
-        if (most ? bytes <= limit : bytes < limit)
-            return most;
-        if (!most && bytes / 4 >= limit)
+        if (most ? bytes <= limit : bytes / 4 >= limit)
             return true;
     }
-    length = tcall_ev_length_(e, f);
-    return most ? length <= limit : length >= limit;
+    *length = tcall_ev_length_(e, f);
+    return most ? *length <= limit : *length >= limit;
 }
 
 /* required: whether the member that the node at pc names is there. Where as
@@ -405,6 +417,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const char *at = tcall_node_at_(e->s, f->pc);
     const tcall_keyword_ *keyword;
+    uint32_t count = 0;
     bool ok = true;
     if (op >= TCALL_K_COUNT_)
         return;
@@ -415,16 +428,19 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
     case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
-    case TCALL_K_UNIQUE_: ok = !tcall_ev_repeated_(e, f); break;
+    case TCALL_K_UNIQUE_:
+        count = tcall_ev_repeated_(e, f);
+        ok = !count;
+        break;
     case TCALL_K_REQUIRED_: ok = tcall_ev_required_(e, f); break;
     default:
         if (keyword->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
         else if (keyword->type != TCALL_MISSING)
-            ok = tcall_ev_within_(e, f, op);
+            ok = tcall_ev_within_(e, f, op, &count);
     }
     if (!ok)
-        tcall_ev_fails_(e, f, f->pc);
+        tcall_ev_fails_(e, f, f->pc, count);
 }
 
 static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
@@ -479,10 +495,11 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
         as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
     else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
         as = tcall_ev_coerced_(e, types, tok, flags);
-    if (!as) {
-        tcall_ev_fault_(e, flags, schema, tok, tcall_node_at_(e->s, schema));
-        e->progress--;
-    }
+    if (!as)
+        tcall_ev_error_(e, flags,
+                        tcall_ev_wrong_(tok,
+                                        types ? TCALL_K_TYPE_ : TCALL_K_NEVER_,
+                                        schema, 0));
     return as;
 }
 
@@ -629,7 +646,7 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
     } else if (op == TCALL_K_CONTAINS_) {
         f->match_count += (uint32_t)r;
     } else if (op == TCALL_K_NOT_ && r) {
-        tcall_ev_fails_(e, f, f->pc);
+        tcall_ev_fails_(e, f, f->pc, 0);
     } else if (op != TCALL_K_NOT_ && !r) {
         f->flags |= TCALL_F_BAD_;
     }
@@ -644,7 +661,6 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     bool retry = f->flags & TCALL_F_RETRY_;
     bool once = f->holding == 1; /* of anyOf no more are asked strictly */
     uint32_t first = tcall_ev_child_(e, f, op);
-    const char *at = tcall_node_at_(e->s, first);
     if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
         f->pc = first;
@@ -657,10 +673,7 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         return true;
     }
     if (!once) {
-        while (*at != '[')
-            at--;
-        tcall_ev_fault_(e, f->flags, first, f->tok, at);
-        f->flags |= TCALL_F_BAD_;
+        tcall_ev_fails_(e, f, first, f->holding);
     }
     return false;
 }
@@ -691,9 +704,9 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
         max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
         if (f->match_count < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc);
+            tcall_ev_fails_(e, f, min ? min : f->pc, f->match_count);
         if (max && f->match_count > program[max].arg)
-            tcall_ev_fails_(e, f, max);
+            tcall_ev_fails_(e, f, max, f->match_count);
     }
     f->pc = next;
     f->branch = f->progress = f->match_count = 0;

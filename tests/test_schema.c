@@ -284,9 +284,9 @@ static void test_rare(void)
     CHECK(verdict("{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}") == 0);
     CHECK(verdict("{\"dependencies\":{\"a\":{\"required\":[\"b\"]}}}",
                   "{\"a\":1,\"b\":2}") == 1);
-    CHECK(faults("{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
-                 "[{\"path\":\"\",\"keyword\":\"required\","
-                 "\"message\":\"missing property\",\"expected\":\"b\"}]"));
+    CHECK(faults(
+        "{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
+        "[{\"path\":\"\",\"keyword\":\"dependentRequired\",\"message\":\"the property \\\"b\\\" is missing, which \\\"a\\\" needs; add it or leave out \\\"a\\\"\"}]"));
 }
 
 static void test_refs(void)
@@ -469,37 +469,40 @@ static void test_faults(void)
         "\"unit\":{\"enum\":[\"celsius\",\"fahrenheit\"]},\"days\":{\"type\":"
         "[\"integer\",\"null\"],\"minimum\":1}},\"required\":[\"city\"],"
         "\"additionalProperties\":false}";
+    CHECK(faults(schema, "{\"unit\":\"kelvin\",\"days\":\"x\",\"a/b\":[]}",
+                 "[{\"path\":\"/unit\",\"keyword\":\"enum\",\"message\":"
+                 "\"\\\"kelvin\\\" is not one of the allowed values; send "
+                 "\\\"celsius\\\" or \\\"fahrenheit\\\"\"},"
+                 "{\"path\":\"/days\",\"keyword\":\"type\",\"message\":"
+                 "\"\\\"x\\\" is a string; send an integer or null\"},"
+                 "{\"path\":\"/a~1b\",\"keyword\":\"additionalProperties\","
+                 "\"message\":\"\\\"a/b\\\" is not a property here; use one of "
+                 "\\\"city\\\", \\\"unit\\\", \\\"days\\\" or leave it out\"},"
+                 "{\"path\":\"\",\"keyword\":\"required\",\"message\":"
+                 "\"the property \\\"city\\\" is missing; add it\"}]"));
     CHECK(faults(
-        schema, "{\"unit\":\"kelvin\",\"days\":\"x\",\"a/b\":[]}",
-        "[{\"path\":\"/unit\",\"keyword\":\"enum\",\"message\":\"not satisfied\",\"expected\":[\"celsius\",\"fahrenheit\"],\"found\":\"kelvin\"},"
-        "{\"path\":\"/days\",\"keyword\":\"type\",\"message\":\"wrong type\",\"expected\":[\"integer\",\"null\"],\"found\":\"x\"},"
-        "{\"path\":\"/a~1b\",\"keyword\":\"additionalProperties\",\"message\":\"not allowed\",\"expected\":[\"city\",\"unit\",\"days\"],\"found\":\"an array\"},"
-        "{\"path\":\"\",\"keyword\":\"required\",\"message\":\"missing property\",\"expected\":\"city\"}]"));
-    CHECK(faults("{\"items\":{\"maximum\":3}}", "[1,7]",
-                 "[{\"path\":\"/1\",\"keyword\":\"maximum\",\"message\":\"not "
-                 "satisfied\",\"expected\":3,\"found\":7}]"));
+        "{\"items\":{\"maximum\":3}}", "[1,7]",
+        "[{\"path\":\"/1\",\"keyword\":\"maximum\",\"message\":\"7 is over the maximum 3; send a number of at most 3\"}]"));
     /* one alternative was meant: what is wrong with that */
-    CHECK(faults("{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\","
-                 "\"minimum\":3}]}",
-                 "2",
-                 "[{\"path\":\"\",\"keyword\":\"minimum\",\"message\":\"not "
-                 "satisfied\",\"expected\":3,\"found\":2}]"));
-    CHECK(faults("{\"oneOf\":[{\"properties\":{\"k\":{\"const\":\"a\"},\"x\":"
-                 "{\"type\":\"null\"}}},{\"properties\":{\"k\":{\"const\":"
-                 "\"b\"}}}]}",
-                 "{\"k\":\"a\",\"x\":1}",
-                 "[{\"path\":\"/x\",\"keyword\":\"type\",\"message\":\"wrong "
-                 "type\",\"expected\":\"null\",\"found\":1}]"));
+    CHECK(faults(
+        "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\","
+        "\"minimum\":3}]}",
+        "2",
+        "[{\"path\":\"\",\"keyword\":\"minimum\",\"message\":\"2 is under the minimum 3; send an integer of at least 3\"}]"));
+    CHECK(faults(
+        "{\"oneOf\":[{\"properties\":{\"k\":{\"const\":\"a\"},\"x\":"
+        "{\"type\":\"null\"}}},{\"properties\":{\"k\":{\"const\":"
+        "\"b\"}}}]}",
+        "{\"k\":\"a\",\"x\":1}",
+        "[{\"path\":\"/x\",\"keyword\":\"type\",\"message\":\"1 is a number; send null\"}]"));
     /* none was: all of them */
-    CHECK(faults("{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\"}]}",
-                 "\"x\"",
-                 "[{\"path\":\"\",\"keyword\":\"anyOf\",\"message\":\"not "
-                 "satisfied\",\"expected\":[{\"type\":\"null\"},{\"type\":"
-                 "\"integer\"}],\"found\":"
-                 "\"x\"}]"));
-    CHECK(faults("false", "1",
-                 "[{\"path\":\"\",\"keyword\":\"false\",\"message\":\"not "
-                 "allowed\",\"expected\":false,\"found\":1}]"));
+    CHECK(faults(
+        "{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"integer\"}]}", "\"x\"",
+        "[{\"path\":\"\",\"keyword\":\"anyOf\",\"message\":\"\\\"x\\\" fits no alternative of anyOf; send what fits one of [{\\\"type\\\":\\\"null\\\"},"
+        "{\\\"type\\\":\\\"integer\\\"}]\"}]"));
+    CHECK(faults(
+        "false", "1",
+        "[{\"path\":\"\",\"keyword\":\"false\",\"message\":\"no value is allowed here; leave it out\"}]"));
 }
 
 static void test_coercion(void)
@@ -600,6 +603,250 @@ static void test_memory(void)
     run_end(&r);
 }
 
+/* A word that hashes like another one (FNV-1a) is another word all the same.
+ * Half of such a word is run forwards from "x-", half backwards from the hash,
+ * until both halves meet. */
+static const char letters[] =
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
+
+static uint32_t hash_on(uint32_t hash, uint32_t n, int count)
+{
+    for (; count; count--, n >>= 6)
+        hash = (hash ^ (unsigned char)letters[n & 63]) * 16777619u;
+    return hash;
+}
+
+static void alike(char out[16], const char *word)
+{
+    enum { BITS = CHECK_EVERY > 1 ? 10 : 16 };
+    static uint32_t forward[1 << BITS];
+    uint32_t inverse = 16777619u, want = 2166136261u, start, n, hash = 0, half;
+    int i;
+    for (i = 0; i < 4; i++) /* of the prime, modulo 2^32 */
+        inverse *= 2 - 16777619u * inverse;
+    start = ((want ^ 'x') * 16777619u ^ '-') * 16777619u;
+    for (; *word; word++)
+        want = (want ^ (unsigned char)*word) * 16777619u;
+    for (n = 0; n < 262144; n++)
+        forward[hash_on(start, n, 3) & ((1u << BITS) - 1)] = n;
+    for (n = 0;; n++) {
+        for (hash = want, i = 18; i >= 0; i -= 6)
+            hash = hash * inverse ^ (unsigned char)letters[n >> i & 63];
+        half = forward[hash & ((1u << BITS) - 1)];
+        if (hash_on(start, half, 3) == hash)
+            break;
+    }
+    sprintf(out, "x-%c%c%c%c%c%c%c", letters[half & 63],
+            letters[half >> 6 & 63], letters[half >> 12], letters[n & 63],
+            letters[n >> 6 & 63], letters[n >> 12 & 63], letters[n >> 18 & 63]);
+    CHECK(hash_on(hash_on(start, half, 3), n, 4) == want);
+}
+
+static void test_words(void)
+{
+    static const char *const keywords[] = {"anyOf",
+                                           "oneOf",
+                                           "if",
+                                           "allOf",
+                                           "not",
+                                           "$ref",
+                                           "dependencies",
+                                           "dependentSchemas",
+                                           "dependentRequired",
+                                           "properties",
+                                           "patternProperties",
+                                           "additionalProperties",
+                                           "propertyNames",
+                                           "prefixItems",
+                                           "items",
+                                           "additionalItems",
+                                           "contains",
+                                           "then",
+                                           "else",
+                                           "$defs",
+                                           "definitions",
+                                           "pattern",
+                                           "const",
+                                           "enum",
+                                           "required",
+                                           "multipleOf",
+                                           "minimum",
+                                           "maximum",
+                                           "exclusiveMinimum",
+                                           "exclusiveMaximum",
+                                           "minLength",
+                                           "maxLength",
+                                           "minItems",
+                                           "maxItems",
+                                           "minProperties",
+                                           "maxProperties",
+                                           "minContains",
+                                           "maxContains",
+                                           "uniqueItems",
+                                           "type",
+                                           "$schema",
+                                           "$id",
+                                           "$dynamicRef",
+                                           "$recursiveRef",
+                                           "unevaluatedProperties",
+                                           "unevaluatedItems"};
+    static const char *const types[] = {"null",  "boolean", "number", "string",
+                                        "array", "object",  "integer"};
+    /* refused or wrong at once where they were the keyword */
+    static const char *const values[] = {"5",  "\"x\"", "[\"q\"]", "false",
+                                         "[]", "{}",    "null",    "[5]"};
+    static const char *const samples[] = {"1", "\"x\"", "[1,1]", "{\"a\":1}"};
+    /* found before by two pairs of words: read as if they were the keyword */
+    static const char *const met[] = {
+        "x-minimum-encode", "x-memberLaunch",  "posts_true",
+        "x-resources-list", "x-lark-calendar", "unit_feet",
+        "x-ef45fc",         "x-27012e6",       "x-d04f08"};
+    char schema[100], word[16];
+    size_t i, k, v;
+    for (i = 0; i < sizeof keywords / sizeof *keywords; i += CHECK_EVERY) {
+        alike(word, keywords[i]);
+        for (k = 0; k < sizeof values / sizeof *values; k++) {
+            sprintf(schema, "{\"%s\":%s}", word, values[k]);
+            for (v = 0; v < sizeof samples / sizeof *samples; v++)
+                CHECK(verdict(schema, samples[v]) == 1);
+        }
+    }
+    for (i = 0; i < sizeof met / sizeof *met; i++)
+        for (k = 0; k < sizeof values / sizeof *values; k++) {
+            sprintf(schema, "{\"%s\":%s}", met[i], values[k]);
+            for (v = 0; v < sizeof samples / sizeof *samples; v++)
+                CHECK(verdict(schema, samples[v]) == 1);
+        }
+    for (i = 0; i < sizeof types / sizeof *types; i += CHECK_EVERY) {
+        alike(word, types[i]);
+        sprintf(schema, "{\"type\":\"%s\"}", word);
+        CHECK(verdict(schema, "1") == -1);
+    }
+    CHECK(verdict("{\"type\":\"music_storage\"}", "{}") == -1);
+    CHECK(verdict("{\"type\":\"popular_cover\"}", "\"x\"") == -1);
+    CHECK(verdict("{\"type\":\"x-536c34\"}", "\"x\"") == -1);
+    CHECK(verdict("{\"type\":\"x-2daac9c\"}", "1") == -1);
+}
+
+static void test_dialects(void)
+{
+    static const char *const known[] = {
+        "https://json-schema.org/draft/2020-12/schema",
+        "https://json-schema.org/draft/2019-09/schema",
+        "http://json-schema.org/draft-07/schema",
+        "http://json-schema.org/draft-06/schema",
+        "http://json-schema.org/draft-04/schema"};
+    static const char *const unknown[] = {
+        "https://example.com/my-own-dialect-2/schema",
+        "https://example.com/my-own-dialect-v7/schema",
+        "http://json-schema.org/draft-03/schema",
+        "http://json-schema.org/draft-07/schema##",
+        "http://json-schema.org/draft-07/schema#/x",
+        "http://json-schema.org/draft-07/schem",
+        "xhttp://json-schema.org/draft-07/schema",
+        "http://json-schema.org/schema",
+        "",
+        "#"};
+    char schema[100];
+    size_t i;
+    for (i = 0; i < sizeof known / sizeof *known; i++) {
+        sprintf(schema, "{\"$schema\":\"%s\",\"minimum\":2}", known[i]);
+        CHECK(verdict(schema, "2") == 1 && verdict(schema, "1") == 0);
+        sprintf(schema, "{\"$schema\":\"%s#\",\"minimum\":2}", known[i]);
+        CHECK(verdict(schema, "2") == 1 && verdict(schema, "1") == 0);
+    }
+    for (i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        sprintf(schema, "{\"$schema\":\"%s\"}", unknown[i]);
+        CHECK(verdict(schema, "1") == -1);
+    }
+    /* the right draft */
+    CHECK(verdict("{\"$schema\":\"https://json-schema.org/draft/2019-09/schema"
+                  "\",\"prefixItems\":[{}]}",
+                  "[]") == -1);
+    CHECK(verdict("{\"$schema\":\"http://json-schema.org/draft-06/schema#\","
+                  "\"minContains\":1}",
+                  "[]") == -1);
+    CHECK(verdict("{\"$ref\":\"#/$defs/a~2b\",\"$defs\":{\"a~b\":{}}}", "1") ==
+          -1);
+    CHECK(verdict("{\"$ref\":\"#/$defs/a~\",\"$defs\":{\"a~\":{}}}", "1") ==
+          -1);
+}
+
+/* What was refused accepts nothing. */
+static void test_refused(void)
+{
+    static const char *const schemas[] = {"{\"unevaluatedProperties\":false}",
+                                          "{\"$ref\":\"#/$defs/none\"}",
+                                          "{\"$ref\":\"#\"}",
+                                          "{\"type\":\"dict\"}",
+                                          "5",
+                                          "{\"type\"",
+                                          ""};
+    size_t i;
+    run r;
+    for (i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        run_schema(&r, schemas[i], TCALL_DRAFT_2020);
+        run_value(&r, "{\"b\":1}");
+        run_check(&r, false);
+        CHECK(r.compiled == TCALL_E_SCHEMA && r.result == TCALL_E_SCHEMA);
+        run_end(&r);
+    }
+    /* and so does what did not fit its memory */
+    run_schema(&r, "{\"minimum\":3}", TCALL_DRAFT_2020);
+    CHECK(tcall_schema_compile(&r.schema, tcall_str_of("{\"minimum\":3}"), NULL,
+                               0, TCALL_DRAFT_2020) == TCALL_E_MEMORY);
+    run_value(&r, "4");
+    run_check(&r, false);
+    CHECK(r.result == TCALL_E_SCHEMA);
+    run_end(&r);
+}
+
+/* Many properties, in any order, and many $refs: each costs its own steps. */
+static void test_growth(void)
+{
+    enum { MANY = 4000 / CHECK_EVERY };
+    static char schema[MANY * 60 + 1000], value[MANY * 20 + 100];
+    char *p, *list;
+    int i, first, order;
+    for (first = 0; first < 2; first++) { /* required before or after */
+        list = schema + sprintf(schema, "{\"type\":\"object\"");
+        for (i = 0; i < 2; i++) {
+            int k;
+            p = list + sprintf(list, i == first ? ",\"required\":["
+                                                : ",\"properties\":{");
+            for (k = 0; k < MANY; k++)
+                p += sprintf(p, i == first ? "%s\"k%d\"" : "%s\"k%d\":{}",
+                             k ? "," : "", k);
+            list = p + sprintf(p, i == first ? "]" : "}");
+        }
+        sprintf(list, ",\"additionalProperties\":false}");
+        for (order = 0; order < 3; order++) {
+            p = value + sprintf(value, "{");
+            for (i = 0; i < MANY; i++)
+                p += sprintf(p, "%s\"k%d\":1", i ? "," : "",
+                             order == 0   ? i
+                             : order == 1 ? MANY - 1 - i
+                                          : (int)((unsigned)i * 2039u % MANY));
+            sprintf(p, "}");
+            CHECK(verdict(schema, value) == 1);
+            sprintf(p, ",\"other\":1}");
+            CHECK(verdict(schema, value) == 0);
+        }
+    }
+    p = schema + sprintf(schema, "{\"properties\":{");
+    for (i = 0; i < MANY; i++)
+        p += sprintf(p, "%s\"k%d\":{\"$ref\":\"#/$defs/d%d\"}", i ? "," : "", i,
+                     MANY - 1 - i);
+    p += sprintf(p, "},\"$defs\":{");
+    for (i = 0; i < MANY; i++)
+        p += sprintf(p, "%s\"d%d\":{\"minimum\":1}", i ? "," : "", i);
+    sprintf(p, "}}");
+    sprintf(value, "{\"k%d\":1,\"k%d\":1}", MANY / 2, MANY - 1);
+    CHECK(verdict(schema, value) == 1);
+    sprintf(value, "{\"k%d\":1,\"k%d\":0}", MANY / 2, MANY - 1);
+    CHECK(verdict(schema, value) == 0);
+}
+
 /* Schemas that are made to cost. */
 static void test_bombs(void)
 {
@@ -646,6 +893,10 @@ int main(void)
     test_patterns();
     test_faults();
     test_coercion();
+    test_words();
+    test_dialects();
+    test_refused();
+    test_growth();
     test_memory();
     test_bombs();
     return check_sum("test_schema");

@@ -1,0 +1,248 @@
+/* What a model reads when its arguments are wrong, for each keyword. */
+#ifdef TEST_LINKED
+#include "toolcall.h"
+#else
+#include "../src/schema_errors.c"
+#endif
+
+#include "check.h"
+
+/* The errors of a value, each as a line "path: message". */
+typedef struct row {
+    const char *schema, *value, *lines;
+} row;
+
+static const row rows[] = {
+    {"{'type':'integer'}", "'x'", ": 'x' is a string; send an integer"},
+    {"{'type':['integer','null']}", "[1]",
+     ": the array is not allowed here; send an integer or null"},
+    {"{'type':['string','number','boolean']}", "null",
+     ": null is not allowed here; send a string, a number or a boolean"},
+    {"{'type':'integer'}", "5.5", ": 5.5 is a number; send an integer"},
+    {"{'type':'object'}", "true", ": true is a boolean; send an object"},
+    {"{'enum':['celsius','fahrenheit',3]}", "'kelvin'",
+     ": 'kelvin' is not one of the allowed values; send 'celsius', "
+     "'fahrenheit' or 3"},
+    {"{'const':'a'}", "7",
+     ": 7 is not the only value that is allowed; send 'a'"},
+    {"{'minimum':1,'maximum':7}", "9",
+     ": 9 is over the maximum 7; send a number from 1 to 7"},
+    {"{'minimum':1}", "0",
+     ": 0 is under the minimum 1; send a number of at least 1"},
+    {"{'type':'integer','maximum':7}", "8",
+     ": 8 is over the maximum 7; send an integer of at most 7"},
+    {"{'exclusiveMinimum':0,'maximum':1.5}", "0",
+     ": 0 is not greater than 0; send a number greater than 0 and at most "
+     "1.5"},
+    {"{'exclusiveMaximum':10,'minimum':2}", "10",
+     ": 10 is not less than 10; send a number of at least 2 and less than 10"},
+    {"{'multipleOf':5}", "7",
+     ": 7 is not a multiple of 5; send a multiple of it"},
+    {"{'minLength':3,'maxLength':10}", "'\xC3\xA9t'",
+     ": '\xC3\xA9t' has 2 characters, under the minimum 3; send 3 to 10 "
+     "characters"},
+    {"{'maxLength':1}", "'ab'",
+     ": 'ab' has 2 characters, over the maximum 1; send at most 1 character"},
+    {"{'pattern':'^\\\\d+$'}", "'a'",
+     ": 'a' does not match the pattern ^\\d+$; send a string that does"},
+    {"{'minItems':2}", "[1]",
+     ": the array has 1 element, under the minimum 2; send at least 2 "
+     "elements"},
+    {"{'minItems':1,'maxItems':1}", "[1,2]",
+     ": the array has 2 elements, over the maximum 1; send 1 element"},
+    {"{'uniqueItems':true}", "[1,'a',2,'a']",
+     ": 'a' is in the array twice; send each value once"},
+    {"{'contains':{'const':1}}", "[2]",
+     ": 0 elements of the array match {'const':1}; send at least 1 of them"},
+    {"{'contains':{'const':1},'minContains':2}", "[1]",
+     ": 1 element of the array matches {'const':1}; send at least 2 of them"},
+    {"{'contains':{'const':1},'maxContains':1}", "[1,1]",
+     ": 2 elements of the array match {'const':1}; send at most 1 of them"},
+    {"{'items':{'type':'null'}}", "[null,5]", "/1: 5 is a number; send null"},
+    {"{'prefixItems':[{}],'items':false}", "[1,2]",
+     "/1: this element is one too many; leave it out"},
+    {"{'$schema':'http://json-schema.org/draft-07/schema#','items':[{}],"
+     "'additionalItems':false}",
+     "[1,2]", "/1: this element is one too many; leave it out"},
+    {"{'prefixItems':[{},{'minimum':2}]}", "[1,1]",
+     "/1: 1 is under the minimum 2; send a number of at least 2"},
+    {"{'properties':{'a':{'maximum':3}}}", "{'a':4}",
+     "/a: 4 is over the maximum 3; send a number of at most 3"},
+    {"{'properties':{'a':false}}", "{'a':4}",
+     "/a: 'a' is not allowed; leave it out"},
+    {"{'patternProperties':{'^x':{'type':'null'}}}", "{'xy':1}",
+     "/xy: 1 is a number; send null"},
+    {"{'properties':{'city':{},'days':{}},'additionalProperties':false}",
+     "{'a/b':1}",
+     "/a~1b: 'a/b' is not a property here; use one of 'city', 'days' or leave "
+     "it out"},
+    {"{'additionalProperties':false}", "{'b':1}",
+     "/b: 'b' is not a property here; leave it out"},
+    {"{'additionalProperties':{'type':'string'}}", "{'b':1}",
+     "/b: 1 is a number; send a string"},
+    {"{'propertyNames':{'maxLength':1}}", "{'ab':1}",
+     "/ab: the property name 'ab' has 2 characters, over the maximum 1; send "
+     "at most 1 character"},
+    {"{'propertyNames':false}", "{'ab':1}",
+     "/ab: the property name 'ab' is not allowed; leave it out"},
+    {"{'minProperties':1}", "{}",
+     ": the object has 0 properties, under the minimum 1; send at least 1 "
+     "property"},
+    {"{'maxProperties':1}", "{'a':1,'b':2}",
+     ": the object has 2 properties, over the maximum 1; send at most 1 "
+     "property"},
+    {"{'required':['city']}", "{}", ": the property 'city' is missing; add it"},
+    {"{'dependentRequired':{'a':['b']}}", "{'a':1}",
+     ": the property 'b' is missing, which 'a' needs; add it or leave out 'a'"},
+    {"{'dependentSchemas':{'a':{'required':['b']}}}", "{'a':1}",
+     ": the property 'b' is missing; add it"},
+    {"{'$schema':'http://json-schema.org/draft-07/schema#','dependencies':"
+     "{'a':['b']}}",
+     "{'a':1}",
+     ": the property 'b' is missing, which 'a' needs; add it or leave out 'a'"},
+    {"{'not':{'const':1}}", "1",
+     ": 1 matches what is forbidden, {'const':1}; send a value that does not"},
+    {"{'anyOf':[{'type':'null'},{'type':'integer'}]}", "'x'",
+     ": 'x' fits no alternative of anyOf; send what fits one of "
+     "[{'type':'null'},{'type':'integer'}]"},
+    {"{'oneOf':[{'type':'null'},{'type':'integer'}]}", "'x'",
+     ": 'x' fits no alternative of oneOf; send what fits exactly one of "
+     "[{'type':'null'},{'type':'integer'}]"},
+    {"{'oneOf':[{'minimum':1},{'maximum':5}]}", "3",
+     ": 3 fits several alternatives of oneOf; send what fits exactly one of "
+     "[{'minimum':1},{'maximum':5}]"},
+    {"{'allOf':[{'minimum':1},{'maximum':5}]}", "7",
+     ": 7 is over the maximum 5; send a number of at most 5"},
+    {"{'if':{'minimum':1},'then':{'maximum':5},'else':{'maximum':0}}", "7",
+     ": 7 is over the maximum 5; send a number of at most 5"},
+    {"{'if':{'minimum':1},'else':{'maximum':0}}", "0.5",
+     ": 0.5 is over the maximum 0; send a number of at most 0"},
+    {"{'$ref':'#/$defs/a','$defs':{'a':{'type':'null'}}}", "1",
+     ": 1 is a number; send null"},
+    {"false", "1", ": no value is allowed here; leave it out"},
+};
+
+/* The keywords that have no sentence of their own: what they apply has. */
+static const char others[] =
+    " $schema $id id $dynamicRef $recursiveRef unevaluatedProperties "
+    "unevaluatedItems definitions ";
+
+static const char *json(char *out, const char *text)
+{
+    char *p = out;
+    while ((*p = *text++) != 0)
+        if (*p++ == '\'')
+            p[-1] = '"';
+    return out;
+}
+
+/* "path: message" of each error that was written. */
+static void lines(tcall_writer *w, tcall_json errors)
+{
+    tcall_json error = tcall_json_first(errors);
+    for (; error.tok; error = tcall_json_next(error)) {
+        tcall_str path = tcall_json_str(tcall_json_get(error, "path"));
+        tcall_str text = tcall_json_str(tcall_json_get(error, "message"));
+        tcall_write_bytes(w, path.ptr, path.len);
+        tcall_write_text(w, ": ");
+        tcall_write_bytes(w, text.ptr, text.len);
+        if (tcall_json_next(error).tok)
+            tcall_write_text(w, "\n");
+    }
+}
+
+static bool reads(const row *r, bool quoted)
+{
+    static char schema_text[1000], value_text[1000], out[4000], said[2000],
+        want[1000];
+    static tcall_tok tok[64], error_tok[256];
+    static uint64_t program[500], memory[500];
+    tcall_schema schema;
+    tcall_validation_error errors[4];
+    tcall_check check;
+    tcall_json value, list;
+    tcall_writer w;
+    size_t need;
+    int i, result;
+    json(schema_text, r->schema);
+    json(value_text, r->value);
+    json(want, r->lines);
+    if (tcall_schema_compile(&schema, tcall_str_of(schema_text), program,
+                             sizeof program, TCALL_DRAFT_2020) < 0 ||
+        tcall_json_parse(&value, value_text, strlen(value_text), tok, 64,
+                         &need) < 0)
+        return false;
+    memset(&check, 0, sizeof check);
+    check.memory = memory;
+    check.size = sizeof memory;
+    check.errors = errors;
+    check.error_cap = 4;
+    result = tcall_schema_check(&schema, value, &check);
+    tcall_writer_init(&w, out, sizeof out);
+    if (quoted)
+        tcall_write_quote(&w);
+    tcall_write_validation_errors(&w, &schema, value, &check);
+    if (quoted)
+        tcall_write_unquote(&w);
+    for (i = 0; i <= (int)quoted; i++) { /* a string: the text within */
+        if (tcall_json_parse(&list, out, w.fill, error_tok, 256, &need) < 0)
+            return false;
+        if (quoted && i == 0) {
+            tcall_str inner = tcall_json_str(list);
+            memmove(out, inner.ptr, inner.len);
+            w.fill = inner.len;
+        }
+    }
+    tcall_writer_init(&w, said, sizeof said - 1);
+    lines(&w, list);
+    said[w.fill] = 0;
+    if (result != TCALL_E_INVALID || strcmp(said, want) != 0)
+        printf("%s\n%s\n  says %s\n", r->schema, r->value, said);
+    return result == TCALL_E_INVALID && strcmp(said, want) == 0;
+}
+
+static void test_sentences(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+#ifdef TOOLCALL_NO_PATTERN
+        if (strstr(rows[i].schema, "attern"))
+            continue;
+#endif
+        CHECK(reads(&rows[i], false));
+        CHECK(reads(&rows[i], true));
+    }
+}
+
+/* Each keyword is in a row above. */
+static void test_complete(void)
+{
+#ifndef TEST_LINKED
+    int op;
+    for (op = 0; op < TCALL_K_COUNT_; op++) {
+        const char *name = tcall_keywords_[op].name;
+        char word[40];
+        bool found = false;
+        size_t i;
+        sprintf(word, "'%s'", name);
+        for (i = 0; i < sizeof rows / sizeof *rows; i++)
+            found = found || strstr(rows[i].schema, word);
+        if (!found) {
+            sprintf(word, " %s ", name);
+            found = strstr(others, word);
+        }
+        if (!found)
+            printf("no sentence for %s\n", name);
+        CHECK(found);
+    }
+#else
+    (void)others;
+#endif
+}
+
+int main(void)
+{
+    test_sentences();
+    test_complete();
+    return check_sum("test_schema_sentences");
+}
