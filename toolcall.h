@@ -9942,6 +9942,7 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 
 #if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
+/* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
@@ -9990,6 +9991,8 @@ static const char tcall_synonyms_devices_[] =
     "send forward deliver\n"
     "calendar schedule agenda\n"
     "meeting appointment event conference\n";
+
+/* Offices, files and media; what is done with them; time and place. */
 static const char tcall_synonyms_offices_[] =
     "event concert festival happening\n"
     "reserve reservation book booking\n"
@@ -10062,6 +10065,8 @@ static const char tcall_synonyms_offices_[] =
     "map direction route navigate navigation\n"
     "distance far away\n"
     "near nearby closest around local\n";
+
+/* Travel, food, trade, money, work, health and learning. */
 static const char tcall_synonyms_web_[] =
     "travel trip vacation holiday journey tour itinerary destination\n"
     "flight airline plane airport fly\n"
@@ -10117,6 +10122,8 @@ static const char tcall_synonyms_web_[] =
     "school university college\n"
     "question quiz answer ask\n"
     "exam test\n";
+
+/* Words, programs, networks, quantities and people. */
 static const char tcall_synonyms_world_[] =
     "explain explanation describe definition meaning\n"
     "word dictionary vocabulary\n"
@@ -10170,6 +10177,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
@@ -10570,32 +10578,53 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* Adds the postings of a word to the records. All that is like a term has to be
- * added before the word itself: up to three, levels are exact. Names are asked
- * for once, whatever number of keys is the same word. */
-static void tcall_index_entry_(const tcall_index *index, uint32_t number,
-                               tcall_query_ *query, tcall_record_ *records,
-                               unsigned slot)
+/* What a key adds to the records of the tools that have a word. */
+typedef struct tcall_adding_ {
+    tcall_term_ *term;
+    unsigned number; /* of the term */
+    bool fuzzy;
+    bool name; /* no other key of this hash has counted the word in names */
+} tcall_adding_;
+
+static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
+{
+    tcall_adding_ adding;
+    adding.number = tcall_key_term_(query->key_terms[slot]);
+    adding.term = &query->terms[adding.number];
+    adding.fuzzy = (query->key_terms[slot] & TCALL_KEY_FUZZY_) != 0;
+    adding.name = tcall_query_is_first_(query, slot);
+    return adding;
+}
+
+/* Adds a posting to the record of its tool. All that is like a term is added
+ * before the word itself is: so far levels are the sums themselves. */
+static void tcall_index_add_(const tcall_posting_ *posting,
+                             const tcall_adding_ *adding, tcall_record_ *record)
+{
+    tcall_term_ *term = adding->term;
+    unsigned before = tcall_record_level_(record, adding->number);
+    unsigned sum = before + posting->exact;
+    if (adding->fuzzy)
+        sum = tcall_at_most_(before + posting->fuzzy, TCALL_FUZZY_MAX_);
+    tcall_record_keep_(record, adding->number, sum);
+    term->tools = (uint16_t)(term->tools + (before == 0));
+    term->exact_tools = (uint16_t)(term->exact_tools + !adding->fuzzy);
+    if (adding->name)
+        record->name = (uint8_t)(record->name + posting->name);
+}
+
+/* Adds all postings of a word, but for tools that may not be picked. */
+static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
+                                   const tcall_adding_ *adding,
+                                   tcall_record_ *records)
 {
     const tcall_entry_ *entry = &index->entries[number];
-    const tcall_posting_ *at = index->postings, *end = at + entry->end;
-    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
-    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-    bool first = tcall_query_is_first_(query, slot);
-    tcall_term_ *term = &query->terms[i];
-    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
-        tcall_record_ *record = &records[at->tool];
-        unsigned before = tcall_record_level_(record, i), sum;
-        if (record->length == 0)
-            continue;
-        sum = before + (fuzzy ? at->fuzzy : at->exact);
-        if (fuzzy)
-            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
-        tcall_record_keep_(record, i, sum);
-        term->tools = (uint16_t)(term->tools + (before == 0));
-        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
-        if (first)
-            record->name = (uint8_t)(record->name + at->name);
+    uint32_t i = number > 0 ? entry[-1].end : 0;
+    for (; i < entry->end; i++) {
+        const tcall_posting_ *posting = &index->postings[i];
+        tcall_record_ *record = &records[posting->tool];
+        if (record->length > 0)
+            tcall_index_add_(posting, adding, record);
     }
 }
 
@@ -10604,13 +10633,14 @@ static void tcall_index_entry_(const tcall_index *index, uint32_t number,
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
+    tcall_adding_ adding = tcall_index_adding_(query, slot);
     uint32_t hash = query->hashes[slot], next;
     const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
     const tcall_entry_ *entry;
     for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
         entry = &index->entries[next - 1];
         if (entry->stem == hash)
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
     for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
         unsigned at;
@@ -10618,7 +10648,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
         at = tcall_query_slot_(entry->stem);
         if (entry->prefix == hash &&
             !tcall_query_find_(query, entry->stem, &at))
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
 }
 
@@ -10694,27 +10724,32 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Adds an entry to both chains; NULL where memory is missing. */
+/* Puts the last entry first into a chain, which begins at *first. */
+static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
+                               uint32_t *next)
+{
+    *next = *first;
+    *first = making->entry_count;
+}
+
+/* Adds an entry for a word; NULL where memory is missing. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
-    tcall_bucket_ *buckets = making->buckets;
-    uint32_t *by_stem, *by_prefix;
     tcall_entry_ *entry =
         (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t count = making->bucket_count;
     if (!entry)
         return NULL;
     making->entry_count++;
-    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
-    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
     entry->stem = word->stem;
     entry->prefix = word->prefix;
-    entry->next_by_stem = *by_stem;
-    *by_stem = making->entry_count;
-    if (word->prefix) {
-        entry->next_by_prefix = *by_prefix;
-        *by_prefix = making->entry_count;
-    }
+    tcall_index_chain_(making, &buckets[word->stem % count].by_stem,
+                       &entry->next_by_stem);
+    if (word->prefix)
+        tcall_index_chain_(making, &buckets[word->prefix % count].by_prefix,
+                           &entry->next_by_prefix);
     return entry;
 }
 
@@ -10735,13 +10770,25 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand. */
-static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
-                             unsigned text)
+/* Adds a word of the tool at hand to its posting. */
+static void tcall_index_post_(const tcall_indexing_ *making,
+                              tcall_posting_ *posting, unsigned text)
 {
     const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    unsigned exact = posting->exact + weight->exact;
+    unsigned fuzzy = posting->fuzzy + weight->fuzzy;
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact = tcall_at_most_(exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy = tcall_at_most_(fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+/* Counts a word of the tool at hand, and in the second pass posts it. */
+static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
+                              unsigned text)
+{
     tcall_entry_ *entry = tcall_index_find_(making, word);
-    tcall_posting_ *posting;
     if (!entry) {
         making->posting_count++; /* perhaps too many, which suffices */
         return;
@@ -10751,16 +10798,8 @@ static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
         entry->end++;
         making->posting_count++;
     }
-    if (!making->postings)
-        return;
-    posting = &making->postings[entry->end - 1];
-    posting->tool = making->tool & 0xFFFF;
-    posting->exact =
-        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
-    posting->fuzzy =
-        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
-    if (text == TCALL_TEXT_NAME_)
-        posting->name = (posting->name + 1) & 511;
+    if (making->postings)
+        tcall_index_post_(making, &making->postings[entry->end - 1], text);
 }
 
 static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
@@ -10770,7 +10809,7 @@ static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
         tcall_split_ words;
         tcall_split_tool_(&words, tool, text);
         while (tcall_split_next_(&words))
-            tcall_index_add_(making, &words, text);
+            tcall_index_word_(making, &words, text);
         length += tcall_text_weights_[text].length * words.longer;
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
@@ -10830,6 +10869,21 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
+/* Counts and takes the postings, and writes them; false where memory is
+ * missing. */
+static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    tcall_index_count_(making, desc);
+    making->postings = (tcall_posting_ *)tcall_index_take_(
+        making, making->posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(making);
+    if (making->missing > 0)
+        return false;
+    tcall_index_layout_(making);
+    tcall_index_pass_(making, desc);
+    return true;
+}
+
 int tcall_pick_index(tcall *tc, tcall_index *index)
 {
     size_t low = tc->block.low;
@@ -10839,17 +10893,11 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     if (tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
-    tcall_index_count_(&making, &tc->desc);
-    making.postings = (tcall_posting_ *)tcall_index_take_(
-        &making, making.posting_count * sizeof(tcall_posting_));
-    tcall_index_align_(&making);
-    if (making.missing) {
+    if (!tcall_index_make_(&making, &tc->desc)) {
         tcall_block_room_(&tc->block, making.missing); /* sets block.need */
         tc->block.low = low;
         return TCALL_E_MEMORY;
     }
-    tcall_index_layout_(&making);
-    tcall_index_pass_(&making, &tc->desc);
     index->tool_count = tc->desc.tool_count;
     index->bucket_count = making.bucket_count;
     index->buckets = making.buckets;
@@ -10893,7 +10941,8 @@ static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
 
 #ifndef TOOLCALL_NO_PICK
 
-/* A score of one thousandth. Ranks are finer than scores. */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
 #define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
 
 /* The work on one input. */
@@ -10938,6 +10987,7 @@ static const char *tcall_pick_excludes_(const tcall *tc,
     return NULL;
 }
 
+/* Whether time is up, where there is a limit and a clock. */
 static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
     const tcall_desc *desc = &ranking->tc->desc;
@@ -11023,39 +11073,56 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
+/* Returns the record of a tool, which is read again where none is kept. */
+static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
+                                                  size_t tool,
+                                                  tcall_record_ *made)
+{
+    if (ranking->records)
+        return &ranking->records[tool];
+    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
+                      false);
+    return made;
+}
+
+/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
+ * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
+ * whose name was asked for gains up to half as much again. */
+static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
+                                  const tcall_record_ *record, uint32_t norm)
+{
+    uint32_t sum = tcall_levels_[level];
+    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    return worth * (32u + record->name) / 32;
+}
+
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
- * quarters of a word of a text, and b one half. */
+ * its sentences. Returns the weight of the terms that it has. */
 static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
                                      uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
+    const tcall_query_ *query = ranking->query;
     uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0, value;
-    tcall_record_ made, *record = &made;
+    uint32_t norm, cover = 0;
+    tcall_record_ made;
+    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    if (ranking->records)
-        record = &ranking->records[tool];
-    else
-        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
     norm = 64 + 1024 * tcall_record_length_(record) / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
-        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
-        if (sum == 0)
-            continue;
-        cover += term->weight;
-        value = term->weight * 1024u * sum / (16 * sum + norm);
-        value = value * (32u + record->name) / 32; /* up to half more */
+        unsigned level = tcall_record_level_(record, i);
+        uint32_t worth = tcall_term_worth_(term, level, record, norm);
+        cover += level > 0 ? term->weight : 0;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
-                parts[part] += value;
+                parts[part] += worth;
     }
     return cover;
 }
 
-/* Sets the weights of all terms; returns their sum. */
+/* Sets the weights of all terms; returns their sum. A term that occurs only in
+ * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
@@ -11070,37 +11137,61 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds what scores are shares of: how rare the terms are, the best parts, and
- * the largest share of the input that one tool covers. */
-static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+/* Finds the best parts of all tools, and returns the largest weight of terms
+ * that one of them has. */
+static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
-    unsigned part;
-    size_t i;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
+    unsigned i;
+    size_t tool;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= query->sentence_count; i++)
+            if (parts[i] > query->best[i])
+                query->best[i] = parts[i];
+    }
+    return most;
+}
+
+/* Finds what scores are shares of: the weights of terms, the best parts, and
+ * the share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+{
+    uint32_t all;
     if (ranking->records && ranking->opts->index)
         tcall_ranking_look_up_(ranking);
     else
         tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
-        most = cover > most ? cover : most;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (parts[part] > query->best[part])
-                query->best[part] = parts[part];
-    }
-    query->level = all ? most * 1000 / all : 0;
+    if (all > 0 && !ranking->timed_out)
+        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
 }
 
-/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
- * input, two fifths for the sentence that the tool fits best. */
+/* Returns the largest share that a tool has of what the best one is worth for a
+ * sentence, in 4096ths. */
+static uint32_t tcall_query_share_(const tcall_query_ *query,
+                                   const uint32_t *parts)
+{
+    uint32_t most = 0, share;
+    unsigned i;
+    for (i = 1; i <= query->sentence_count; i++) {
+        if (parts[i] == 0)
+            continue;
+        share = (parts[i] << 12) / query->best[i];
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+/* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
+ * whole input, two fifths for the sentence that the tool fits best. */
 static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
     const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
-    unsigned i;
-    if (query->term_count && !ranking->tools)
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
+    if (query->term_count > 0 && ranking->tools == 0)
         tcall_ranking_prepare_(ranking);
     if (query->level == 0 || ranking->timed_out)
         return 0;
@@ -11108,18 +11199,15 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
     if (parts[0] == 0)
         return 0;
     whole = (parts[0] << 12) / query->best[0];
-    for (i = 1; i <= query->sentence_count; i++)
-        if (parts[i] > 0) {
-            uint32_t share = (parts[i] << 12) / query->best[i];
-            most = share > most ? share : most;
-        }
-    return (614 * whole + 410 * most) * query->level;
+    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
+           query->level;
 }
 
 /* ---- the ranking */
 
-/* Begins a ranking in the free part of the block, nothing of which is held:
- * the query, and records of all tools if there is room. */
+/* Lays the query, and records of all tools if there is room for them, into the
+ * free part of the block. Nothing of it is held: the next who needs memory may
+ * take it. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
@@ -11137,6 +11225,7 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
 {
@@ -11149,6 +11238,8 @@ static void tcall_ranking_options_(tcall_ranking_ *ranking,
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
 }
 
+/* Begins a ranking. The time counts from here on, reading the input included.
+ */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
                                tcall_str input, const tcall_pick_opts *opts)
 {
@@ -11170,9 +11261,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     return TCALL_OK;
 }
 
-/* Puts a candidate where it belongs among the count best, of which there are
- * at most room; returns their number. Of equals the first stays first. The
- * candidate may be the one that comes after the count best. */
+/* Puts a candidate where it belongs among the best, of which there are `count`
+ * and may be `room`; returns their new number. Of equals the first stays first.
+ * The candidate may itself be what comes after the best: it is copied before
+ * others move. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
@@ -11188,6 +11280,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* A pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -11199,20 +11292,33 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+/* Asks a scorer; returns false when it cannot say. */
+static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
+                               const tcall_picked *pick,
+                               const tcall_scorer *scorer, uint32_t *rank)
+{
+    int score;
+    if (!scorer->score) {
+        *rank = tcall_ranking_score_(ranking, pick->index);
+        return true;
+    }
+    score =
+        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
+    if (score < 0)
+        return false;
+    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    return true;
+}
+
+/* Makes the rank of a pick the mean of what it was and of a further scorer. The
+ * sum of weighted ranks fits 32 bits without their last 12, since all weights
+ * are at most 4095. */
 static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (scorer->score) {
-        int score = scorer->score(scorer->user, ranking->input, pick->tool,
-                                  pick->index);
-        if (score < 0)
-            return;
-        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    } else {
-        rank = tcall_ranking_score_(ranking, pick->index);
-    }
+    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+        return;
     if (pick->weights) {
         uint32_t sum =
             (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
@@ -11294,13 +11400,14 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
     const tcall_pick_opts *opts = ranking->opts;
-    unsigned min = opts->min_score ? opts->min_score : 50;
+    unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
     for (i = 0; i < count && i < ranking->max; i++) {
-        tcall_picked *pick = &picks[i];
-        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
-        if (pick->score < min ||
-            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
+        /* A hundred times a rank fits 32 bits once it is divided by 128. */
+        uint32_t percent = picks[i].rank / 128 * 100;
+        picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
+        if (picks[i].score < min_score ||
+            percent < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
@@ -11316,6 +11423,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
+/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
     const char *schema = tool->provider_schema;
@@ -11336,6 +11444,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     return saved;
 }
 
+/* Reports the picks as an event. What they save is counted only for someone. */
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
@@ -11347,20 +11456,27 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
+/* Pinned tools have their room among the picks before all others. */
+static int tcall_pinned_(const tcall_desc *desc)
+{
+    int count = 0;
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        count += desc->tools[i].pinned;
+    return count;
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_desc *desc = &tc->desc;
     tcall_ranking_ ranking;
     int count, room = max;
-    size_t i;
-    if (max < 1 || desc->tool_count > 0xFFFF)
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    for (i = 0; i < desc->tool_count; i++)
-        room -= desc->tools[i].pinned;
+    room -= tcall_pinned_(&tc->desc);
     ranking.max = room < ranking.max ? room : ranking.max;
     count = tcall_ranking_run_(&ranking, picks, room);
     count = ranking.timed_out
@@ -11386,6 +11502,7 @@ static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
     return false;
 }
 
+/* Writes each term of the input as it was first written there. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_query_ *query = ranking->query;
@@ -11408,20 +11525,17 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_picked *pick)
+/* Writes the words of the input that a tool has, within a JSON string. The tool
+ * is read again: its record may be gone by now. */
+static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                 const tcall_tool *tool)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ record;
     tcall_split_ words;
     bool matched = false;
     int term = -1;
-    if (pick->timed_out || pick->pinned) {
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        return;
-    }
-    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_query_read_(query, tool, &record, false);
     tcall_split_input_(&words, ranking->input);
     while (tcall_query_report_(query, &words, &term))
         if (tcall_record_level_(&record, (unsigned)term)) {
@@ -11431,6 +11545,14 @@ static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
         }
     if (!matched)
         tcall_write_text(w, "no word of it");
+}
+
+/* Begins an element of a list of tools. */
+static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "tool");
+    tcall_write_string(w, tool->name);
 }
 
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
@@ -11449,20 +11571,22 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, pick->tool->name);
+        tcall_write_element_(w, pick->tool);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
+        if (pick->pinned || pick->timed_out)
+            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        else
+            tcall_write_matches_(w, ranking, pick->tool);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
 }
 
+/* Writes the tools that may not be picked, each with the first reason. */
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
@@ -11475,9 +11599,7 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tool->name);
+        tcall_write_element_(w, tool);
         tcall_write_key(w, "reason");
         tcall_write_string(w, reason);
         tcall_write_close(w, '}');
