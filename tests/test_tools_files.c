@@ -10,6 +10,7 @@
 #define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
+#include "tools/lint.h"
 #include "tools/todo.h"
 #include "check.h"
 #include "result_log.h"
@@ -2040,7 +2041,7 @@ static void roots(void)
     row("C3", all, "/ and the home directory are no workspaces");
 }
 
-static void finding(void *user, const tcall_finding *f)
+static void finding(void *user, const ttool_finding *f)
 {
     (void)user;
     if (!f->note)
@@ -2052,7 +2053,7 @@ static void finding(void *user, const tcall_finding *f)
 static void descriptions(void)
 {
     all = true;
-    PART(tcall_lint(rows, TOOLS, finding, NULL) == 0);
+    PART(ttool_lint(rows, TOOLS, finding, NULL) == 0);
     row("lint", all, "descriptions of tools and parameters");
 }
 
