@@ -15358,7 +15358,9 @@ TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
         tcall_write_begin_(w, NULL, '{');
         return true;
     }
-    if (!w->error)
+    if (w->error)
+        tools->next = (size_t)-1; /* this was the last one */
+    else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }
@@ -17957,8 +17959,8 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
-    if (!desc->tc->block.base)
-        return "tc has no memory: tcall_init was not called, or it failed";
+    if (tcall_usable_(desc->tc) < 0)
+        return "tc cannot be used: tcall_init was not called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
