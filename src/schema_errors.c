@@ -27,6 +27,7 @@ static void tcall_say_str_(tcall_writer *writer, tcall_str text)
         tcall_say_(writer, "...");
 }
 
+/* A string as a reader sees it: its quotes, nothing escaped within. */
 static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
 {
     tcall_say_(writer, "\"");
@@ -40,6 +41,7 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     tcall_say_str_(writer, tcall_text_verbatim_(p));
 }
 
+/* A number that we counted. */
 static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 {
     char digits[10], *p = digits + sizeof digits;
@@ -119,12 +121,13 @@ typedef struct tcall_fault_ {
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
 
+/* Where in the schema the keyword that failed comes from. */
 static const char *tcall_fault_at_(const tcall_fault_ *fault)
 {
     return tcall_node_at_(fault->schema, fault->node);
 }
 
-/* The argument of another keyword of the same schema, NULL: it has none. */
+/* The node of another keyword of the same schema, 0: it has none. */
 static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
 {
     return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
@@ -151,6 +154,8 @@ static void tcall_say_types_(tcall_writer *writer, uint32_t types)
     }
 }
 
+/* "x" is a string; send an integer or null. What an array or object holds is
+ * not shown: it may be long, and the path says which one it is. */
 static void tcall_say_type_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     uint32_t types =
@@ -268,6 +273,7 @@ static void tcall_say_limits_(tcall_writer *writer, const tcall_fault_ *fault)
     tcall_say_counted_(writer, program[max ? max : min].arg, type);
 }
 
+/* "ab" has 2 characters, under the minimum 3; send 3 to 10 characters. */
 static void tcall_say_length_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     const tcall_keyword_ *keyword = &tcall_keywords_[fault->keyword];
@@ -282,7 +288,7 @@ static void tcall_say_length_(tcall_writer *writer, const tcall_fault_ *fault)
     tcall_say_limits_(writer, fault);
 }
 
-/* contains, minContains, maxContains. */
+/* contains, minContains and maxContains count the same matches. */
 static void tcall_say_contains_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     uint32_t contains = tcall_fault_other_(fault, TCALL_K_CONTAINS_);
@@ -299,7 +305,8 @@ static void tcall_say_contains_(tcall_writer *writer, const tcall_fault_ *fault)
     tcall_say_(writer, " of them");
 }
 
-/* The property that is required stands in the schema's text. */
+/* A property that is required, always or because another one is there: then
+ * the parent is the member of dependentRequired. */
 static void tcall_say_required_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     const char *at = tcall_node_at_(fault->schema, fault->parent);
@@ -404,6 +411,8 @@ static void tcall_say_compared_(tcall_writer *writer, const tcall_fault_ *fault)
         tcall_say_range_(writer, fault);
 }
 
+/* Which sentence belongs to which keyword. What is not named here counts, or
+ * compares with a value. */
 static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     tcall_str pattern;
@@ -443,7 +452,9 @@ static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
     }
 }
 
-/* What the object says is the keyword. */
+/* The word of the schema that a person would look for. required within
+ * dependentRequired is no keyword, and false has none where it is a property's
+ * schema. */
 static const char *tcall_fault_keyword_(const tcall_fault_ *fault)
 {
     if (fault->keyword == TCALL_K_REQUIRED_ &&
