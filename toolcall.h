@@ -855,6 +855,76 @@ TCALL_API int tcall_write_quote(tcall_writer *w);
 TCALL_API int tcall_write_unquote(tcall_writer *w);
 
 /* ==========================================================================
+ * >>pattern: regular expressions
+ *
+ * A pattern is compiled to a small program, which is run over a text with all
+ * of its states at once: a character costs time in proportion to the size of
+ * the pattern, whatever both are, and nothing is ever tried a second time.
+ *
+ * The syntax is that of ECMA-262 without what has no linear time:
+ *   . ^ $ \b \B (a|b) (?:a) [a-z] [^a-z] \d \w \s \D \W \S \t \n \r \f \v \0
+ *   \xHH \uHHHH a* a+ a? a{2} a{2,} a{2,5}, and lazy forms of these
+ * Look-around, back references, \p and named groups are refused. Characters
+ * are code points; . does not match the ends of lines.
+ */
+
+/* One step of the program of a pattern or a schema: 8 bytes, no pointers, free
+ * to be moved. */
+typedef struct tcall_node_ {
+    uint32_t word; /* what, and where it comes from */
+    uint32_t arg;
+} tcall_node_;
+
+#ifndef TOOLCALL_NO_PATTERN
+
+/* Size of a pattern: its characters, counted repetitions written out; at most
+ * 4,000. */
+#ifndef TOOLCALL_MAX_PATTERN
+#define TOOLCALL_MAX_PATTERN 1024
+#endif
+
+enum {
+    TCALL_PATTERN_FOLD = 1,   /* A to Z are a to z */
+    TCALL_PATTERN_ESCAPED = 2 /* the text is the content of a JSON string */
+};
+
+typedef struct tcall_pattern {
+    const char *reason; /* why it was refused, or NULL */
+    size_t at;          /* where in its text */
+    size_t need;        /* bytes of its program */
+    /* private */
+    const tcall_node_ *program;
+    uint32_t count; /* of nodes */
+    uint32_t states;
+    unsigned flags;
+} tcall_pattern;
+
+/* One text that is searched. Zero begins a new one. */
+typedef struct tcall_search {
+    void *memory; /* tcall_pattern_memory(pattern) bytes */
+    /* private */
+    int32_t before; /* the last character */
+    bool begun;
+} tcall_search;
+
+/* Compiles a pattern into mem, which is aligned to 4 and stays. Returns the
+ * bytes used, TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
+ * ask), or TCALL_E_INVALID with out->reason and out->at. */
+TCALL_API int tcall_pattern_compile(tcall_pattern *out, tcall_str text,
+                                    unsigned flags, void *mem, size_t size);
+/* Returns how many bytes of memory a search takes. */
+TCALL_API size_t tcall_pattern_memory(const tcall_pattern *pattern);
+/* Searches the next piece of a text, which holds whole characters; last: the
+ * text ends with it. Returns where the first match ends, as early as that is
+ * certain, or NULL: none yet. Bytes that are no UTF-8 are matched by [^...]
+ * only. */
+TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
+                                         tcall_search *search, tcall_str piece,
+                                         bool last);
+
+#endif /* TOOLCALL_NO_PATTERN */
+
+/* ==========================================================================
  * >>schema: JSON Schema
  *
  * A schema is compiled to a small program that points back into the schema's
@@ -895,22 +965,11 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
-/* Size of a pattern: its characters, counted repetitions written out. */
-#ifndef TOOLCALL_MAX_PATTERN
-#define TOOLCALL_MAX_PATTERN 1024
-#endif
-
-/* One step of the program: 8 bytes, no pointers, free to be moved. */
-typedef struct tcall_node_ {
-    uint32_t word; /* what, and where in the text */
-    uint32_t arg;
-} tcall_node_;
-
 typedef struct tcall_schema {
     const char *text;
     const tcall_node_ *program;
     uint32_t nodes;
-    uint32_t cells;     /* scratch that its largest pattern takes */
+    uint32_t search;    /* scratch that its largest pattern takes */
     size_t need;        /* bytes of program; also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */
@@ -1804,8 +1863,9 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 /* ==========================================================================
  * >>hooks: ready-made ones
  *
- * Each is a macro that gives the rows for a table of hooks; what it keeps is a
- * struct of the caller's. What is not named is not linked.
+ * Each is a macro that gives the rows for a table of hooks; what it keeps is in
+ * a struct of the caller's. A linker that drops unused functions drops the
+ * hooks that no table names.
  *
  *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
@@ -1820,37 +1880,39 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
         name, stage, priority, run, NULL, user        \
     }
 
-/* Rate limit, a bucket of tokens: calls that find it empty may come back
- * later. Needs desc.now_ms. */
+/* A rate limit (token bucket): calls beyond it are told when to come back.
+ * Needs desc.now_ms. */
 typedef struct tcall_rate {
     uint16_t burst;       /* calls at once */
-    uint32_t interval_ms; /* time until one more may come */
-    uint16_t used;        /* private */
+    uint32_t interval_ms; /* until one more may come */
+    /* private */
+    uint16_t used;
     uint32_t since;
 } tcall_rate;
 TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
     TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
-/* So many calls at a time: the others wait (TCALL_E_AGAIN). */
+/* Limits how many calls are under way at the same time; the others wait
+ * (TCALL_E_AGAIN). */
 typedef struct tcall_concurrency {
     uint16_t max;
-    uint16_t now; /* private */
+    uint16_t running; /* private */
 } tcall_concurrency;
 TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
 TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
-#define TCALL_CONCURRENCY(limit)                             \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
-                tcall_limit_acquire_, limit),                \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+#define TCALL_CONCURRENCY(limit)                                   \
+    TCALL_HOOK_("concurrency", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                      \
+        TCALL_HOOK_("concurrency", TCALL_DID_RELEASE_SEMAPHORE, 0, \
                     tcall_limit_release_, limit)
 
-/* Results of tools that only read, by tool, arguments, session and its user.
- * The oldest make room; what is larger than the memory is not kept. */
+/* Keeps results of tools that only read, by tool, arguments, session and its
+ * user. The oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
-    uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
+    uint32_t max_age_ms; /* 0: for ever; otherwise desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
@@ -1860,9 +1922,10 @@ TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
-/* Further attempts after an error that may pass, each after twice the time of
- * the one before, or what tcall_retry_after said. Without desc.now_ms there
- * is no time between them. Only for tools that may run twice. */
+/* Makes further attempts after an error that may pass, each after twice the
+ * pause of the one before, or the one that tcall_retry_after asked for. Without
+ * desc.now_ms there are no pauses. Only for tools that may run twice: those
+ * that only read, or are idempotent. */
 typedef struct tcall_backoff {
     uint16_t attempts; /* in all */
     uint32_t first_ms;
@@ -1872,13 +1935,13 @@ TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
     TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
-/* The whole call, its waiting included, ends after ms. */
+/* Ends a call, its waiting included, after ms milliseconds. */
 TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
+/* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -1888,20 +1951,19 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
-/* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
- * id; the verdict holds once, and only for the same definition of the tool and
- * the same arguments. A tool that is neither idempotent nor only reads runs
- * once for an id, also after a restart if the rows were kept: they hold no
- * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
- * made up). desc.approve is asked first, if there is. */
+/* Keeps approvals that come later, and what has run. A call that needs approval
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
+ * The verdict holds once, and only for the same definition of the tool and the
+ * same arguments. A tool that is neither idempotent nor only reads runs once
+ * for an id, also after a restart if the rows were kept: they hold no pointers
+ * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
+ * Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ledger_row
-        *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
     size_t count;
 } tcall_ledger;
 TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
@@ -1914,23 +1976,25 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
+/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
+ * with this id waits. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
                                   tcall_str id, tcall_verdict verdict);
 
-/* The same call again in one turn is answered without running, unless the tool
- * says it repeats. Over turns, the same call three times, two calls in turns,
- * or a third call of a tool with arguments that are refused are stopped. */
+/* Breaks loops. The same call again in one turn is answered without running,
+ * unless the tool has allow_repeat. Over turns, the same call three times, two
+ * calls in turns, or a third call of a tool with arguments that are refused,
+ * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
 typedef struct tcall_loops {
-    uint64_t seen[8]; /* private; latest first */
+    /* private */
+    uint64_t seen[8]; /* latest first */
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
 TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
     TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. A zeroed struct has
- * forgotten everything. */
+/* Begins a turn: each call may be made once more. */
 TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 #endif
@@ -5831,6 +5895,606 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
 }
 
 /* ==========================================================================
+ * >>pattern
+ *
+ * The program is a nondeterministic automaton in the order of the pattern.
+ * Each node has one state, but an atom that is repeated has one for each time.
+ * A state says that the text so far leads up to it; to take a character moves
+ * every active state whose atom matches on to the next one.
+ */
+#ifndef TOOLCALL_NO_PATTERN
+
+enum {
+    TCALL_RE_CHAR_,     /* one character */
+    TCALL_RE_SET_,      /* \d and the like, and the dot */
+    TCALL_RE_CLASS_,    /* [...]: as many items follow as it says */
+    TCALL_RE_ITEM_,     /* of a class: a range up to arg */
+    TCALL_RE_ITEM_SET_, /* of a class: \d and the like */
+    TCALL_RE_ASSERT_,   /* ^ $ \b \B, by its letter */
+    TCALL_RE_SPLIT_,    /* goes on, and to another state as well */
+    TCALL_RE_JUMP_,
+    TCALL_RE_MATCH_ /* the last node: how many states come before */
+};
+
+/* word: the op, and a value: a character, a state to go to ... */
+#define TCALL_RE_VALUE_ 8
+/* Of a set or a class, in its value: all other characters. */
+#define TCALL_RE_OTHERS_ 1u
+
+/* arg of what has states: how many; how many of them must be passed; whether
+ * the last may be passed again and again. */
+#define TCALL_RE_STATES_(arg) ((arg)&0xFFF)
+#define TCALL_RE_LEAST_(arg)  ((arg) >> 12 & 0xFFF)
+#define TCALL_RE_AGAIN_       ((uint32_t)1 << 24)
+#define TCALL_RE_ONCE_        (1u | 1u << 12)
+
+#define TCALL_RE_COUNT_MAX_  1000
+#define TCALL_RE_GROUPS_     16 /* that may be open at once */
+#define TCALL_RE_NONE_       0xFFFFFFFFu
+#define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
+
+enum { TCALL_RE_DIGIT_, TCALL_RE_WORD_, TCALL_RE_SPACE_, TCALL_RE_LINE_END_ };
+
+static const struct {
+    uint16_t set, low, high;
+} tcall_re_ranges_[] = {
+    {TCALL_RE_DIGIT_, '0', '9'},       {TCALL_RE_WORD_, '0', '9'},
+    {TCALL_RE_WORD_, 'A', 'Z'},        {TCALL_RE_WORD_, '_', '_'},
+    {TCALL_RE_WORD_, 'a', 'z'},        {TCALL_RE_SPACE_, 9, 13},
+    {TCALL_RE_SPACE_, ' ', ' '},       {TCALL_RE_SPACE_, 0xA0, 0xA0},
+    {TCALL_RE_SPACE_, 0x1680, 0x1680}, {TCALL_RE_SPACE_, 0x2000, 0x200A},
+    {TCALL_RE_SPACE_, 0x2028, 0x2029}, {TCALL_RE_SPACE_, 0x202F, 0x202F},
+    {TCALL_RE_SPACE_, 0x205F, 0x205F}, {TCALL_RE_SPACE_, 0x3000, 0x3000},
+    {TCALL_RE_SPACE_, 0xFEFF, 0xFEFF}, {TCALL_RE_LINE_END_, '\n', '\n'},
+    {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
+};
+
+static bool tcall_re_in_(unsigned set, int32_t c)
+{
+    size_t i;
+    for (i = 0; i < sizeof tcall_re_ranges_ / sizeof *tcall_re_ranges_; i++)
+        if (tcall_re_ranges_[i].set == set && c >= tcall_re_ranges_[i].low &&
+            c <= tcall_re_ranges_[i].high)
+            return true;
+    return false;
+}
+
+/* The next character of a text; a byte that begins none counts as one that no
+ * pattern can name. */
+static int32_t tcall_re_decode_(const char **at, const char *end)
+{
+    unsigned char byte = (unsigned char)**at;
+    if (byte < 0x80 || tcall_utf8_len_(*at, end)) {
+        return tcall_utf8_next_(at);
+    }
+    ++*at;
+    return TCALL_RE_CHARACTERS_ + byte;
+}
+
+/* -- Parsing -------------------------------------------------------------- */
+
+/* A group that is open. Its text is read once for each copy that its quantifier
+ * asks for. Each alternative begins with a split to the next one, and ends with
+ * a jump to the end of the next one. */
+typedef struct tcall_re_group_ {
+    const char *body;
+    uint32_t copies; /* made so far */
+    uint32_t first;  /* the state where this copy begins */
+    uint32_t split;  /* the node with which the last alternative begins */
+} tcall_re_group_;
+
+typedef struct tcall_re_ {
+    tcall_pattern *out;
+    const char *from, *at, *end;
+    bool escaped;
+    tcall_node_ *node;
+    uint32_t cap, count, states;
+    tcall_re_group_ group[TCALL_RE_GROUPS_];
+    int depth;
+} tcall_re_;
+
+static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
+{
+    if (!re->out->reason) {
+        re->out->reason = reason;
+        re->out->at = (size_t)(re->at - re->from);
+    }
+}
+
+/* The next character of the pattern, -1 at its end. */
+static int32_t tcall_re_next_(tcall_re_ *re)
+{
+    char bytes[4];
+    const char *p = bytes;
+    if (re->at >= re->end)
+        return -1;
+    if (!re->escaped || *re->at != '\\')
+        return tcall_re_decode_(&re->at, re->end);
+    tcall_text_char_(&re->at, bytes);
+    return tcall_utf8_next_(&p);
+}
+
+static int32_t tcall_re_peek_(tcall_re_ *re)
+{
+    const char *at = re->at;
+    int32_t c = tcall_re_next_(re);
+    re->at = at;
+    return c;
+}
+
+static bool tcall_re_take_(tcall_re_ *re, int32_t c)
+{
+    bool there = tcall_re_peek_(re) == c;
+    if (there)
+        tcall_re_next_(re);
+    return there;
+}
+
+/* Nodes that do not fit are only counted. */
+static uint32_t tcall_re_emit_(tcall_re_ *re, int op, uint32_t value,
+                               uint32_t arg)
+{
+    if (re->count < re->cap) {
+        re->node[re->count].word = value << TCALL_RE_VALUE_ | (uint32_t)op;
+        re->node[re->count].arg = arg;
+    }
+    return re->count++;
+}
+
+/* A node with one state. */
+static uint32_t tcall_re_one_(tcall_re_ *re, int op, uint32_t value)
+{
+    re->states++;
+    return tcall_re_emit_(re, op, value, 1);
+}
+
+/* Gives a node with this op, if it is one, the state that it leads to. */
+static void tcall_re_patch_(tcall_re_ *re, uint32_t i, uint32_t op,
+                            uint32_t state)
+{
+    if (i < re->cap && i < re->count && (re->node[i].word & 0xFF) == op)
+        re->node[i].word |= state << TCALL_RE_VALUE_;
+}
+
+/* -- Characters and classes ----------------------------------------------- */
+
+/* \xHH, \uHHHH: its digits. */
+static int32_t tcall_re_hex_(tcall_re_ *re, int digits)
+{
+    int32_t value = 0;
+    for (; digits; digits--) {
+        int32_t c = tcall_re_next_(re);
+        int hex = c < 0x80 ? tcall_hex_((char)c) : -1;
+        if (c < 0 || hex < 0) {
+            tcall_re_refuse_(re, "\\x without two or \\u without four "
+                                 "hexadecimal digits");
+            return 0;
+        }
+        value = value << 4 | hex;
+    }
+    if (value >> 11 == 0x1B)
+        tcall_re_refuse_(re, "half of a surrogate pair");
+    return value;
+}
+
+/* After a backslash. Returns a character; or, if it was \d or the like, -1 and
+ * its set in *set. */
+static int32_t tcall_re_escape_(tcall_re_ *re, uint32_t *set)
+{
+    static const char controls[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
+                                       {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    int32_t c = tcall_re_next_(re), low = c | 0x20;
+    size_t i;
+    if (low == 'd' || low == 'w' || low == 's') {
+        *set = (low == 'd'   ? TCALL_RE_DIGIT_
+                : low == 'w' ? TCALL_RE_WORD_
+                             : TCALL_RE_SPACE_) *
+                   2u +
+               (c != low ? TCALL_RE_OTHERS_ : 0);
+        return -1;
+    }
+    if (c == 'x' || c == 'u')
+        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
+    for (i = 0; i < sizeof controls / sizeof *controls; i++)
+        if (c == controls[i][0])
+            return controls[i][1];
+    if (c < 0)
+        tcall_re_refuse_(re, "a backslash at the end");
+    else if (c >= '1' && c <= '9')
+        tcall_re_refuse_(re, "back references are not supported");
+    else if (c < 0x80 && tcall_re_in_(TCALL_RE_WORD_, c))
+        tcall_re_refuse_(re, "unknown escape");
+    return c < 0 ? 0 : c;
+}
+
+/* One end of a range, or a set: -1. */
+static int32_t tcall_re_member_(tcall_re_ *re, uint32_t *set)
+{
+    int32_t c = tcall_re_next_(re);
+    if (c < 0)
+        tcall_re_refuse_(re, "[ without ]");
+    if (c == '\\' && tcall_re_take_(re, 'b'))
+        return '\b';
+    return c == '\\' ? tcall_re_escape_(re, set) : c;
+}
+
+/* After '['. Returns the node of the class. */
+static uint32_t tcall_re_class_(tcall_re_ *re)
+{
+    uint32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
+    uint32_t class_node = tcall_re_emit_(re, TCALL_RE_CLASS_, 0, 0);
+    while (!re->out->reason && !tcall_re_take_(re, ']')) {
+        uint32_t set = 0;
+        int32_t low = tcall_re_member_(re, &set), high = low;
+        const char *minus = re->at;
+        if (low >= 0 && tcall_re_take_(re, '-')) {
+            if (tcall_re_peek_(re) == ']')
+                re->at = minus; /* it stands for itself */
+            else
+                high = tcall_re_member_(re, &set);
+        }
+        if (high < low)
+            tcall_re_refuse_(re, "a range in [] that runs backwards");
+        if (low < 0)
+            tcall_re_emit_(re, TCALL_RE_ITEM_SET_, set, 0);
+        else
+            tcall_re_emit_(re, TCALL_RE_ITEM_, (uint32_t)low, (uint32_t)high);
+    }
+    tcall_re_patch_(re, class_node, TCALL_RE_CLASS_,
+                    (re->count - class_node - 1) * 2 + others);
+    return class_node;
+}
+
+/* -- Quantifiers ---------------------------------------------------------- */
+
+/* Digits, at most TCALL_RE_COUNT_MAX_ + 1; NONE: there are none. */
+static uint32_t tcall_re_number_(tcall_re_ *re)
+{
+    uint32_t number = TCALL_RE_NONE_;
+    for (;;) {
+        int32_t c = tcall_re_peek_(re);
+        if (c < '0' || c > '9')
+            return number;
+        tcall_re_next_(re);
+        number =
+            (number == TCALL_RE_NONE_ ? 0 : number * 10) + (uint32_t)(c - '0');
+        if (number > TCALL_RE_COUNT_MAX_)
+            number = TCALL_RE_COUNT_MAX_ + 1;
+    }
+}
+
+/* Reads a quantifier, if there is one. Returns the arg of what comes before. */
+static uint32_t tcall_re_quantifier_(tcall_re_ *re)
+{
+    int32_t c = tcall_re_peek_(re);
+    bool open = c == '*' || c == '+';
+    uint32_t min = c == '+', max = 1;
+    if (c != '*' && c != '+' && c != '?' && c != '{')
+        return TCALL_RE_ONCE_;
+    tcall_re_next_(re);
+    if (c == '{') {
+        min = max = tcall_re_number_(re);
+        if (tcall_re_take_(re, ',')) {
+            open = tcall_re_peek_(re) == '}';
+            max = open ? min + !min : tcall_re_number_(re);
+        }
+        if (!tcall_re_take_(re, '}') || max < min ||
+            max > TCALL_RE_COUNT_MAX_) {
+            tcall_re_refuse_(re, "a count in {} that is not two numbers, runs "
+                                 "backwards or is over 1000");
+            return TCALL_RE_ONCE_;
+        }
+    }
+    tcall_re_take_(re, '?'); /* lazy: the same texts match */
+    return max | min << 12 | (open ? TCALL_RE_AGAIN_ : 0);
+}
+
+/* -- Expressions ---------------------------------------------------------- */
+
+/* Begins a copy of the group that is open. */
+static void tcall_re_copy_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    re->at = group->body;
+    group->first = re->states;
+    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+}
+
+/* After '('. */
+static void tcall_re_open_(tcall_re_ *re)
+{
+    if (tcall_re_take_(re, '?') && !tcall_re_take_(re, ':')) {
+        tcall_re_refuse_(re, "look-around and named groups are not supported");
+        return;
+    }
+    if (re->depth + 1 == TCALL_RE_GROUPS_) {
+        tcall_re_refuse_(re, "groups are nested too deeply");
+        return;
+    }
+    re->depth++;
+    re->group[re->depth].body = re->at;
+    re->group[re->depth].copies = 0;
+    tcall_re_copy_(re);
+}
+
+/* An alternative has ended: the one before it jumps here. */
+static void tcall_re_end_(tcall_re_ *re)
+{
+    tcall_re_patch_(re, re->group[re->depth].split - 1, TCALL_RE_JUMP_,
+                    re->states);
+}
+
+/* After '|'. */
+static void tcall_re_alternative_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    tcall_re_end_(re);
+    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
+    tcall_re_one_(re, TCALL_RE_JUMP_, 0);
+    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+}
+
+/* After ')'. */
+static void tcall_re_close_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    uint32_t close, times;
+    if (!re->depth) {
+        tcall_re_refuse_(re, ") without (");
+        return;
+    }
+    tcall_re_end_(re);
+    close = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    times = tcall_re_quantifier_(re);
+    if (!TCALL_RE_STATES_(times))
+        tcall_re_refuse_(re, "a group that is repeated 0 times");
+    if (group->copies++ >=
+        TCALL_RE_LEAST_(times)) /* this one may be left out */
+        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states);
+    if (group->copies < TCALL_RE_STATES_(times)) {
+        tcall_re_copy_(re);
+        return;
+    }
+    if (times & TCALL_RE_AGAIN_)
+        tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
+    re->depth--;
+}
+
+/* An atom that begins with this character. Returns its node, NONE: it was an
+ * assertion, which cannot be repeated. */
+static uint32_t tcall_re_atom_(tcall_re_ *re, int32_t c)
+{
+    uint32_t set = TCALL_RE_LINE_END_ * 2u + TCALL_RE_OTHERS_;
+    int32_t next = c == '\\' ? tcall_re_peek_(re) : c;
+    if (c == '^' || c == '$' || (c == '\\' && (next | 0x20) == 'b')) {
+        if (c == '\\')
+            tcall_re_next_(re);
+        tcall_re_one_(re, TCALL_RE_ASSERT_, (uint32_t)next);
+        return TCALL_RE_NONE_;
+    }
+    if (c == '[')
+        return tcall_re_class_(re);
+    if (c == '\\')
+        c = tcall_re_escape_(re, &set);
+    else if (c == '.')
+        c = -1;
+    return c < 0 ? tcall_re_emit_(re, TCALL_RE_SET_, set, 0)
+                 : tcall_re_emit_(re, TCALL_RE_CHAR_, (uint32_t)c, 0);
+}
+
+/* An atom and its quantifier. */
+static void tcall_re_piece_(tcall_re_ *re, int32_t c)
+{
+    uint32_t node = tcall_re_atom_(re, c), times;
+    if (node == TCALL_RE_NONE_ || re->out->reason)
+        return;
+    times = tcall_re_quantifier_(re);
+    re->states += TCALL_RE_STATES_(times);
+    if (node < re->cap)
+        re->node[node].arg = times;
+}
+
+static void tcall_re_parse_(tcall_re_ *re)
+{
+    int32_t c;
+    re->group[0].body = re->at;
+    tcall_re_copy_(re);
+    while (!re->out->reason && (c = tcall_re_next_(re)) >= 0) {
+        switch (c) {
+        case '(': tcall_re_open_(re); break;
+        case ')': tcall_re_close_(re); break;
+        case '|': tcall_re_alternative_(re); break;
+        case '*':
+        case '+':
+        case '?':
+        case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
+        default: tcall_re_piece_(re, c);
+        }
+        if (re->states > TOOLCALL_MAX_PATTERN ||
+            re->count > 2 * TOOLCALL_MAX_PATTERN)
+            tcall_re_refuse_(re, "the pattern is too large");
+    }
+    if (re->depth)
+        tcall_re_refuse_(re, "( without )");
+    tcall_re_end_(re);
+    tcall_re_emit_(re, TCALL_RE_MATCH_, re->states, 0);
+}
+
+int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
+                          void *mem, size_t size)
+{
+    tcall_re_ re;
+    memset(out, 0, sizeof *out);
+    memset(&re, 0, sizeof re);
+    re.out = out;
+    re.from = re.at = text.ptr;
+    re.end = text.ptr + text.len;
+    re.escaped = flags & TCALL_PATTERN_ESCAPED;
+    re.node = (tcall_node_ *)mem;
+    re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
+    tcall_re_parse_(&re);
+    out->need = re.count * sizeof *re.node;
+    out->program = re.node;
+    out->count = re.count;
+    out->states = re.states;
+    out->flags = flags;
+    if (out->reason)
+        return TCALL_E_INVALID;
+    return re.count > re.cap ? TCALL_E_MEMORY : (int)out->need;
+}
+
+/* -- Searching ------------------------------------------------------------ */
+
+/* A character with its case changed, if it is a letter and case is ignored. */
+static int32_t tcall_re_other_(int32_t c, unsigned flags)
+{
+    bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
+}
+
+static bool tcall_re_in_set_(uint32_t value, int32_t c)
+{
+    bool others = value & TCALL_RE_OTHERS_;
+    return tcall_re_in_(value >> 1, c) != others;
+}
+
+/* Whether a class has a character; node: that of the class. */
+static bool tcall_re_in_class_(const tcall_node_ *node, int32_t c,
+                               int32_t other)
+{
+    uint32_t value = node->word >> TCALL_RE_VALUE_;
+    const tcall_node_ *item = node + 1, *end = item + value / 2;
+    bool in = false;
+    for (; item < end && !in; item++) {
+        int32_t low = (int32_t)(item->word >> TCALL_RE_VALUE_);
+        int32_t high = (int32_t)item->arg;
+        if ((item->word & 0xFF) == TCALL_RE_ITEM_SET_)
+            in = c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_((uint32_t)low, c);
+        else
+            in = (low <= c && c <= high) || (low <= other && other <= high);
+    }
+    return in != (bool)(value & TCALL_RE_OTHERS_);
+}
+
+/* Whether an atom matches a character. */
+static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
+{
+    uint32_t value = node->word >> TCALL_RE_VALUE_;
+    switch (node->word & 0xFF) {
+    case TCALL_RE_CHAR_: return (int32_t)value == c || (int32_t)value == other;
+    case TCALL_RE_SET_:
+        return c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_(value, c);
+    case TCALL_RE_CLASS_: return tcall_re_in_class_(node, c, other);
+    default: return false;
+    }
+}
+
+/* The node after this one and its items. */
+static const tcall_node_ *tcall_re_after_(const tcall_node_ *node)
+{
+    bool items = (node->word & 0xFF) == TCALL_RE_CLASS_;
+    return node + 1 + (items ? node->word >> (TCALL_RE_VALUE_ + 1) : 0);
+}
+
+/* Whether an assertion holds between two characters, -1: an end of the text. */
+static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
+{
+    bool boundary = tcall_re_in_(TCALL_RE_WORD_, before) !=
+                    tcall_re_in_(TCALL_RE_WORD_, next);
+    return which == '^'   ? before < 0
+           : which == '$' ? next < 0
+           : which == 'b' ? boundary
+                          : !boundary;
+}
+
+/* Activates all states that can be reached without taking a character (the
+ * epsilon closure). Only splits lead backwards; then it goes over all again. */
+static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
+                              int32_t before, int32_t next)
+{
+    const tcall_node_ *node, *end = pattern->program + pattern->count - 1;
+    bool again = true;
+    while (again) {
+        uint8_t *state = states;
+        again = false;
+        for (node = pattern->program; node < end;
+             node = tcall_re_after_(node)) {
+            uint32_t op = node->word & 0xFF;
+            uint32_t value = node->word >> TCALL_RE_VALUE_;
+            uint32_t width = TCALL_RE_STATES_(node->arg);
+            uint32_t k = TCALL_RE_LEAST_(node->arg);
+            while (k < width && !state[k])
+                k++;
+            if (k < width && (op != TCALL_RE_ASSERT_ ||
+                              tcall_re_holds_(value, before, next))) {
+                if (op != TCALL_RE_JUMP_)
+                    state[width] = 1;
+                if (op >= TCALL_RE_SPLIT_ && value && !states[value]) {
+                    states[value] = 1;
+                    again = again || states + value < state;
+                }
+            }
+            state += width;
+        }
+    }
+}
+
+/* Takes a character: what matched goes on to the next state. */
+static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
+                           int32_t c)
+{
+    const tcall_node_ *node = pattern->program;
+    const tcall_node_ *end = node + pattern->count - 1;
+    int32_t other = tcall_re_other_(c, pattern->flags);
+    bool arrives = false;
+    for (; node < end; node = tcall_re_after_(node)) {
+        uint32_t width = TCALL_RE_STATES_(node->arg), k;
+        bool active = memchr(state, 1, width) != NULL;
+        bool matches = active && tcall_re_matches_(node, c, other);
+        for (k = 0; k < width; k++, state++) {
+            bool moves = *state && matches;
+            bool stays = k + 1 == width && node->arg & TCALL_RE_AGAIN_;
+            *state = arrives || (moves && stays);
+            arrives = moves;
+        }
+    }
+    *state = arrives;
+}
+
+size_t tcall_pattern_memory(const tcall_pattern *pattern)
+{
+    return pattern->states + 1;
+}
+
+const char *tcall_pattern_find(const tcall_pattern *pattern,
+                               tcall_search *search, tcall_str piece, bool last)
+{
+    uint8_t *states = (uint8_t *)search->memory;
+    const char *p = piece.ptr, *end = p + piece.len;
+    if (!search->begun) {
+        memset(states, 0, tcall_pattern_memory(pattern));
+        search->before = -1;
+        search->begun = true;
+    }
+    for (;;) {
+        const char *at = p;
+        int32_t next = p < end ? tcall_re_decode_(&p, end) : -1;
+        if (next < 0 && !last)
+            return NULL; /* what comes next is not known yet */
+        states[0] = 1;   /* a match may begin anywhere */
+        tcall_re_closure_(pattern, states, search->before, next);
+        if (states[pattern->states])
+            return at;
+        if (next < 0)
+            return NULL;
+        tcall_re_step_(pattern, states, next);
+        search->before = next;
+    }
+}
+
+#endif /* TOOLCALL_NO_PATTERN */
+
+/* ==========================================================================
  * >>schema: schemas become programs
  *
  * The program is the schema's outline in preorder: one node for each schema
@@ -6027,6 +6691,14 @@ static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
            (program[i].word & TCALL_SPANS_ ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
+/* The next node in the order of the text; the program of a pattern is none. */
+static uint32_t tcall_node_into_(const tcall_node_ *program, uint32_t i)
+{
+    int op = tcall_node_op_(&program[i]);
+    bool pattern = op == TCALL_K_PATTERN_ || op == TCALL_K_NAME_PATTERN_;
+    return pattern ? tcall_node_after_(program, i) : i + 1;
+}
+
 /* The first child with this op, 0: none. (No child can be node 0.) */
 static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
                                   uint32_t end, int op)
@@ -6103,229 +6775,6 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
     return 0;
 }
 
-/* -- Patterns ------------------------------------------------------------- */
-
-/* One node for an atom with its count, one for a fork, a jump and an assertion.
- * While matching, each has a byte that says whether it is active; an atom that
- * repeats has one for each count. So a character costs time proportional to the
- * size of the pattern, whatever the pattern is, and nothing ever backs up. */
-#ifndef TOOLCALL_NO_PATTERN
-
-#define TCALL_COUNT_MAX_ 1000
-
-/* What an escape was, when it was not one character. */
-enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
-
-/* \d, \w, \s and what ends a line, as ranges. */
-static const uint16_t tcall_re_sets_[] = {
-    '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
-    '_',    'a',    'z',    0,      9,      13,     ' ',    ' ',
-    0xA0,   0xA0,   0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
-    0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF,
-    0,      '\n',   '\n',   '\r',   '\r',   0x2028, 0x2029, 0};
-
-static bool tcall_re_in_(int set, int32_t c)
-{
-    const uint16_t *p = tcall_re_sets_;
-    while (set)
-        set -= !*p++;
-    for (; *p; p += 2)
-        if (c >= p[0] && c <= p[1])
-            return true;
-    return false;
-}
-
-/* The next character of a pattern, -1 at its end and where it has an escape of
- * JSON that does not stand for itself. */
-static int32_t tcall_re_char_(const char **at)
-{
-    if (**at == '"' || (**at == '\\' && !strchr("\\\"/", *++*at)))
-        return -1;
-    return tcall_utf8_next_(at);
-}
-
-/* Behind the backslash: the character it means, or for a class whether ch is
- * in it, or TCALL_C_BAD_. */
-static int32_t tcall_re_escape_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at), v = 0;
-    int set = (c | 0x20) == 'd' ? 0 : (c | 0x20) == 'w' ? 1 : 2, digits;
-    if (c >= 0x80 || !tcall_re_in_(1, c))
-        return c; /* or the end, which is as bad */
-    if (set < 2 || (c | 0x20) == 's')
-        return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
-    if (c != 'x' && c != 'u') {
-        v = c == 'b' ? 0 : tcall_unescape_((char)c);
-        return v ? v : (int32_t)TCALL_C_BAD_;
-    }
-    for (digits = c == 'x' ? 2 : 4; digits; digits--) {
-        int h = tcall_hex_((char)tcall_re_char_(at));
-        if (h < 0)
-            return TCALL_C_BAD_;
-        v = v << 4 | h;
-    }
-    return v >> 11 == 0x1B ? (int32_t)TCALL_C_BAD_ : v;
-}
-
-/* A member of a [...]: as tcall_re_escape_. */
-static int32_t tcall_re_member_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    return c == '\\' ? tcall_re_escape_(at, ch) : c;
-}
-
-/* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
-static int tcall_re_class_(const char **at, int32_t ch)
-{
-    bool negated = **at == '^', in = false;
-    *at += negated;
-    while (**at != ']') {
-        int32_t low = tcall_re_member_(at, ch), high = low;
-        if (low >= 0 && **at == '-' && (*at)[1] != ']') {
-            ++*at;
-            high = tcall_re_member_(at, ch);
-            if (high < low)
-                return -1; /* [a-\d] or [z-a] */
-        }
-        if (low == TCALL_C_BAD_)
-            return -1;
-        in |= low == TCALL_C_IN_ || (low <= ch && ch <= high);
-    }
-    ++*at;
-    return in != negated;
-}
-
-/* Steps over an atom: 1 when ch matches it, 0 when not, -1: malformed. */
-static int tcall_re_atom_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    if (c == '.')
-        return !tcall_re_in_(3, ch);
-    if (c == '[')
-        return tcall_re_class_(at, ch);
-    if (c == '\\') {
-        c = tcall_re_escape_(at, ch);
-        if (c < 0)
-            return c == TCALL_C_BAD_ ? -1 : c == TCALL_C_IN_;
-    }
-    return c == ch;
-}
-
-/* A count in braces, at most TCALL_COUNT_MAX_ + 1; NEVER: none there. */
-static uint32_t tcall_re_number_(const char **at)
-{
-    uint32_t n = TCALL_NEVER_;
-    for (; tcall_is_digit_(**at); ++*at) {
-        n = (n == TCALL_NEVER_ ? 0 : n * 10) + (uint32_t)(**at - '0');
-        if (n > TCALL_COUNT_MAX_)
-            n = TCALL_COUNT_MAX_ + 1;
-    }
-    return n;
-}
-
-/* arg of each step: its cells, which for an atom are one for each count below
- * its maximum, and no more than one when that is open above its minimum; the
- * minimum; whether it is open. */
-#define TCALL_CELLS_(arg) ((arg)&0xFFF)
-#define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
-#define TCALL_OPEN_END_   ((uint32_t)1 << 24)
-#define TCALL_ONCE_       (1u | 1u << 12)
-
-/* Steps over a quantifier, if one is there: arg of the atom in front of it,
- * NEVER when it is malformed. */
-static uint32_t tcall_re_quantifier_(const char **at)
-{
-    const char *p = *at;
-    bool open = *p == '*' || *p == '+';
-    uint32_t min = *p == '+', max = 1;
-    if (*p == '{') {
-        p++;
-        min = max = tcall_re_number_(&p);
-        if (*p == ',') {
-            open = *++p == '}';
-            max = open ? min + !min : tcall_re_number_(&p);
-        }
-        if (*p != '}' || max < min || max > TCALL_COUNT_MAX_)
-            return TCALL_NEVER_;
-    } else if (!open && *p != '?') {
-        return TCALL_ONCE_;
-    }
-    *at = p + 1 + (p[1] == '?');
-    return max | min << 12 | (open ? TCALL_OPEN_END_ : 0);
-}
-
-/* Follows all that takes no character. */
-static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
-                             uint8_t *cells, int32_t before, int32_t next)
-{
-    const tcall_node_ *n;
-    bool again;
-    do {
-        uint8_t *c = cells, *to;
-        again = false;
-        for (n = first; n < last; n++) {
-            int op = tcall_node_op_(n);
-            uint32_t value = n->word >> 8, width = TCALL_CELLS_(n->arg), k;
-            for (k = TCALL_LEAST_(n->arg); k < width; k++) {
-                if (!c[k] || (op == TCALL_K_ASSERT_ &&
-                              (value == '^' ? before : next) >= 0))
-                    continue;
-                if (op != TCALL_K_JUMP_)
-                    c[width] = 1;
-                if (op < TCALL_K_FORK_ || !value)
-                    continue;
-                to = cells + value;
-                if (!*to && to < c)
-                    again = true;
-                *to = 1;
-            }
-            c += width;
-        }
-    } while (again);
-}
-
-/* Takes one character, from the last node to the first. */
-static void tcall_re_step_(const char *text, const tcall_node_ *first,
-                           const tcall_node_ *n, uint8_t *c, int32_t ch)
-{
-    while (n-- > first) {
-        uint32_t k = TCALL_CELLS_(n->arg);
-        bool stays = n->arg & TCALL_OPEN_END_; /* in the last cell */
-        for (; k--; stays = false) {
-            const char *at = text + (n->word >> 8);
-            bool hit = *--c && tcall_node_op_(n) == TCALL_K_ATOM_ &&
-                       tcall_re_atom_(&at, ch) > 0;
-            c[0] = hit && stays;
-            c[1] |= hit;
-        }
-    }
-}
-
-/* Does the pattern occur in str? cells: scratch. */
-static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
-                             tcall_str str, uint8_t *cells, int32_t *steps)
-{
-    const tcall_node_ *first = s->program + pattern + 1;
-    const tcall_node_ *last =
-        s->program + tcall_node_after_(s->program, pattern) - 1;
-    const char *p = str.ptr, *end = p + str.len;
-    uint32_t size =
-        last->word >> 8; /* the last says how many cells there are */
-    int32_t before = -1, next;
-    memset(cells, 0, size + 1);
-    for (;; before = next) {
-        next = p < end ? tcall_utf8_next_(&p) : -1;
-        *steps -= 1 + (int32_t)size / 16;
-        cells[0] = 1;
-        tcall_re_spread_(first, last, cells, before, next);
-        if (cells[size] || next < 0 || *steps < 0)
-            return cells[size] && *steps >= 0;
-        tcall_re_step_(s->text, first, last, cells + size, next);
-    }
-}
-
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* -- Compiling ------------------------------------------------------------ */
 
 /* Lists and maps with more members than this get an index. */
@@ -6387,119 +6836,39 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->count++;
 }
 
+/* -- Patterns ------------------------------------------------------------- */
+
 #ifndef TOOLCALL_NO_PATTERN
 
-static uint32_t tcall_sc_step_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
+/* Compiles the pattern in the string at a quote; its program comes after its
+ * node. */
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
-    return tcall_sc_emit_(c, (int)(word & 0xFF), c->text + (word >> 8), arg);
-}
-
-/* Leads node i, if it is one of those that lead to a cell, to that. */
-static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
-{
-    if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
-        c->node[i].word |= cell << 8;
-}
-
-/* Nesting of groups in a pattern. */
-#define TCALL_GROUPS_ 8
-
-/* A group that is open; its text is read once for each copy that its
- * quantifier asks for. Each alternative begins with a fork to the next one and
- * ends with a jump to the end of the one behind it. */
-typedef struct tcall_re_open_ {
-    const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* cell of this copy's first fork */
-    uint32_t fork;   /* node of the last alternative's, behind the jump */
-} tcall_re_open_;
-
-/* Compiles the pattern in the string at. */
-TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
-{
-    tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    uint32_t start = tcall_sc_emit_(c, op | TCALL_SPANS_, at, 1), cells = 0,
-             close, count;
-    const char *p;
-    g->body = at + 1;
-begin:
-    g->copies = 0;
-copy:
-    p = g->body;
-    g->first = cells++;
-    g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-    while (cells <= TOOLCALL_MAX_PATTERN) {
-        const char *piece = p;
-        int32_t ch = tcall_re_char_(&p);
-        if (ch == '(') {
-            if (*p == '?') {
-                if (p[1] != ':')
-                    break;
-                p += 2;
-            }
-            if (++g == group + TCALL_GROUPS_)
-                break;
-            g->body = p;
-            goto begin;
-        }
-        if (ch == '^' || ch == '$') {
-            tcall_sc_step_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
-            cells++;
-        } else if (ch >= 0 && ch != '|' && ch != ')') {
-            p = piece;
-            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0)
-                break;
-            count = tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_)
-                break;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece, count);
-            cells += TCALL_CELLS_(count);
-        } else {
-            tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
-            if (ch == '|') {
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
-                tcall_sc_step_node_(c, TCALL_K_JUMP_, 1);
-                g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-                cells += 2;
-                continue;
-            }
-            close = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-            if (g == group) {
-                if (*piece != '"')
-                    break;
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, cells);
-                if (c->out->cells <= cells)
-                    c->out->cells = cells + 1;
-                if (start < c->cap)
-                    c->node[start].arg = c->count - start;
-                return;
-            }
-            cells++;
-            count = ch < 0 ? TCALL_NEVER_ : tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_ || !TCALL_CELLS_(count))
-                break;
-            if (g->copies++ >= TCALL_LEAST_(count))
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells);
-            if (g->copies < TCALL_CELLS_(count))
-                goto copy;
-            if (count & TCALL_OPEN_END_)
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, g->first);
-            g--;
-        }
-    }
-    tcall_sc_refuse_(c, at, "unsupported pattern", "use a simpler one");
+    uint32_t node = tcall_sc_emit_(c, op | TCALL_SPANS_, quote, 1);
+    size_t room = c->count < c->cap ? c->cap - c->count : 0;
+    tcall_pattern pattern;
+    int r = tcall_pattern_compile(
+        &pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+        room ? c->node + c->count : NULL, room * sizeof *c->node);
+    if (r == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    c->count += pattern.count;
+    if (node < c->cap)
+        c->node[node].arg += pattern.count;
+    if (c->out->search < tcall_pattern_memory(&pattern))
+        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
 }
 
 #else
 
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
     (void)op;
-    tcall_sc_refuse_(c, p, "patterns are left out of this build",
-                     "build without TOOLCALL_NO_PATTERN");
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+#endif
 
 /* -- Lists and maps ------------------------------------------------------- */
 
@@ -7028,13 +7397,15 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->count && !c->out->reason; i++)
+    for (i = 0; i < c->count && !c->out->reason;
+         i = tcall_node_into_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
-        for (i = 0; i < c->count && !c->out->reason; i++) {
+        for (i = 0; i < c->count && !c->out->reason;
+             i = tcall_node_into_(c->node, i)) {
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;
@@ -7241,16 +7612,27 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
+TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
                                          uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
-    uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
-    if (cells)
-        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
-                                &e->steps);
+    tcall_str text = tcall_ev_of_(e, tok);
+    tcall_pattern pattern;
+    tcall_search search;
+    size_t cost;
+    memset(&pattern, 0, sizeof pattern);
+    memset(&search, 0, sizeof search);
+    pattern.program = &e->program[node + 1];
+    pattern.count = tcall_node_after_(e->program, node) - node - 1;
+    pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
+    search.memory = tcall_ev_scratch_(e, e->s->search);
+    /* each character costs as much as the pattern is large */
+    cost = (text.len + 1) * (1 + pattern.states / 16);
+    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    if (search.memory && e->steps >= 0)
+        return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else
-    (void)e, (void)pattern, (void)tok;
+    (void)e, (void)node, (void)tok;
 #endif
     return false;
 }
@@ -9968,6 +10350,7 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 
 #if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
+/* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
@@ -10016,6 +10399,8 @@ static const char tcall_synonyms_devices_[] =
     "send forward deliver\n"
     "calendar schedule agenda\n"
     "meeting appointment event conference\n";
+
+/* Offices, files and media; what is done with them; time and place. */
 static const char tcall_synonyms_offices_[] =
     "event concert festival happening\n"
     "reserve reservation book booking\n"
@@ -10088,6 +10473,8 @@ static const char tcall_synonyms_offices_[] =
     "map direction route navigate navigation\n"
     "distance far away\n"
     "near nearby closest around local\n";
+
+/* Travel, food, trade, money, work, health and learning. */
 static const char tcall_synonyms_web_[] =
     "travel trip vacation holiday journey tour itinerary destination\n"
     "flight airline plane airport fly\n"
@@ -10143,6 +10530,8 @@ static const char tcall_synonyms_web_[] =
     "school university college\n"
     "question quiz answer ask\n"
     "exam test\n";
+
+/* Words, programs, networks, quantities and people. */
 static const char tcall_synonyms_world_[] =
     "explain explanation describe definition meaning\n"
     "word dictionary vocabulary\n"
@@ -10196,6 +10585,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
@@ -10596,32 +10986,53 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* Adds the postings of a word to the records. All that is like a term has to be
- * added before the word itself: up to three, levels are exact. Names are asked
- * for once, whatever number of keys is the same word. */
-static void tcall_index_entry_(const tcall_index *index, uint32_t number,
-                               tcall_query_ *query, tcall_record_ *records,
-                               unsigned slot)
+/* What a key adds to the records of the tools that have a word. */
+typedef struct tcall_adding_ {
+    tcall_term_ *term;
+    unsigned number; /* of the term */
+    bool fuzzy;
+    bool name; /* no other key of this hash has counted the word in names */
+} tcall_adding_;
+
+static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
+{
+    tcall_adding_ adding;
+    adding.number = tcall_key_term_(query->key_terms[slot]);
+    adding.term = &query->terms[adding.number];
+    adding.fuzzy = (query->key_terms[slot] & TCALL_KEY_FUZZY_) != 0;
+    adding.name = tcall_query_is_first_(query, slot);
+    return adding;
+}
+
+/* Adds a posting to the record of its tool. All that is like a term is added
+ * before the word itself is: so far levels are the sums themselves. */
+static void tcall_index_add_(const tcall_posting_ *posting,
+                             const tcall_adding_ *adding, tcall_record_ *record)
+{
+    tcall_term_ *term = adding->term;
+    unsigned before = tcall_record_level_(record, adding->number);
+    unsigned sum = before + posting->exact;
+    if (adding->fuzzy)
+        sum = tcall_at_most_(before + posting->fuzzy, TCALL_FUZZY_MAX_);
+    tcall_record_keep_(record, adding->number, sum);
+    term->tools = (uint16_t)(term->tools + (before == 0));
+    term->exact_tools = (uint16_t)(term->exact_tools + !adding->fuzzy);
+    if (adding->name)
+        record->name = (uint8_t)(record->name + posting->name);
+}
+
+/* Adds all postings of a word, but for tools that may not be picked. */
+static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
+                                   const tcall_adding_ *adding,
+                                   tcall_record_ *records)
 {
     const tcall_entry_ *entry = &index->entries[number];
-    const tcall_posting_ *at = index->postings, *end = at + entry->end;
-    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
-    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-    bool first = tcall_query_is_first_(query, slot);
-    tcall_term_ *term = &query->terms[i];
-    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
-        tcall_record_ *record = &records[at->tool];
-        unsigned before = tcall_record_level_(record, i), sum;
-        if (record->length == 0)
-            continue;
-        sum = before + (fuzzy ? at->fuzzy : at->exact);
-        if (fuzzy)
-            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
-        tcall_record_keep_(record, i, sum);
-        term->tools = (uint16_t)(term->tools + (before == 0));
-        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
-        if (first)
-            record->name = (uint8_t)(record->name + at->name);
+    uint32_t i = number > 0 ? entry[-1].end : 0;
+    for (; i < entry->end; i++) {
+        const tcall_posting_ *posting = &index->postings[i];
+        tcall_record_ *record = &records[posting->tool];
+        if (record->length > 0)
+            tcall_index_add_(posting, adding, record);
     }
 }
 
@@ -10630,13 +11041,14 @@ static void tcall_index_entry_(const tcall_index *index, uint32_t number,
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
+    tcall_adding_ adding = tcall_index_adding_(query, slot);
     uint32_t hash = query->hashes[slot], next;
     const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
     const tcall_entry_ *entry;
     for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
         entry = &index->entries[next - 1];
         if (entry->stem == hash)
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
     for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
         unsigned at;
@@ -10644,7 +11056,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
         at = tcall_query_slot_(entry->stem);
         if (entry->prefix == hash &&
             !tcall_query_find_(query, entry->stem, &at))
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
 }
 
@@ -10720,27 +11132,32 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Adds an entry to both chains; NULL where memory is missing. */
+/* Puts the last entry first into a chain, which begins at *first. */
+static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
+                               uint32_t *next)
+{
+    *next = *first;
+    *first = making->entry_count;
+}
+
+/* Adds an entry for a word; NULL where memory is missing. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
-    tcall_bucket_ *buckets = making->buckets;
-    uint32_t *by_stem, *by_prefix;
     tcall_entry_ *entry =
         (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t count = making->bucket_count;
     if (!entry)
         return NULL;
     making->entry_count++;
-    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
-    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
     entry->stem = word->stem;
     entry->prefix = word->prefix;
-    entry->next_by_stem = *by_stem;
-    *by_stem = making->entry_count;
-    if (word->prefix) {
-        entry->next_by_prefix = *by_prefix;
-        *by_prefix = making->entry_count;
-    }
+    tcall_index_chain_(making, &buckets[word->stem % count].by_stem,
+                       &entry->next_by_stem);
+    if (word->prefix)
+        tcall_index_chain_(making, &buckets[word->prefix % count].by_prefix,
+                           &entry->next_by_prefix);
     return entry;
 }
 
@@ -10761,13 +11178,25 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand. */
-static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
-                             unsigned text)
+/* Adds a word of the tool at hand to its posting. */
+static void tcall_index_post_(const tcall_indexing_ *making,
+                              tcall_posting_ *posting, unsigned text)
 {
     const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    unsigned exact = posting->exact + weight->exact;
+    unsigned fuzzy = posting->fuzzy + weight->fuzzy;
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact = tcall_at_most_(exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy = tcall_at_most_(fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+/* Counts a word of the tool at hand, and in the second pass posts it. */
+static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
+                              unsigned text)
+{
     tcall_entry_ *entry = tcall_index_find_(making, word);
-    tcall_posting_ *posting;
     if (!entry) {
         making->posting_count++; /* perhaps too many, which suffices */
         return;
@@ -10777,16 +11206,8 @@ static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
         entry->end++;
         making->posting_count++;
     }
-    if (!making->postings)
-        return;
-    posting = &making->postings[entry->end - 1];
-    posting->tool = making->tool & 0xFFFF;
-    posting->exact =
-        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
-    posting->fuzzy =
-        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
-    if (text == TCALL_TEXT_NAME_)
-        posting->name = (posting->name + 1) & 511;
+    if (making->postings)
+        tcall_index_post_(making, &making->postings[entry->end - 1], text);
 }
 
 static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
@@ -10796,7 +11217,7 @@ static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
         tcall_split_ words;
         tcall_split_tool_(&words, tool, text);
         while (tcall_split_next_(&words))
-            tcall_index_add_(making, &words, text);
+            tcall_index_word_(making, &words, text);
         length += tcall_text_weights_[text].length * words.longer;
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
@@ -10856,6 +11277,21 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
+/* Counts and takes the postings, and writes them; false where memory is
+ * missing. */
+static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    tcall_index_count_(making, desc);
+    making->postings = (tcall_posting_ *)tcall_index_take_(
+        making, making->posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(making);
+    if (making->missing > 0)
+        return false;
+    tcall_index_layout_(making);
+    tcall_index_pass_(making, desc);
+    return true;
+}
+
 int tcall_pick_index(tcall *tc, tcall_index *index)
 {
     size_t low = tc->block.low;
@@ -10865,17 +11301,11 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     if (tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
-    tcall_index_count_(&making, &tc->desc);
-    making.postings = (tcall_posting_ *)tcall_index_take_(
-        &making, making.posting_count * sizeof(tcall_posting_));
-    tcall_index_align_(&making);
-    if (making.missing) {
+    if (!tcall_index_make_(&making, &tc->desc)) {
         tcall_block_room_(&tc->block, making.missing); /* sets block.need */
         tc->block.low = low;
         return TCALL_E_MEMORY;
     }
-    tcall_index_layout_(&making);
-    tcall_index_pass_(&making, &tc->desc);
     index->tool_count = tc->desc.tool_count;
     index->bucket_count = making.bucket_count;
     index->buckets = making.buckets;
@@ -10919,7 +11349,8 @@ static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
 
 #ifndef TOOLCALL_NO_PICK
 
-/* A score of one thousandth. Ranks are finer than scores. */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
 #define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
 
 /* The work on one input. */
@@ -10964,6 +11395,7 @@ static const char *tcall_pick_excludes_(const tcall *tc,
     return NULL;
 }
 
+/* Whether time is up, where there is a limit and a clock. */
 static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
     const tcall_desc *desc = &ranking->tc->desc;
@@ -11049,39 +11481,56 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
+/* Returns the record of a tool, which is read again where none is kept. */
+static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
+                                                  size_t tool,
+                                                  tcall_record_ *made)
+{
+    if (ranking->records)
+        return &ranking->records[tool];
+    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
+                      false);
+    return made;
+}
+
+/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
+ * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
+ * whose name was asked for gains up to half as much again. */
+static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
+                                  const tcall_record_ *record, uint32_t norm)
+{
+    uint32_t sum = tcall_levels_[level];
+    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    return worth * (32u + record->name) / 32;
+}
+
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
- * quarters of a word of a text, and b one half. */
+ * its sentences. Returns the weight of the terms that it has. */
 static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
                                      uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
+    const tcall_query_ *query = ranking->query;
     uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0, value;
-    tcall_record_ made, *record = &made;
+    uint32_t norm, cover = 0;
+    tcall_record_ made;
+    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    if (ranking->records)
-        record = &ranking->records[tool];
-    else
-        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
     norm = 64 + 1024 * tcall_record_length_(record) / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
-        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
-        if (sum == 0)
-            continue;
-        cover += term->weight;
-        value = term->weight * 1024u * sum / (16 * sum + norm);
-        value = value * (32u + record->name) / 32; /* up to half more */
+        unsigned level = tcall_record_level_(record, i);
+        uint32_t worth = tcall_term_worth_(term, level, record, norm);
+        cover += level > 0 ? term->weight : 0;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
-                parts[part] += value;
+                parts[part] += worth;
     }
     return cover;
 }
 
-/* Sets the weights of all terms; returns their sum. */
+/* Sets the weights of all terms; returns their sum. A term that occurs only in
+ * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
@@ -11096,37 +11545,61 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds what scores are shares of: how rare the terms are, the best parts, and
- * the largest share of the input that one tool covers. */
-static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+/* Finds the best parts of all tools, and returns the largest weight of terms
+ * that one of them has. */
+static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
-    unsigned part;
-    size_t i;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
+    unsigned i;
+    size_t tool;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= query->sentence_count; i++)
+            if (parts[i] > query->best[i])
+                query->best[i] = parts[i];
+    }
+    return most;
+}
+
+/* Finds what scores are shares of: the weights of terms, the best parts, and
+ * the share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+{
+    uint32_t all;
     if (ranking->records && ranking->opts->index)
         tcall_ranking_look_up_(ranking);
     else
         tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
-        most = cover > most ? cover : most;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (parts[part] > query->best[part])
-                query->best[part] = parts[part];
-    }
-    query->level = all ? most * 1000 / all : 0;
+    if (all > 0 && !ranking->timed_out)
+        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
 }
 
-/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
- * input, two fifths for the sentence that the tool fits best. */
+/* Returns the largest share that a tool has of what the best one is worth for a
+ * sentence, in 4096ths. */
+static uint32_t tcall_query_share_(const tcall_query_ *query,
+                                   const uint32_t *parts)
+{
+    uint32_t most = 0, share;
+    unsigned i;
+    for (i = 1; i <= query->sentence_count; i++) {
+        if (parts[i] == 0)
+            continue;
+        share = (parts[i] << 12) / query->best[i];
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+/* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
+ * whole input, two fifths for the sentence that the tool fits best. */
 static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
     const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
-    unsigned i;
-    if (query->term_count && !ranking->tools)
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
+    if (query->term_count > 0 && ranking->tools == 0)
         tcall_ranking_prepare_(ranking);
     if (query->level == 0 || ranking->timed_out)
         return 0;
@@ -11134,18 +11607,15 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
     if (parts[0] == 0)
         return 0;
     whole = (parts[0] << 12) / query->best[0];
-    for (i = 1; i <= query->sentence_count; i++)
-        if (parts[i] > 0) {
-            uint32_t share = (parts[i] << 12) / query->best[i];
-            most = share > most ? share : most;
-        }
-    return (614 * whole + 410 * most) * query->level;
+    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
+           query->level;
 }
 
 /* ---- the ranking */
 
-/* Begins a ranking in the free part of the block, nothing of which is held:
- * the query, and records of all tools if there is room. */
+/* Lays the query, and records of all tools if there is room for them, into the
+ * free part of the block. Nothing of it is held: the next who needs memory may
+ * take it. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
@@ -11163,6 +11633,7 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
 {
@@ -11175,6 +11646,8 @@ static void tcall_ranking_options_(tcall_ranking_ *ranking,
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
 }
 
+/* Begins a ranking. The time counts from here on, reading the input included.
+ */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
                                tcall_str input, const tcall_pick_opts *opts)
 {
@@ -11196,9 +11669,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     return TCALL_OK;
 }
 
-/* Puts a candidate where it belongs among the count best, of which there are
- * at most room; returns their number. Of equals the first stays first. The
- * candidate may be the one that comes after the count best. */
+/* Puts a candidate where it belongs among the best, of which there are `count`
+ * and may be `room`; returns their new number. Of equals the first stays first.
+ * The candidate may itself be what comes after the best: it is copied before
+ * others move. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
@@ -11214,6 +11688,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* A pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -11225,20 +11700,33 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+/* Asks a scorer; returns false when it cannot say. */
+static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
+                               const tcall_picked *pick,
+                               const tcall_scorer *scorer, uint32_t *rank)
+{
+    int score;
+    if (!scorer->score) {
+        *rank = tcall_ranking_score_(ranking, pick->index);
+        return true;
+    }
+    score =
+        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
+    if (score < 0)
+        return false;
+    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    return true;
+}
+
+/* Makes the rank of a pick the mean of what it was and of a further scorer. The
+ * sum of weighted ranks fits 32 bits without their last 12, since all weights
+ * are at most 4095. */
 static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (scorer->score) {
-        int score = scorer->score(scorer->user, ranking->input, pick->tool,
-                                  pick->index);
-        if (score < 0)
-            return;
-        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    } else {
-        rank = tcall_ranking_score_(ranking, pick->index);
-    }
+    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+        return;
     if (pick->weights) {
         uint32_t sum =
             (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
@@ -11320,13 +11808,14 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
     const tcall_pick_opts *opts = ranking->opts;
-    unsigned min = opts->min_score ? opts->min_score : 50;
+    unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
     for (i = 0; i < count && i < ranking->max; i++) {
-        tcall_picked *pick = &picks[i];
-        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
-        if (pick->score < min ||
-            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
+        /* A hundred times a rank fits 32 bits once it is divided by 128. */
+        uint32_t percent = picks[i].rank / 128 * 100;
+        picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
+        if (picks[i].score < min_score ||
+            percent < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
@@ -11342,6 +11831,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
+/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
     const char *schema = tool->provider_schema;
@@ -11362,6 +11852,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     return saved;
 }
 
+/* Reports the picks as an event. What they save is counted only for someone. */
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
@@ -11373,20 +11864,27 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
+/* Pinned tools have their room among the picks before all others. */
+static int tcall_pinned_(const tcall_desc *desc)
+{
+    int count = 0;
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        count += desc->tools[i].pinned;
+    return count;
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_desc *desc = &tc->desc;
     tcall_ranking_ ranking;
     int count, room = max;
-    size_t i;
-    if (max < 1 || desc->tool_count > 0xFFFF)
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    for (i = 0; i < desc->tool_count; i++)
-        room -= desc->tools[i].pinned;
+    room -= tcall_pinned_(&tc->desc);
     ranking.max = room < ranking.max ? room : ranking.max;
     count = tcall_ranking_run_(&ranking, picks, room);
     count = ranking.timed_out
@@ -11412,6 +11910,7 @@ static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
     return false;
 }
 
+/* Writes each term of the input as it was first written there. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_query_ *query = ranking->query;
@@ -11434,20 +11933,17 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_picked *pick)
+/* Writes the words of the input that a tool has, within a JSON string. The tool
+ * is read again: its record may be gone by now. */
+static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                 const tcall_tool *tool)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ record;
     tcall_split_ words;
     bool matched = false;
     int term = -1;
-    if (pick->timed_out || pick->pinned) {
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        return;
-    }
-    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_query_read_(query, tool, &record, false);
     tcall_split_input_(&words, ranking->input);
     while (tcall_query_report_(query, &words, &term))
         if (tcall_record_level_(&record, (unsigned)term)) {
@@ -11457,6 +11953,14 @@ static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
         }
     if (!matched)
         tcall_write_text(w, "no word of it");
+}
+
+/* Begins an element of a list of tools. */
+static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "tool");
+    tcall_write_string(w, tool->name);
 }
 
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
@@ -11475,20 +11979,22 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, pick->tool->name);
+        tcall_write_element_(w, pick->tool);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
+        if (pick->pinned || pick->timed_out)
+            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        else
+            tcall_write_matches_(w, ranking, pick->tool);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
 }
 
+/* Writes the tools that may not be picked, each with the first reason. */
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
@@ -11501,9 +12007,7 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tool->name);
+        tcall_write_element_(w, tool);
         tcall_write_key(w, "reason");
         tcall_write_string(w, reason);
         tcall_write_close(w, '}');
@@ -13198,23 +13702,23 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * >>hash
  */
 
-static uint64_t tcall_rotl_(uint64_t x, int n)
+static uint64_t tcall_rotl_(uint64_t word, int bits)
 {
-    return x << n | x >> (64 - n);
+    return word << bits | word >> (64 - bits);
 }
 
-static void tcall_sip_rounds_(uint64_t *v, int n)
+static void tcall_sip_rounds_(uint64_t *state, int rounds)
 {
-    for (; n; n--) {
-        v[0] += v[1];
-        v[2] += v[3];
-        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
-        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
-        v[0] = tcall_rotl_(v[0], 32) + v[3];
-        v[2] += v[1];
-        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
-        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
-        v[2] = tcall_rotl_(v[2], 32);
+    for (; rounds; rounds--) {
+        state[0] += state[1];
+        state[2] += state[3];
+        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
+        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
+        state[0] = tcall_rotl_(state[0], 32) + state[3];
+        state[2] += state[1];
+        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
+        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
+        state[2] = tcall_rotl_(state[2], 32);
     }
 }
 
@@ -13222,72 +13726,75 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
     static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
                                      0x6C7967656E657261u, 0x7465646279746573u};
-    uint64_t v[4], word = 0;
-    size_t i, last = bytes.len | 7; /* there stands the length */
+    uint64_t state[4], word = 0;
+    size_t i, last = bytes.len | 7; /* its byte is the length */
     for (i = 0; i < 4; i++)
-        v[i] = key[i & 1] ^ start[i];
+        state[i] = key[i & 1] ^ start[i];
     for (i = 0; i <= last; i++) {
-        size_t c = i == last ? bytes.len : 0;
+        size_t byte = i == last ? bytes.len : 0;
         if (i < bytes.len)
-            c = (unsigned char)bytes.ptr[i];
-        word = word >> 8 | (uint64_t)c << 56;
+            byte = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)byte << 56;
         if ((i & 7) != 7)
             continue;
-        v[3] ^= word;
-        tcall_sip_rounds_(v, 2);
-        v[0] ^= word;
+        state[3] ^= word;
+        tcall_sip_rounds_(state, 2);
+        state[0] ^= word;
     }
-    v[2] ^= 0xFF;
-    tcall_sip_rounds_(v, 4);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
+    state[2] ^= 0xFF;
+    tcall_sip_rounds_(state, 4);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* One hash more in a chain. */
-static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
+/* Makes the next hash of a chain, of the last one and more bytes. */
+static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *h;
+    key[0] = tc->desc.hash_key[0] ^ *hash;
     key[1] = tc->desc.hash_key[1];
-    *h = tcall_hash(key, bytes);
+    *hash = tcall_hash(key, bytes);
 }
 
-/* The hash of the one text that the chain with this number has. */
+/* Hashes one text. Each use has a number of its own, so that equal texts of
+ * different uses have different hashes. */
 TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
                                         tcall_str text)
 {
-    uint64_t h = chain;
-    tcall_chain_(tc, &h, text);
-    return h;
+    uint64_t hash = chain;
+    tcall_chain_(tc, &hash, text);
+    return hash;
 }
 
-/* A scalar by its type and what it means. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
+/* Hashes a scalar by its type and what it means: of a number that is its sign,
+ * the place of its first digit and its digits. */
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
+                               tcall_json value)
 {
-    tcall_str s = tcall_json_str(v);
-    tcall_num_ n;
+    tcall_str text = tcall_json_str(value);
+    tcall_num_ number;
     char digits[32];
-    const char *p;
+    const char *cursor;
     size_t fill = 0;
-    int i, all;
-    digits[0] = (char)tcall_json_type(v);
-    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    int i, count;
+    digits[0] = (char)tcall_json_type(value);
+    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
     if (digits[0] == TCALL_NUMBER) {
-        n = tcall_num_read_(s);
-        all = tcall_num_digits_(&n);
-        n.top = n.sign ? n.top : 0;
-        digits[fill++] = n.sign < 0;
+        number = tcall_num_read_(text);
+        count = tcall_num_digits_(&number);
+        number.top = number.sign ? number.top : 0;
+        digits[fill++] = number.sign < 0;
         for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
-        for (p = n.first, i = 0; i < all; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
+        for (cursor = number.first, i = 0; i < count; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
             if (fill == sizeof digits) {
-                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
                 fill = 0;
             }
         }
-        s = tcall_slice_(digits, fill);
+        text = tcall_slice_(digits, fill);
     }
-    tcall_chain_(tc, h, s);
+    tcall_chain_(tc, hash, text);
 }
 
 /* A container on the way down. */
@@ -13297,44 +13804,44 @@ typedef struct tcall_hash_level_ {
     uint32_t index;
 } tcall_hash_level_;
 
-/* The sum over all values of a hash chained down the path that leads there:
- * the order of members does not matter, that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it: so
+ * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
     size_t size;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
     const tcall_tok *end;
-    tcall_json v = value;
+    tcall_json at = value;
     uint64_t path = 0, sum = 0;
     size_t depth = 0;
     *out = 0;
     if (!value.tok)
         return TCALL_OK;
-    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
-        uint64_t h;
-        while (depth && v.tok >= level[depth - 1].end)
+    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
+        uint64_t hash;
+        while (depth && at.tok >= level[depth - 1].end)
             depth--;
-        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
             tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(v.text, v.tok);
-            if (!(v.tok->type & TCALL_KEY_))
+            tcall_str step = tcall_tok_str_(at.text, at.tok);
+            if (!(at.tok->type & TCALL_KEY_))
                 step = tcall_slice_((const char *)&up->index, 4);
             path = up->path;
             tcall_chain_(tc, &path, step);
             up->index++;
         }
-        if (v.tok->type & TCALL_KEY_)
+        if (at.tok->type & TCALL_KEY_)
             continue;
-        h = path;
-        tcall_hash_scalar_(tc, &h, v);
-        sum += h;
-        if (tcall_json_type(v) < TCALL_ARRAY)
+        hash = path;
+        tcall_hash_scalar_(tc, &hash, at);
+        sum += hash;
+        if (tcall_json_type(at) < TCALL_ARRAY)
             continue;
         if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
             return TCALL_E_MEMORY;
         level[depth].path = path;
-        level[depth].end = v.tok + v.tok->span;
+        level[depth].end = at.tok + at.tok->span;
         level[depth++].index = 0;
     }
     *out = sum;
@@ -13345,22 +13852,23 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
 {
-    const tcall_tool *t = call->tool;
-    const char *const texts[] = {t->name,   t->description,     t->parameters,
-                                 t->output, t->provider_schema, t->provided_by};
-    uint64_t h = 1;
+    const tcall_tool *tool = call->tool;
+    const char *const texts[] = {
+        tool->name,   tool->description,     tool->parameters,
+        tool->output, tool->provider_schema, tool->provided_by};
+    uint64_t hash = 1;
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
-    flags[0] = (char)t->permissions;
-    flags[1] = (char)t->optional_permissions;
-    flags[2] = (char)t->no_schema_mode;
-    flags[3] = (char)t->confirm;
-    flags[4] = (char)t->idempotent;
-    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
-    *out += h;
+        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    flags[0] = (char)tool->permissions;
+    flags[1] = (char)tool->optional_permissions;
+    flags[2] = (char)tool->no_schema_mode;
+    flags[3] = (char)tool->confirm;
+    flags[4] = (char)tool->idempotent;
+    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
+    *out += hash;
     return r;
 }
 
@@ -13372,38 +13880,39 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
 
 /* ---- rate, limit, time-out ---- */
 
+/* Each interval gives one call back, up to all of them. */
 int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
-    tcall_rate *r = (tcall_rate *)user;
+    tcall_rate *rate = (tcall_rate *)user;
     uint32_t now = tcall_now_(cx->tc),
-             each = r->interval_ms ? r->interval_ms : 1;
-    while (r->used && now - r->since >= each) {
-        r->used--;
-        r->since += each;
+             interval = rate->interval_ms ? rate->interval_ms : 1;
+    while (rate->used && now - rate->since >= interval) {
+        rate->used--;
+        rate->since += interval;
     }
-    if (!r->used)
-        r->since = now;
-    if (r->used >= r->burst)
-        return tcall_retry_after(cx, each - (now - r->since),
+    if (!rate->used)
+        rate->since = now;
+    if (rate->used >= rate->burst)
+        return tcall_retry_after(cx, interval - (now - rate->since),
                                  "too many calls: wait");
-    r->used++;
+    rate->used++;
     return TCALL_OK;
 }
 
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_concurrency *l = (tcall_concurrency *)user;
+    tcall_concurrency *limit = (tcall_concurrency *)user;
     (void)cx;
-    if (l->now >= l->max)
+    if (limit->running >= limit->max)
         return TCALL_E_AGAIN;
-    l->now++;
+    limit->running++;
     return TCALL_OK;
 }
 
 int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_concurrency *)user)->now--;
+    ((tcall_concurrency *)user)->running--;
     return TCALL_OK;
 }
 
@@ -13415,79 +13924,91 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 
 /* ---- cache ---- */
 
-/* In front of each text; entries lie one behind the other, oldest first. */
+/* The head of an entry, with its text right after it; the oldest come first.
+ * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
     uint64_t key;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
 
+/* Two sessions, or two users of one, do not see each other's results. Returns
+ * false for a tool that does more than read: it has to run. */
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
-    const tcall_session *s = cx->session;
+    const tcall_session *session = cx->session;
     if (tcall_needs_(cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
-static void tcall_cache_drop_(tcall_cache *c, size_t at)
+/* Removes the entry at an offset. */
+static void tcall_cache_drop_(tcall_cache *cache, size_t at)
 {
-    tcall_cached_ e;
-    size_t n;
-    memcpy(&e, c->memory + at, sizeof e);
-    n = sizeof e + e.len;
-    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
-    c->used -= n;
+    tcall_cached_ entry;
+    size_t size;
+    memcpy(&entry, cache->memory + at, sizeof entry);
+    size = sizeof entry + entry.len;
+    memmove(cache->memory + at, cache->memory + at + size,
+            cache->used - at - size);
+    cache->used -= size;
 }
 
+/* Looks for the call; what is too old is removed on the way. */
 int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
-    tcall_cached_ e;
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
     uint64_t key;
     size_t at = 0;
     if (!tcall_cache_key_(cx, &key))
         return TCALL_OK;
-    while (at < c->used) {
-        memcpy(&e, c->memory + at, sizeof e);
-        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
-            tcall_cache_drop_(c, at);
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (cache->max_age_ms &&
+            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+            tcall_cache_drop_(cache, at);
             continue;
         }
-        at += sizeof e;
-        if (e.key == key)
-            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
-        at += e.len;
+        at += sizeof entry;
+        if (entry.key == key)
+            return tcall_respond(cx,
+                                 tcall_slice_(cache->memory + at, entry.len));
+        at += entry.len;
     }
     return TCALL_OK;
 }
 
+/* Only what the tool itself gave is kept, and only where it fits. */
 int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
+    tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
-    tcall_cached_ e;
-    if (cx->state != TCALL_GOING_ || text.len > c->size ||
-        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+    tcall_cached_ entry;
+    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
+        sizeof entry + text.len > cache->size ||
+        !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
-    while (c->used + sizeof e + text.len > c->size)
-        tcall_cache_drop_(c, 0);
-    e.made = tcall_now_(cx->tc);
-    e.len = (uint32_t)text.len;
-    memcpy(c->memory + c->used, &e, sizeof e);
+    while (cache->used + sizeof entry + text.len > cache->size)
+        tcall_cache_drop_(cache, 0);
+    entry.made = tcall_now_(cx->tc);
+    entry.len = (uint32_t)text.len;
+    memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
-        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
-    c->used += sizeof e + text.len;
+        memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
+    cache->used += sizeof entry + text.len;
     return TCALL_OK;
 }
 
 /* ---- retry ---- */
 
-/* An error that may be gone the next time. */
+/* True for an error that may be gone the next time. */
 static bool tcall_passes_(int error)
 {
     switch (error) {
@@ -13502,190 +14023,236 @@ static bool tcall_passes_(int error)
     }
 }
 
+/* The pause before the next attempt; its call keeps it, as the hook is called
+ * anew after TCALL_E_AGAIN. */
 typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
+/* Makes the next pause twice as long, or as long as the tool asked for. */
+static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
+                              const tcall_backoff *retry)
+{
+    pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
+    if (retry->max_ms && pause->ms > retry->max_ms)
+        pause->ms = retry->max_ms;
+    if (cx->retry_ms > pause->ms)
+        pause->ms = cx->retry_ms;
+    pause->since = tcall_now_(cx->tc);
+}
+
 int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
-    tcall_pause_ *s;
+    tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
     int r;
-    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
-    if (!s)
+    pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
+    if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
             return TCALL_E_AGAIN;
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
             return r;
-        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
-        if (retry->max_ms && s->ms > retry->max_ms)
-            s->ms = retry->max_ms;
-        if (cx->retry_ms > s->ms)
-            s->ms = cx->retry_ms;
-        s->since = tcall_now_(cx->tc);
+        tcall_pause_next_(cx, pause, retry);
     }
 }
 
 /* ---- audit ---- */
 
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* The line goes out through a small buffer, so that its length does not
+ * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
-    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
     char buf[64];
-    tcall_writer w;
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, a->sink, a->user);
-    tcall_write_open(&w, '{');
-    tcall_write_pair_(&w, "call_id", call->id);
-    tcall_write_pair_(&w, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&w, "session", cx->session->id);
-        tcall_write_pair_(&w, "request", cx->session->request);
-        tcall_write_pair_(&w, "agent", cx->session->agent);
-        tcall_write_pair_(&w, "user", cx->session->user);
-    }
-    tcall_write_key(&w, "arguments");
+    tcall_writer out;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_write_open(&out, '{');
+    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
     if (call->args.tok)
-        tcall_write_json(&w, call->args);
+        tcall_write_json(&out, call->args);
     else
-        tcall_write_str(&w, call->arguments);
-    tcall_write_key(&w, "attempts");
-    tcall_write_int(&w, cx->attempt);
-    tcall_write_key(&w, "ms");
-    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
-                       call->approved ? "true" : "false",
-                       tcall_error_code(cx->error));
+        tcall_write_str(&out, call->arguments);
+    tcall_write_key(&out, "attempts");
+    tcall_write_int(&out, cx->attempt);
+    tcall_write_key(&out, "ms");
+    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&out, "approved");
+    tcall_write_bool(&out, call->approved);
+    tcall_write_key(&out, "outcome");
+    tcall_write_string(&out, tcall_error_code(cx->error));
     if (cx->reason.len)
-        tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_text(&w, "}\n");
-    return tcall_writer_flush(&w);
+        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_writer_flush(&out);
 }
 
 /* ---- ledger ---- */
 
+/* What a row says of a call: states only go down this list, and a row that is
+ * refused or further down may be given up for another call. */
 enum {
     TCALL_ASKED_ = 1,
     TCALL_GRANTED_,
     TCALL_REFUSED_,
     TCALL_SPENT_, /* the verdict was used */
-    TCALL_RAN_
+    TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
+                                            uint64_t id)
 {
     size_t i;
-    for (i = 0; i < l->count; i++)
-        if (l->rows[i].state && l->rows[i].id == id)
-            return &l->rows[i];
+    for (i = 0; i < ledger->count; i++)
+        if (ledger->rows[i].state && ledger->rows[i].id == id)
+            return &ledger->rows[i];
     return NULL;
 }
 
-/* A new row, in place of the first that is free or needed no more. */
-static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+/* Returns a new row, in place of the first that is free or needed no more; NULL
+ * when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
 {
-    tcall_ledger_row *last = l->rows + l->count;
-    size_t i, n;
-    for (i = 0; i < l->count; i++)
-        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
+    tcall_ledger_row *last = ledger->rows + ledger->count;
+    size_t i, left;
+    for (i = 0; i < ledger->count; i++)
+        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
             break;
-    n = l->count - i;
-    if (!n)
+    left = ledger->count - i;
+    if (!left)
         return NULL;
-    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
     last->id = id;
     return last;
 }
 
-/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
- * cx->ledger_used tells that it was this call which spent the row. */
+/* Uses the verdict of a row. Where nothing else will stop a second run, the row
+ * says at once that the tool ran. */
+static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
+{
+    tcall_call *call = cx->call;
+    bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
+    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    row->state =
+        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+static int tcall_ledger_ask_(tcall_ctx *cx)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_call *call = cx->call;
+    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, call);
+    if (verdict == TCALL_VERDICT_LATER)
+        return TCALL_E_APPROVAL;
+    tcall_tell_verdict_(cx, verdict);
+    call->approved = verdict == TCALL_VERDICT_ALLOW;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Lets a call wait for tcall_ledger_decide. */
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
+                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+{
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
+        return TCALL_E_LIMIT;
+    row->what = what;
+    row->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+/* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;
+ * cx->ledger_used says that it was this call that used the row. */
 int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
-    tcall_call *call = cx->call;
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_ledger_row *t;
+    tcall_ledger *ledger = (tcall_ledger *)user;
+    const tcall_call *call = cx->call;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    bool same, over;
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
     r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
-    t = tcall_ticket_(l, id);
-    same = t && t->what == what;
-    over = t && t->state >= TCALL_SPENT_;
-    if (over && !cx->ledger_used && (same || t->state == TCALL_RAN_))
+    same = row && row->what == what;
+    used = row && row->state >= TCALL_SPENT_;
+    if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
         return TCALL_E_TWICE;
-    if (same && t->state != TCALL_ASKED_) {
-        cx->ledger_used = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                               : TCALL_VERDICT_DENY);
-        t->state = cx->run_step >= TCALL_RUN_APPROVAL_ &&
-                           !tcall_repeatable_(call->tool)
-                       ? TCALL_RAN_
-                       : TCALL_SPENT_;
-        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    if (same && row->state != TCALL_ASKED_)
+        return tcall_ledger_use_(cx, row);
+    if ((!row || used) && cx->tc->desc.approve) {
+        r = tcall_ledger_ask_(cx);
+        if (r != TCALL_E_APPROVAL)
+            return r;
     }
-    if ((!t || over) && d->approve) {
-        tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        verdict = d->approve(d->user, call);
-        if (verdict != TCALL_VERDICT_LATER) {
-            tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_VERDICT_ALLOW;
-            return call->approved ? TCALL_OK : TCALL_E_DENIED;
-        }
-    }
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
-        return TCALL_E_LIMIT;
-    t->what = what;
-    t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_ledger_wait_(cx, ledger, row, id, what);
 }
 
 int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
-    if (!t || t->state != TCALL_ASKED_)
+    tcall_ledger_row *row =
+        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
-        t->state =
+        row->state =
             verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
+/* Notes, right before the tool runs, that it ran: a second run of the call is
+ * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *t = tcall_ticket_(l, id);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
         return TCALL_E_LIMIT;
-    if (t->state == TCALL_RAN_)
+    if (row->state == TCALL_RAN_)
         return TCALL_E_TWICE;
     if (!cx->ledger_used)
-        t->what = 0; /* nobody has agreed to this call */
-    t->state = TCALL_RAN_;
+        row->what = 0; /* nobody has agreed to this call */
+    row->state = TCALL_RAN_;
     cx->ledger_used = true;
     return TCALL_OK;
 }
@@ -13693,10 +14260,10 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 /* A call that ends while it waits is not waited for any more. */
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger_row *t = tcall_ticket_(
+    tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
-    if (cx->approval_asked && t && t->state < TCALL_SPENT_)
-        t->state = cx->tool_ran ? TCALL_RAN_ : 0;
+    if (cx->approval_asked && row && row->state < TCALL_SPENT_)
+        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -13714,36 +14281,51 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
+/* Stops a tool whose arguments are refused a third time in a row. */
+static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
+                                uint64_t tool)
+{
+    loops->refusals =
+        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
+    loops->refused = tool;
+    if (loops->refusals < 3)
+        return TCALL_OK;
+    loops->refusals = 0;
+    return tcall_loop_(cx, "refused again and again");
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+{
+    return seen[1] == hash &&
+           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+}
+
 int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
-    tcall_loops *l = (tcall_loops *)user;
+    tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
-    uint64_t *s = l->seen;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
+    uint64_t *seen = loops->seen;
     int i, r;
-    if (call->error < 0) {
-        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
-        l->refused = tool;
-        if (l->refusals < 3)
-            return TCALL_OK;
-        l->refusals = 0;
-        return tcall_loop_(cx, "refused again and again");
-    }
-    if (l->refused == tool)
-        l->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &h);
+    if (call->error < 0)
+        return tcall_loops_refused_(cx, loops, tool);
+    if (loops->refused == tool)
+        loops->refusals = 0;
+    r = tcall_hash_call_(cx->tc, call, &hash);
     if (r < 0 || call->tool->allow_repeat)
         return r;
-    for (i = 0; i < l->turn; i++)
-        if (s[i] == h)
+    for (i = 0; i < loops->turn; i++)
+        if (seen[i] == hash)
             return tcall_respond(
                 cx, tcall_str_of("Made before in this turn: use that result."));
-    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+    if (tcall_loops_again_(seen, hash))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(s + 1, s, sizeof l->seen - sizeof *s);
-    s[0] = h;
-    if (l->turn < TCALL_ARRAY_LEN(l->seen))
-        l->turn++;
+    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
+    seen[0] = hash;
+    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
+        loops->turn++;
     return TCALL_OK;
 }
 
