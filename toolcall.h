@@ -332,9 +332,19 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
+/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
+ * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
+ * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
+ * the same ones. */
+#if defined TOOLCALL_JSMN && defined __GNUC__
+#define TCALL_TOK_ __attribute__((may_alias))
+#else
+#define TCALL_TOK_
+#endif
+
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
@@ -855,6 +865,76 @@ TCALL_API int tcall_write_quote(tcall_writer *w);
 TCALL_API int tcall_write_unquote(tcall_writer *w);
 
 /* ==========================================================================
+ * >>pattern: regular expressions
+ *
+ * A pattern is compiled to a small program, which is run over a text with all
+ * of its states at once: a character costs time in proportion to the size of
+ * the pattern, whatever both are, and nothing is ever tried a second time.
+ *
+ * The syntax is that of ECMA-262 without what has no linear time:
+ *   . ^ $ \b \B (a|b) (?:a) [a-z] [^a-z] \d \w \s \D \W \S \t \n \r \f \v \0
+ *   \xHH \uHHHH a* a+ a? a{2} a{2,} a{2,5}, and lazy forms of these
+ * Look-around, back references, \p and named groups are refused. Characters
+ * are code points; . does not match the ends of lines.
+ */
+
+/* One step of the program of a pattern or a schema: 8 bytes, no pointers, free
+ * to be moved. */
+typedef struct tcall_node_ {
+    uint32_t word; /* what, and where it comes from */
+    uint32_t arg;
+} tcall_node_;
+
+#ifndef TOOLCALL_NO_PATTERN
+
+/* Size of a pattern: its characters, counted repetitions written out; at most
+ * 4,000. */
+#ifndef TOOLCALL_MAX_PATTERN
+#define TOOLCALL_MAX_PATTERN 1024
+#endif
+
+enum {
+    TCALL_PATTERN_FOLD = 1,   /* A to Z are a to z */
+    TCALL_PATTERN_ESCAPED = 2 /* the text is the content of a JSON string */
+};
+
+typedef struct tcall_pattern {
+    const char *reason; /* why it was refused, or NULL */
+    size_t at;          /* where in its text */
+    size_t need;        /* bytes of its program */
+    /* private */
+    const tcall_node_ *program;
+    uint32_t count; /* of nodes */
+    uint32_t states;
+    unsigned flags;
+} tcall_pattern;
+
+/* One text that is searched. Zero begins a new one. */
+typedef struct tcall_search {
+    void *memory; /* tcall_pattern_memory(pattern) bytes */
+    /* private */
+    int32_t before; /* the last character */
+    bool begun;
+} tcall_search;
+
+/* Compiles a pattern into mem, which is aligned to 4 and stays. Returns the
+ * bytes used, TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
+ * ask), or TCALL_E_INVALID with out->reason and out->at. */
+TCALL_API int tcall_pattern_compile(tcall_pattern *out, tcall_str text,
+                                    unsigned flags, void *mem, size_t size);
+/* Returns how many bytes of memory a search takes. */
+TCALL_API size_t tcall_pattern_memory(const tcall_pattern *pattern);
+/* Searches the next piece of a text, which holds whole characters; last: the
+ * text ends with it. Returns where the first match ends, as early as that is
+ * certain, or NULL: none yet. Bytes that are no UTF-8 are matched by [^...]
+ * only. */
+TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
+                                         tcall_search *search, tcall_str piece,
+                                         bool last);
+
+#endif /* TOOLCALL_NO_PATTERN */
+
+/* ==========================================================================
  * >>schema: JSON Schema
  *
  * A schema is compiled to a small program that points back into the schema's
@@ -895,22 +975,11 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
-/* Size of a pattern: its characters, counted repetitions written out. */
-#ifndef TOOLCALL_MAX_PATTERN
-#define TOOLCALL_MAX_PATTERN 1024
-#endif
-
-/* One step of the program: 8 bytes, no pointers, free to be moved. */
-typedef struct tcall_node_ {
-    uint32_t word; /* what, and where in the text */
-    uint32_t arg;
-} tcall_node_;
-
 typedef struct tcall_schema {
     const char *text;
     const tcall_node_ *program;
     uint32_t nodes;
-    uint32_t cells;     /* scratch that its largest pattern takes */
+    uint32_t search;    /* scratch that its largest pattern takes */
     size_t need;        /* bytes of program; also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */
@@ -3043,16 +3112,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-/* Makes a token of each value and key as well; the text must then be fed in one
- * piece. s->tokens also counts those that do not fit. */
-static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
-                               size_t cap)
-{
-    s->text = text;
-    s->tok = tok;
-    s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
-}
-
 static const char tcall_literals_[] = "true\0false\0null\0";
 
 /* The one that begins with c, null if there is none. */
@@ -3695,16 +3754,104 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     return tcall_scan_text_(&scan, text);
 }
 
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error \
+    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#endif
+
+/* jsmn makes its tokens in the memory of ours, each of which then takes the
+ * place of one of jsmn's. */
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+
+/* Turns the token at i into ours; those before it are. Its mark becomes the
+ * container around it. */
+static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+{
+    jsmntok_t made;
+    const char *start;
+    size_t len;
+    int flags = 0;
+    memcpy(&made, tok + i, sizeof made);
+    start = text + made.start;
+    len = (size_t)(made.end - made.start);
+    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
+        flags = TCALL_MEMBER_;
+        made.parent = tok[made.parent].mark;
+    } else if (made.parent >= 0 &&
+               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
+        flags = TCALL_KEY_;
+    }
+    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
+                                 : made.type == JSMN_PRIMITIVE &&
+                                       (len > 300 || memchr(start, 'e', len) ||
+                                        memchr(start, 'E', len)))
+        flags |= TCALL_NEEDS_DECODE_;
+    tok[i].type =
+        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
+    tok[i].start = made.start;
+    tok[i].end = made.end;
+    tok[i].span = 1;
+    tok[i].mark = made.parent;
+}
+
+/* Makes the tokens of a text that the scanner accepted. jsmn wants something
+ * to follow a number or a word: one alone is made by hand. */
+static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+{
+    jsmn_parser parser;
+    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
+    int i;
+    jsmn_init(&parser);
+    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
+                   (unsigned)count) < 0) {
+        only.end = (int)text.len;
+        while (tcall_is_space_(text.ptr[only.start]))
+            only.start++;
+        while (tcall_is_space_(text.ptr[only.end - 1]))
+            only.end--;
+        memcpy(tok, &only, sizeof only);
+    }
+    for (i = 0; i < count; i++)
+        tcall_jsmn_token_(tok, i, text.ptr);
+    /* from the end, so that what is inside a container comes before it */
+    while (--i > 0) {
+        tcall_tok *around = tok + tok[i].mark;
+        if (around->span == 1)
+            tok[i].type |= TCALL_LAST_;
+        around->span += tok[i].span;
+        tok[i].mark = 0;
+    }
+    tok[0].mark = 0;
+}
+
+/* Makes a token of each value and key of a text if all fit; scan->tokens is
+ * how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    int error = tcall_scan_text_(scan, text);
+    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
+        tcall_jsmn_make_(text, tok, (int)scan->tokens);
+    return error;
+}
+
+#else
+
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
                                        tcall_tok *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
-    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    scan->text = text.ptr;
+    scan->tok = tok;
+    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
     tcall_scan_feed(scan, text.ptr, text.len);
     return tcall_scan_end(scan);
 }
+
+#endif /* TOOLCALL_JSMN */
 
 /* Returns the length of the escape at p in a string that the scanner accepted:
  * a pair of surrogates is one of 12 bytes. */
@@ -5831,6 +5978,606 @@ int tcall_write_json(tcall_writer *w, tcall_json value)
 }
 
 /* ==========================================================================
+ * >>pattern
+ *
+ * The program is a nondeterministic automaton in the order of the pattern.
+ * Each node has one state, but an atom that is repeated has one for each time.
+ * A state says that the text so far leads up to it; to take a character moves
+ * every active state whose atom matches on to the next one.
+ */
+#ifndef TOOLCALL_NO_PATTERN
+
+enum {
+    TCALL_RE_CHAR_,     /* one character */
+    TCALL_RE_SET_,      /* \d and the like, and the dot */
+    TCALL_RE_CLASS_,    /* [...]: as many items follow as it says */
+    TCALL_RE_ITEM_,     /* of a class: a range up to arg */
+    TCALL_RE_ITEM_SET_, /* of a class: \d and the like */
+    TCALL_RE_ASSERT_,   /* ^ $ \b \B, by its letter */
+    TCALL_RE_SPLIT_,    /* goes on, and to another state as well */
+    TCALL_RE_JUMP_,
+    TCALL_RE_MATCH_ /* the last node: how many states come before */
+};
+
+/* word: the op, and a value: a character, a state to go to ... */
+#define TCALL_RE_VALUE_ 8
+/* Of a set or a class, in its value: all other characters. */
+#define TCALL_RE_OTHERS_ 1u
+
+/* arg of what has states: how many; how many of them must be passed; whether
+ * the last may be passed again and again. */
+#define TCALL_RE_STATES_(arg) ((arg)&0xFFF)
+#define TCALL_RE_LEAST_(arg)  ((arg) >> 12 & 0xFFF)
+#define TCALL_RE_AGAIN_       ((uint32_t)1 << 24)
+#define TCALL_RE_ONCE_        (1u | 1u << 12)
+
+#define TCALL_RE_COUNT_MAX_  1000
+#define TCALL_RE_GROUPS_     16 /* that may be open at once */
+#define TCALL_RE_NONE_       0xFFFFFFFFu
+#define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
+
+enum { TCALL_RE_DIGIT_, TCALL_RE_WORD_, TCALL_RE_SPACE_, TCALL_RE_LINE_END_ };
+
+static const struct {
+    uint16_t set, low, high;
+} tcall_re_ranges_[] = {
+    {TCALL_RE_DIGIT_, '0', '9'},       {TCALL_RE_WORD_, '0', '9'},
+    {TCALL_RE_WORD_, 'A', 'Z'},        {TCALL_RE_WORD_, '_', '_'},
+    {TCALL_RE_WORD_, 'a', 'z'},        {TCALL_RE_SPACE_, 9, 13},
+    {TCALL_RE_SPACE_, ' ', ' '},       {TCALL_RE_SPACE_, 0xA0, 0xA0},
+    {TCALL_RE_SPACE_, 0x1680, 0x1680}, {TCALL_RE_SPACE_, 0x2000, 0x200A},
+    {TCALL_RE_SPACE_, 0x2028, 0x2029}, {TCALL_RE_SPACE_, 0x202F, 0x202F},
+    {TCALL_RE_SPACE_, 0x205F, 0x205F}, {TCALL_RE_SPACE_, 0x3000, 0x3000},
+    {TCALL_RE_SPACE_, 0xFEFF, 0xFEFF}, {TCALL_RE_LINE_END_, '\n', '\n'},
+    {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
+};
+
+static bool tcall_re_in_(unsigned set, int32_t c)
+{
+    size_t i;
+    for (i = 0; i < sizeof tcall_re_ranges_ / sizeof *tcall_re_ranges_; i++)
+        if (tcall_re_ranges_[i].set == set && c >= tcall_re_ranges_[i].low &&
+            c <= tcall_re_ranges_[i].high)
+            return true;
+    return false;
+}
+
+/* The next character of a text; a byte that begins none counts as one that no
+ * pattern can name. */
+static int32_t tcall_re_decode_(const char **at, const char *end)
+{
+    unsigned char byte = (unsigned char)**at;
+    if (byte < 0x80 || tcall_utf8_len_(*at, end)) {
+        return tcall_utf8_next_(at);
+    }
+    ++*at;
+    return TCALL_RE_CHARACTERS_ + byte;
+}
+
+/* -- Parsing -------------------------------------------------------------- */
+
+/* A group that is open. Its text is read once for each copy that its quantifier
+ * asks for. Each alternative begins with a split to the next one, and ends with
+ * a jump to the end of the next one. */
+typedef struct tcall_re_group_ {
+    const char *body;
+    uint32_t copies; /* made so far */
+    uint32_t first;  /* the state where this copy begins */
+    uint32_t split;  /* the node with which the last alternative begins */
+} tcall_re_group_;
+
+typedef struct tcall_re_ {
+    tcall_pattern *out;
+    const char *from, *at, *end;
+    bool escaped;
+    tcall_node_ *node;
+    uint32_t cap, count, states;
+    tcall_re_group_ group[TCALL_RE_GROUPS_];
+    int depth;
+} tcall_re_;
+
+static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
+{
+    if (!re->out->reason) {
+        re->out->reason = reason;
+        re->out->at = (size_t)(re->at - re->from);
+    }
+}
+
+/* The next character of the pattern, -1 at its end. */
+static int32_t tcall_re_next_(tcall_re_ *re)
+{
+    char bytes[4];
+    const char *p = bytes;
+    if (re->at >= re->end)
+        return -1;
+    if (!re->escaped || *re->at != '\\')
+        return tcall_re_decode_(&re->at, re->end);
+    tcall_text_char_(&re->at, bytes);
+    return tcall_utf8_next_(&p);
+}
+
+static int32_t tcall_re_peek_(tcall_re_ *re)
+{
+    const char *at = re->at;
+    int32_t c = tcall_re_next_(re);
+    re->at = at;
+    return c;
+}
+
+static bool tcall_re_take_(tcall_re_ *re, int32_t c)
+{
+    bool there = tcall_re_peek_(re) == c;
+    if (there)
+        tcall_re_next_(re);
+    return there;
+}
+
+/* Nodes that do not fit are only counted. */
+static uint32_t tcall_re_emit_(tcall_re_ *re, int op, uint32_t value,
+                               uint32_t arg)
+{
+    if (re->count < re->cap) {
+        re->node[re->count].word = value << TCALL_RE_VALUE_ | (uint32_t)op;
+        re->node[re->count].arg = arg;
+    }
+    return re->count++;
+}
+
+/* A node with one state. */
+static uint32_t tcall_re_one_(tcall_re_ *re, int op, uint32_t value)
+{
+    re->states++;
+    return tcall_re_emit_(re, op, value, 1);
+}
+
+/* Gives a node with this op, if it is one, the state that it leads to. */
+static void tcall_re_patch_(tcall_re_ *re, uint32_t i, uint32_t op,
+                            uint32_t state)
+{
+    if (i < re->cap && i < re->count && (re->node[i].word & 0xFF) == op)
+        re->node[i].word |= state << TCALL_RE_VALUE_;
+}
+
+/* -- Characters and classes ----------------------------------------------- */
+
+/* \xHH, \uHHHH: its digits. */
+static int32_t tcall_re_hex_(tcall_re_ *re, int digits)
+{
+    int32_t value = 0;
+    for (; digits; digits--) {
+        int32_t c = tcall_re_next_(re);
+        int hex = c < 0x80 ? tcall_hex_((char)c) : -1;
+        if (c < 0 || hex < 0) {
+            tcall_re_refuse_(re, "\\x without two or \\u without four "
+                                 "hexadecimal digits");
+            return 0;
+        }
+        value = value << 4 | hex;
+    }
+    if (value >> 11 == 0x1B)
+        tcall_re_refuse_(re, "half of a surrogate pair");
+    return value;
+}
+
+/* After a backslash. Returns a character; or, if it was \d or the like, -1 and
+ * its set in *set. */
+static int32_t tcall_re_escape_(tcall_re_ *re, uint32_t *set)
+{
+    static const char controls[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
+                                       {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    int32_t c = tcall_re_next_(re), low = c | 0x20;
+    size_t i;
+    if (low == 'd' || low == 'w' || low == 's') {
+        *set = (low == 'd'   ? TCALL_RE_DIGIT_
+                : low == 'w' ? TCALL_RE_WORD_
+                             : TCALL_RE_SPACE_) *
+                   2u +
+               (c != low ? TCALL_RE_OTHERS_ : 0);
+        return -1;
+    }
+    if (c == 'x' || c == 'u')
+        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
+    for (i = 0; i < sizeof controls / sizeof *controls; i++)
+        if (c == controls[i][0])
+            return controls[i][1];
+    if (c < 0)
+        tcall_re_refuse_(re, "a backslash at the end");
+    else if (c >= '1' && c <= '9')
+        tcall_re_refuse_(re, "back references are not supported");
+    else if (c < 0x80 && tcall_re_in_(TCALL_RE_WORD_, c))
+        tcall_re_refuse_(re, "unknown escape");
+    return c < 0 ? 0 : c;
+}
+
+/* One end of a range, or a set: -1. */
+static int32_t tcall_re_member_(tcall_re_ *re, uint32_t *set)
+{
+    int32_t c = tcall_re_next_(re);
+    if (c < 0)
+        tcall_re_refuse_(re, "[ without ]");
+    if (c == '\\' && tcall_re_take_(re, 'b'))
+        return '\b';
+    return c == '\\' ? tcall_re_escape_(re, set) : c;
+}
+
+/* After '['. Returns the node of the class. */
+static uint32_t tcall_re_class_(tcall_re_ *re)
+{
+    uint32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
+    uint32_t class_node = tcall_re_emit_(re, TCALL_RE_CLASS_, 0, 0);
+    while (!re->out->reason && !tcall_re_take_(re, ']')) {
+        uint32_t set = 0;
+        int32_t low = tcall_re_member_(re, &set), high = low;
+        const char *minus = re->at;
+        if (low >= 0 && tcall_re_take_(re, '-')) {
+            if (tcall_re_peek_(re) == ']')
+                re->at = minus; /* it stands for itself */
+            else
+                high = tcall_re_member_(re, &set);
+        }
+        if (high < low)
+            tcall_re_refuse_(re, "a range in [] that runs backwards");
+        if (low < 0)
+            tcall_re_emit_(re, TCALL_RE_ITEM_SET_, set, 0);
+        else
+            tcall_re_emit_(re, TCALL_RE_ITEM_, (uint32_t)low, (uint32_t)high);
+    }
+    tcall_re_patch_(re, class_node, TCALL_RE_CLASS_,
+                    (re->count - class_node - 1) * 2 + others);
+    return class_node;
+}
+
+/* -- Quantifiers ---------------------------------------------------------- */
+
+/* Digits, at most TCALL_RE_COUNT_MAX_ + 1; NONE: there are none. */
+static uint32_t tcall_re_number_(tcall_re_ *re)
+{
+    uint32_t number = TCALL_RE_NONE_;
+    for (;;) {
+        int32_t c = tcall_re_peek_(re);
+        if (c < '0' || c > '9')
+            return number;
+        tcall_re_next_(re);
+        number =
+            (number == TCALL_RE_NONE_ ? 0 : number * 10) + (uint32_t)(c - '0');
+        if (number > TCALL_RE_COUNT_MAX_)
+            number = TCALL_RE_COUNT_MAX_ + 1;
+    }
+}
+
+/* Reads a quantifier, if there is one. Returns the arg of what comes before. */
+static uint32_t tcall_re_quantifier_(tcall_re_ *re)
+{
+    int32_t c = tcall_re_peek_(re);
+    bool open = c == '*' || c == '+';
+    uint32_t min = c == '+', max = 1;
+    if (c != '*' && c != '+' && c != '?' && c != '{')
+        return TCALL_RE_ONCE_;
+    tcall_re_next_(re);
+    if (c == '{') {
+        min = max = tcall_re_number_(re);
+        if (tcall_re_take_(re, ',')) {
+            open = tcall_re_peek_(re) == '}';
+            max = open ? min + !min : tcall_re_number_(re);
+        }
+        if (!tcall_re_take_(re, '}') || max < min ||
+            max > TCALL_RE_COUNT_MAX_) {
+            tcall_re_refuse_(re, "a count in {} that is not two numbers, runs "
+                                 "backwards or is over 1000");
+            return TCALL_RE_ONCE_;
+        }
+    }
+    tcall_re_take_(re, '?'); /* lazy: the same texts match */
+    return max | min << 12 | (open ? TCALL_RE_AGAIN_ : 0);
+}
+
+/* -- Expressions ---------------------------------------------------------- */
+
+/* Begins a copy of the group that is open. */
+static void tcall_re_copy_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    re->at = group->body;
+    group->first = re->states;
+    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+}
+
+/* After '('. */
+static void tcall_re_open_(tcall_re_ *re)
+{
+    if (tcall_re_take_(re, '?') && !tcall_re_take_(re, ':')) {
+        tcall_re_refuse_(re, "look-around and named groups are not supported");
+        return;
+    }
+    if (re->depth + 1 == TCALL_RE_GROUPS_) {
+        tcall_re_refuse_(re, "groups are nested too deeply");
+        return;
+    }
+    re->depth++;
+    re->group[re->depth].body = re->at;
+    re->group[re->depth].copies = 0;
+    tcall_re_copy_(re);
+}
+
+/* An alternative has ended: the one before it jumps here. */
+static void tcall_re_end_(tcall_re_ *re)
+{
+    tcall_re_patch_(re, re->group[re->depth].split - 1, TCALL_RE_JUMP_,
+                    re->states);
+}
+
+/* After '|'. */
+static void tcall_re_alternative_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    tcall_re_end_(re);
+    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
+    tcall_re_one_(re, TCALL_RE_JUMP_, 0);
+    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+}
+
+/* After ')'. */
+static void tcall_re_close_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    uint32_t close, times;
+    if (!re->depth) {
+        tcall_re_refuse_(re, ") without (");
+        return;
+    }
+    tcall_re_end_(re);
+    close = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    times = tcall_re_quantifier_(re);
+    if (!TCALL_RE_STATES_(times))
+        tcall_re_refuse_(re, "a group that is repeated 0 times");
+    if (group->copies++ >=
+        TCALL_RE_LEAST_(times)) /* this one may be left out */
+        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states);
+    if (group->copies < TCALL_RE_STATES_(times)) {
+        tcall_re_copy_(re);
+        return;
+    }
+    if (times & TCALL_RE_AGAIN_)
+        tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
+    re->depth--;
+}
+
+/* An atom that begins with this character. Returns its node, NONE: it was an
+ * assertion, which cannot be repeated. */
+static uint32_t tcall_re_atom_(tcall_re_ *re, int32_t c)
+{
+    uint32_t set = TCALL_RE_LINE_END_ * 2u + TCALL_RE_OTHERS_;
+    int32_t next = c == '\\' ? tcall_re_peek_(re) : c;
+    if (c == '^' || c == '$' || (c == '\\' && (next | 0x20) == 'b')) {
+        if (c == '\\')
+            tcall_re_next_(re);
+        tcall_re_one_(re, TCALL_RE_ASSERT_, (uint32_t)next);
+        return TCALL_RE_NONE_;
+    }
+    if (c == '[')
+        return tcall_re_class_(re);
+    if (c == '\\')
+        c = tcall_re_escape_(re, &set);
+    else if (c == '.')
+        c = -1;
+    return c < 0 ? tcall_re_emit_(re, TCALL_RE_SET_, set, 0)
+                 : tcall_re_emit_(re, TCALL_RE_CHAR_, (uint32_t)c, 0);
+}
+
+/* An atom and its quantifier. */
+static void tcall_re_piece_(tcall_re_ *re, int32_t c)
+{
+    uint32_t node = tcall_re_atom_(re, c), times;
+    if (node == TCALL_RE_NONE_ || re->out->reason)
+        return;
+    times = tcall_re_quantifier_(re);
+    re->states += TCALL_RE_STATES_(times);
+    if (node < re->cap)
+        re->node[node].arg = times;
+}
+
+static void tcall_re_parse_(tcall_re_ *re)
+{
+    int32_t c;
+    re->group[0].body = re->at;
+    tcall_re_copy_(re);
+    while (!re->out->reason && (c = tcall_re_next_(re)) >= 0) {
+        switch (c) {
+        case '(': tcall_re_open_(re); break;
+        case ')': tcall_re_close_(re); break;
+        case '|': tcall_re_alternative_(re); break;
+        case '*':
+        case '+':
+        case '?':
+        case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
+        default: tcall_re_piece_(re, c);
+        }
+        if (re->states > TOOLCALL_MAX_PATTERN ||
+            re->count > 2 * TOOLCALL_MAX_PATTERN)
+            tcall_re_refuse_(re, "the pattern is too large");
+    }
+    if (re->depth)
+        tcall_re_refuse_(re, "( without )");
+    tcall_re_end_(re);
+    tcall_re_emit_(re, TCALL_RE_MATCH_, re->states, 0);
+}
+
+int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
+                          void *mem, size_t size)
+{
+    tcall_re_ re;
+    memset(out, 0, sizeof *out);
+    memset(&re, 0, sizeof re);
+    re.out = out;
+    re.from = re.at = text.ptr;
+    re.end = text.ptr + text.len;
+    re.escaped = flags & TCALL_PATTERN_ESCAPED;
+    re.node = (tcall_node_ *)mem;
+    re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
+    tcall_re_parse_(&re);
+    out->need = re.count * sizeof *re.node;
+    out->program = re.node;
+    out->count = re.count;
+    out->states = re.states;
+    out->flags = flags;
+    if (out->reason)
+        return TCALL_E_INVALID;
+    return re.count > re.cap ? TCALL_E_MEMORY : (int)out->need;
+}
+
+/* -- Searching ------------------------------------------------------------ */
+
+/* A character with its case changed, if it is a letter and case is ignored. */
+static int32_t tcall_re_other_(int32_t c, unsigned flags)
+{
+    bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
+}
+
+static bool tcall_re_in_set_(uint32_t value, int32_t c)
+{
+    bool others = value & TCALL_RE_OTHERS_;
+    return tcall_re_in_(value >> 1, c) != others;
+}
+
+/* Whether a class has a character; node: that of the class. */
+static bool tcall_re_in_class_(const tcall_node_ *node, int32_t c,
+                               int32_t other)
+{
+    uint32_t value = node->word >> TCALL_RE_VALUE_;
+    const tcall_node_ *item = node + 1, *end = item + value / 2;
+    bool in = false;
+    for (; item < end && !in; item++) {
+        int32_t low = (int32_t)(item->word >> TCALL_RE_VALUE_);
+        int32_t high = (int32_t)item->arg;
+        if ((item->word & 0xFF) == TCALL_RE_ITEM_SET_)
+            in = c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_((uint32_t)low, c);
+        else
+            in = (low <= c && c <= high) || (low <= other && other <= high);
+    }
+    return in != (bool)(value & TCALL_RE_OTHERS_);
+}
+
+/* Whether an atom matches a character. */
+static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
+{
+    uint32_t value = node->word >> TCALL_RE_VALUE_;
+    switch (node->word & 0xFF) {
+    case TCALL_RE_CHAR_: return (int32_t)value == c || (int32_t)value == other;
+    case TCALL_RE_SET_:
+        return c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_(value, c);
+    case TCALL_RE_CLASS_: return tcall_re_in_class_(node, c, other);
+    default: return false;
+    }
+}
+
+/* The node after this one and its items. */
+static const tcall_node_ *tcall_re_after_(const tcall_node_ *node)
+{
+    bool items = (node->word & 0xFF) == TCALL_RE_CLASS_;
+    return node + 1 + (items ? node->word >> (TCALL_RE_VALUE_ + 1) : 0);
+}
+
+/* Whether an assertion holds between two characters, -1: an end of the text. */
+static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
+{
+    bool boundary = tcall_re_in_(TCALL_RE_WORD_, before) !=
+                    tcall_re_in_(TCALL_RE_WORD_, next);
+    return which == '^'   ? before < 0
+           : which == '$' ? next < 0
+           : which == 'b' ? boundary
+                          : !boundary;
+}
+
+/* Activates all states that can be reached without taking a character (the
+ * epsilon closure). Only splits lead backwards; then it goes over all again. */
+static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
+                              int32_t before, int32_t next)
+{
+    const tcall_node_ *node, *end = pattern->program + pattern->count - 1;
+    bool again = true;
+    while (again) {
+        uint8_t *state = states;
+        again = false;
+        for (node = pattern->program; node < end;
+             node = tcall_re_after_(node)) {
+            uint32_t op = node->word & 0xFF;
+            uint32_t value = node->word >> TCALL_RE_VALUE_;
+            uint32_t width = TCALL_RE_STATES_(node->arg);
+            uint32_t k = TCALL_RE_LEAST_(node->arg);
+            while (k < width && !state[k])
+                k++;
+            if (k < width && (op != TCALL_RE_ASSERT_ ||
+                              tcall_re_holds_(value, before, next))) {
+                if (op != TCALL_RE_JUMP_)
+                    state[width] = 1;
+                if (op >= TCALL_RE_SPLIT_ && value && !states[value]) {
+                    states[value] = 1;
+                    again = again || states + value < state;
+                }
+            }
+            state += width;
+        }
+    }
+}
+
+/* Takes a character: what matched goes on to the next state. */
+static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
+                           int32_t c)
+{
+    const tcall_node_ *node = pattern->program;
+    const tcall_node_ *end = node + pattern->count - 1;
+    int32_t other = tcall_re_other_(c, pattern->flags);
+    bool arrives = false;
+    for (; node < end; node = tcall_re_after_(node)) {
+        uint32_t width = TCALL_RE_STATES_(node->arg), k;
+        bool active = memchr(state, 1, width) != NULL;
+        bool matches = active && tcall_re_matches_(node, c, other);
+        for (k = 0; k < width; k++, state++) {
+            bool moves = *state && matches;
+            bool stays = k + 1 == width && node->arg & TCALL_RE_AGAIN_;
+            *state = arrives || (moves && stays);
+            arrives = moves;
+        }
+    }
+    *state = arrives;
+}
+
+size_t tcall_pattern_memory(const tcall_pattern *pattern)
+{
+    return pattern->states + 1;
+}
+
+const char *tcall_pattern_find(const tcall_pattern *pattern,
+                               tcall_search *search, tcall_str piece, bool last)
+{
+    uint8_t *states = (uint8_t *)search->memory;
+    const char *p = piece.ptr, *end = p + piece.len;
+    if (!search->begun) {
+        memset(states, 0, tcall_pattern_memory(pattern));
+        search->before = -1;
+        search->begun = true;
+    }
+    for (;;) {
+        const char *at = p;
+        int32_t next = p < end ? tcall_re_decode_(&p, end) : -1;
+        if (next < 0 && !last)
+            return NULL; /* what comes next is not known yet */
+        states[0] = 1;   /* a match may begin anywhere */
+        tcall_re_closure_(pattern, states, search->before, next);
+        if (states[pattern->states])
+            return at;
+        if (next < 0)
+            return NULL;
+        tcall_re_step_(pattern, states, next);
+        search->before = next;
+    }
+}
+
+#endif /* TOOLCALL_NO_PATTERN */
+
+/* ==========================================================================
  * >>schema: schemas become programs
  *
  * The program is the schema's outline in preorder: one node for each schema
@@ -6027,6 +6774,14 @@ static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
            (program[i].word & TCALL_SPANS_ ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
+/* The next node in the order of the text; the program of a pattern is none. */
+static uint32_t tcall_node_into_(const tcall_node_ *program, uint32_t i)
+{
+    int op = tcall_node_op_(&program[i]);
+    bool pattern = op == TCALL_K_PATTERN_ || op == TCALL_K_NAME_PATTERN_;
+    return pattern ? tcall_node_after_(program, i) : i + 1;
+}
+
 /* The first child with this op, 0: none. (No child can be node 0.) */
 static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
                                   uint32_t end, int op)
@@ -6103,229 +6858,6 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
     return 0;
 }
 
-/* -- Patterns ------------------------------------------------------------- */
-
-/* One node for an atom with its count, one for a fork, a jump and an assertion.
- * While matching, each has a byte that says whether it is active; an atom that
- * repeats has one for each count. So a character costs time proportional to the
- * size of the pattern, whatever the pattern is, and nothing ever backs up. */
-#ifndef TOOLCALL_NO_PATTERN
-
-#define TCALL_COUNT_MAX_ 1000
-
-/* What an escape was, when it was not one character. */
-enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
-
-/* \d, \w, \s and what ends a line, as ranges. */
-static const uint16_t tcall_re_sets_[] = {
-    '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
-    '_',    'a',    'z',    0,      9,      13,     ' ',    ' ',
-    0xA0,   0xA0,   0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
-    0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF,
-    0,      '\n',   '\n',   '\r',   '\r',   0x2028, 0x2029, 0};
-
-static bool tcall_re_in_(int set, int32_t c)
-{
-    const uint16_t *p = tcall_re_sets_;
-    while (set)
-        set -= !*p++;
-    for (; *p; p += 2)
-        if (c >= p[0] && c <= p[1])
-            return true;
-    return false;
-}
-
-/* The next character of a pattern, -1 at its end and where it has an escape of
- * JSON that does not stand for itself. */
-static int32_t tcall_re_char_(const char **at)
-{
-    if (**at == '"' || (**at == '\\' && !strchr("\\\"/", *++*at)))
-        return -1;
-    return tcall_utf8_next_(at);
-}
-
-/* Behind the backslash: the character it means, or for a class whether ch is
- * in it, or TCALL_C_BAD_. */
-static int32_t tcall_re_escape_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at), v = 0;
-    int set = (c | 0x20) == 'd' ? 0 : (c | 0x20) == 'w' ? 1 : 2, digits;
-    if (c >= 0x80 || !tcall_re_in_(1, c))
-        return c; /* or the end, which is as bad */
-    if (set < 2 || (c | 0x20) == 's')
-        return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
-    if (c != 'x' && c != 'u') {
-        v = c == 'b' ? 0 : tcall_unescape_((char)c);
-        return v ? v : (int32_t)TCALL_C_BAD_;
-    }
-    for (digits = c == 'x' ? 2 : 4; digits; digits--) {
-        int h = tcall_hex_((char)tcall_re_char_(at));
-        if (h < 0)
-            return TCALL_C_BAD_;
-        v = v << 4 | h;
-    }
-    return v >> 11 == 0x1B ? (int32_t)TCALL_C_BAD_ : v;
-}
-
-/* A member of a [...]: as tcall_re_escape_. */
-static int32_t tcall_re_member_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    return c == '\\' ? tcall_re_escape_(at, ch) : c;
-}
-
-/* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
-static int tcall_re_class_(const char **at, int32_t ch)
-{
-    bool negated = **at == '^', in = false;
-    *at += negated;
-    while (**at != ']') {
-        int32_t low = tcall_re_member_(at, ch), high = low;
-        if (low >= 0 && **at == '-' && (*at)[1] != ']') {
-            ++*at;
-            high = tcall_re_member_(at, ch);
-            if (high < low)
-                return -1; /* [a-\d] or [z-a] */
-        }
-        if (low == TCALL_C_BAD_)
-            return -1;
-        in |= low == TCALL_C_IN_ || (low <= ch && ch <= high);
-    }
-    ++*at;
-    return in != negated;
-}
-
-/* Steps over an atom: 1 when ch matches it, 0 when not, -1: malformed. */
-static int tcall_re_atom_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    if (c == '.')
-        return !tcall_re_in_(3, ch);
-    if (c == '[')
-        return tcall_re_class_(at, ch);
-    if (c == '\\') {
-        c = tcall_re_escape_(at, ch);
-        if (c < 0)
-            return c == TCALL_C_BAD_ ? -1 : c == TCALL_C_IN_;
-    }
-    return c == ch;
-}
-
-/* A count in braces, at most TCALL_COUNT_MAX_ + 1; NEVER: none there. */
-static uint32_t tcall_re_number_(const char **at)
-{
-    uint32_t n = TCALL_NEVER_;
-    for (; tcall_is_digit_(**at); ++*at) {
-        n = (n == TCALL_NEVER_ ? 0 : n * 10) + (uint32_t)(**at - '0');
-        if (n > TCALL_COUNT_MAX_)
-            n = TCALL_COUNT_MAX_ + 1;
-    }
-    return n;
-}
-
-/* arg of each step: its cells, which for an atom are one for each count below
- * its maximum, and no more than one when that is open above its minimum; the
- * minimum; whether it is open. */
-#define TCALL_CELLS_(arg) ((arg)&0xFFF)
-#define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
-#define TCALL_OPEN_END_   ((uint32_t)1 << 24)
-#define TCALL_ONCE_       (1u | 1u << 12)
-
-/* Steps over a quantifier, if one is there: arg of the atom in front of it,
- * NEVER when it is malformed. */
-static uint32_t tcall_re_quantifier_(const char **at)
-{
-    const char *p = *at;
-    bool open = *p == '*' || *p == '+';
-    uint32_t min = *p == '+', max = 1;
-    if (*p == '{') {
-        p++;
-        min = max = tcall_re_number_(&p);
-        if (*p == ',') {
-            open = *++p == '}';
-            max = open ? min + !min : tcall_re_number_(&p);
-        }
-        if (*p != '}' || max < min || max > TCALL_COUNT_MAX_)
-            return TCALL_NEVER_;
-    } else if (!open && *p != '?') {
-        return TCALL_ONCE_;
-    }
-    *at = p + 1 + (p[1] == '?');
-    return max | min << 12 | (open ? TCALL_OPEN_END_ : 0);
-}
-
-/* Follows all that takes no character. */
-static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
-                             uint8_t *cells, int32_t before, int32_t next)
-{
-    const tcall_node_ *n;
-    bool again;
-    do {
-        uint8_t *c = cells, *to;
-        again = false;
-        for (n = first; n < last; n++) {
-            int op = tcall_node_op_(n);
-            uint32_t value = n->word >> 8, width = TCALL_CELLS_(n->arg), k;
-            for (k = TCALL_LEAST_(n->arg); k < width; k++) {
-                if (!c[k] || (op == TCALL_K_ASSERT_ &&
-                              (value == '^' ? before : next) >= 0))
-                    continue;
-                if (op != TCALL_K_JUMP_)
-                    c[width] = 1;
-                if (op < TCALL_K_FORK_ || !value)
-                    continue;
-                to = cells + value;
-                if (!*to && to < c)
-                    again = true;
-                *to = 1;
-            }
-            c += width;
-        }
-    } while (again);
-}
-
-/* Takes one character, from the last node to the first. */
-static void tcall_re_step_(const char *text, const tcall_node_ *first,
-                           const tcall_node_ *n, uint8_t *c, int32_t ch)
-{
-    while (n-- > first) {
-        uint32_t k = TCALL_CELLS_(n->arg);
-        bool stays = n->arg & TCALL_OPEN_END_; /* in the last cell */
-        for (; k--; stays = false) {
-            const char *at = text + (n->word >> 8);
-            bool hit = *--c && tcall_node_op_(n) == TCALL_K_ATOM_ &&
-                       tcall_re_atom_(&at, ch) > 0;
-            c[0] = hit && stays;
-            c[1] |= hit;
-        }
-    }
-}
-
-/* Does the pattern occur in str? cells: scratch. */
-static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
-                             tcall_str str, uint8_t *cells, int32_t *steps)
-{
-    const tcall_node_ *first = s->program + pattern + 1;
-    const tcall_node_ *last =
-        s->program + tcall_node_after_(s->program, pattern) - 1;
-    const char *p = str.ptr, *end = p + str.len;
-    uint32_t size =
-        last->word >> 8; /* the last says how many cells there are */
-    int32_t before = -1, next;
-    memset(cells, 0, size + 1);
-    for (;; before = next) {
-        next = p < end ? tcall_utf8_next_(&p) : -1;
-        *steps -= 1 + (int32_t)size / 16;
-        cells[0] = 1;
-        tcall_re_spread_(first, last, cells, before, next);
-        if (cells[size] || next < 0 || *steps < 0)
-            return cells[size] && *steps >= 0;
-        tcall_re_step_(s->text, first, last, cells + size, next);
-    }
-}
-
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* -- Compiling ------------------------------------------------------------ */
 
 /* Lists and maps with more members than this get an index. */
@@ -6387,119 +6919,39 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->count++;
 }
 
+/* -- Patterns ------------------------------------------------------------- */
+
 #ifndef TOOLCALL_NO_PATTERN
 
-static uint32_t tcall_sc_step_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
+/* Compiles the pattern in the string at a quote; its program comes after its
+ * node. */
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
-    return tcall_sc_emit_(c, (int)(word & 0xFF), c->text + (word >> 8), arg);
-}
-
-/* Leads node i, if it is one of those that lead to a cell, to that. */
-static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
-{
-    if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
-        c->node[i].word |= cell << 8;
-}
-
-/* Nesting of groups in a pattern. */
-#define TCALL_GROUPS_ 8
-
-/* A group that is open; its text is read once for each copy that its
- * quantifier asks for. Each alternative begins with a fork to the next one and
- * ends with a jump to the end of the one behind it. */
-typedef struct tcall_re_open_ {
-    const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* cell of this copy's first fork */
-    uint32_t fork;   /* node of the last alternative's, behind the jump */
-} tcall_re_open_;
-
-/* Compiles the pattern in the string at. */
-TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
-{
-    tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    uint32_t start = tcall_sc_emit_(c, op | TCALL_SPANS_, at, 1), cells = 0,
-             close, count;
-    const char *p;
-    g->body = at + 1;
-begin:
-    g->copies = 0;
-copy:
-    p = g->body;
-    g->first = cells++;
-    g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-    while (cells <= TOOLCALL_MAX_PATTERN) {
-        const char *piece = p;
-        int32_t ch = tcall_re_char_(&p);
-        if (ch == '(') {
-            if (*p == '?') {
-                if (p[1] != ':')
-                    break;
-                p += 2;
-            }
-            if (++g == group + TCALL_GROUPS_)
-                break;
-            g->body = p;
-            goto begin;
-        }
-        if (ch == '^' || ch == '$') {
-            tcall_sc_step_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
-            cells++;
-        } else if (ch >= 0 && ch != '|' && ch != ')') {
-            p = piece;
-            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0)
-                break;
-            count = tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_)
-                break;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece, count);
-            cells += TCALL_CELLS_(count);
-        } else {
-            tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
-            if (ch == '|') {
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
-                tcall_sc_step_node_(c, TCALL_K_JUMP_, 1);
-                g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-                cells += 2;
-                continue;
-            }
-            close = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-            if (g == group) {
-                if (*piece != '"')
-                    break;
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, cells);
-                if (c->out->cells <= cells)
-                    c->out->cells = cells + 1;
-                if (start < c->cap)
-                    c->node[start].arg = c->count - start;
-                return;
-            }
-            cells++;
-            count = ch < 0 ? TCALL_NEVER_ : tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_ || !TCALL_CELLS_(count))
-                break;
-            if (g->copies++ >= TCALL_LEAST_(count))
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells);
-            if (g->copies < TCALL_CELLS_(count))
-                goto copy;
-            if (count & TCALL_OPEN_END_)
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, g->first);
-            g--;
-        }
-    }
-    tcall_sc_refuse_(c, at, "unsupported pattern", "use a simpler one");
+    uint32_t node = tcall_sc_emit_(c, op | TCALL_SPANS_, quote, 1);
+    size_t room = c->count < c->cap ? c->cap - c->count : 0;
+    tcall_pattern pattern;
+    int r = tcall_pattern_compile(
+        &pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+        room ? c->node + c->count : NULL, room * sizeof *c->node);
+    if (r == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    c->count += pattern.count;
+    if (node < c->cap)
+        c->node[node].arg += pattern.count;
+    if (c->out->search < tcall_pattern_memory(&pattern))
+        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
 }
 
 #else
 
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
     (void)op;
-    tcall_sc_refuse_(c, p, "patterns are left out of this build",
-                     "build without TOOLCALL_NO_PATTERN");
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+#endif
 
 /* -- Lists and maps ------------------------------------------------------- */
 
@@ -7028,13 +7480,15 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->count && !c->out->reason; i++)
+    for (i = 0; i < c->count && !c->out->reason;
+         i = tcall_node_into_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
-        for (i = 0; i < c->count && !c->out->reason; i++) {
+        for (i = 0; i < c->count && !c->out->reason;
+             i = tcall_node_into_(c->node, i)) {
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;
@@ -7241,16 +7695,27 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
+TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
                                          uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
-    uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
-    if (cells)
-        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
-                                &e->steps);
+    tcall_str text = tcall_ev_of_(e, tok);
+    tcall_pattern pattern;
+    tcall_search search;
+    size_t cost;
+    memset(&pattern, 0, sizeof pattern);
+    memset(&search, 0, sizeof search);
+    pattern.program = &e->program[node + 1];
+    pattern.count = tcall_node_after_(e->program, node) - node - 1;
+    pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
+    search.memory = tcall_ev_scratch_(e, e->s->search);
+    /* each character costs as much as the pattern is large */
+    cost = (text.len + 1) * (1 + pattern.states / 16);
+    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    if (search.memory && e->steps >= 0)
+        return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else
-    (void)e, (void)pattern, (void)tok;
+    (void)e, (void)node, (void)tok;
 #endif
     return false;
 }
