@@ -91,14 +91,12 @@ static void tcall_say_step_(tcall_writer *writer, tcall_json value,
     }
 }
 
-/* "path": the JSON Pointer of a token; of a name that of its value. */
-static void tcall_write_path_(tcall_writer *writer, tcall_json value,
-                              const tcall_tok *tok)
+/* The JSON Pointer of a token; of a name that of its value. */
+static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
+                               const tcall_tok *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    tcall_write_key(writer, "path");
-    tcall_write_char_(writer, '"');
     while (value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
@@ -106,6 +104,15 @@ static void tcall_write_path_(tcall_writer *writer, tcall_json value,
             value = tcall_json_next(value);
         tcall_say_step_(writer, value, index);
     }
+}
+
+/* "path": the JSON Pointer of a token. */
+static void tcall_write_path_(tcall_writer *writer, tcall_json value,
+                              const tcall_tok *tok)
+{
+    tcall_write_key(writer, "path");
+    tcall_write_char_(writer, '"');
+    tcall_say_pointer_(writer, value, tok);
     tcall_write_char_(writer, '"');
 }
 
@@ -482,9 +489,9 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
     return i;
 }
 
-int tcall_write_validation_error(tcall_writer *writer,
-                                 const tcall_schema *schema, tcall_json value,
-                                 const tcall_validation_error *error)
+static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ fault;
@@ -499,6 +506,26 @@ int tcall_write_validation_error(tcall_writer *writer,
     fault.applied = tcall_node_op_(
         &program[fault.keyword == TCALL_K_REQUIRED_ ? fault.parent
                                                     : fault.node]);
+    return fault;
+}
+
+/* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
+TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
+                                    const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
+{
+    tcall_fault_ fault = tcall_fault_of_(schema, value, error);
+    tcall_say_pointer_(writer, value, fault.value.tok);
+    tcall_say_(writer, fault.value.tok > value.tok ? ": " : "");
+    tcall_say_sentence_(writer, &fault);
+}
+
+int tcall_write_validation_error(tcall_writer *writer,
+                                 const tcall_schema *schema, tcall_json value,
+                                 const tcall_validation_error *error)
+{
+    tcall_fault_ fault = tcall_fault_of_(schema, value, error);
     tcall_write_open(writer, '{');
     tcall_write_path_(writer, value, fault.value.tok);
     tcall_write_key(writer, "keyword");
