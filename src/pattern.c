@@ -38,7 +38,7 @@ enum {
 #define TCALL_RE_ONCE_        (1u | 1u << 12)
 
 #define TCALL_RE_COUNT_MAX_  1000
-#define TCALL_RE_GROUPS_     8 /* that may be open at once */
+#define TCALL_RE_GROUPS_     7 /* that may be open at once */
 #define TCALL_RE_NONE_       0xFFFFFFFFu
 #define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
 
@@ -88,9 +88,9 @@ static int32_t tcall_re_decode_(const char **at, const char *end)
  * a jump to the end of the next one. */
 typedef struct tcall_re_group_ {
     const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* the state where this copy begins */
-    uint32_t split;  /* the node with which the last alternative begins */
+    uint16_t copies; /* made so far */
+    uint16_t first;  /* the state where this copy begins */
+    uint16_t split;  /* the node with which the last alternative begins */
 } tcall_re_group_;
 
 typedef struct tcall_re_ {
@@ -309,8 +309,8 @@ static void tcall_re_copy_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     re->at = group->body;
-    group->first = re->states;
-    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    group->first = (uint16_t)re->states;
+    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
 }
 
 /* After '('. */
@@ -333,7 +333,7 @@ static void tcall_re_open_(tcall_re_ *re)
 /* An alternative has ended: the one before it jumps here. */
 static void tcall_re_end_(tcall_re_ *re)
 {
-    tcall_re_patch_(re, re->group[re->depth].split - 1, TCALL_RE_JUMP_,
+    tcall_re_patch_(re, re->group[re->depth].split - 1u, TCALL_RE_JUMP_,
                     re->states);
 }
 
@@ -344,7 +344,7 @@ static void tcall_re_alternative_(tcall_re_ *re)
     tcall_re_end_(re);
     tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
     tcall_re_one_(re, TCALL_RE_JUMP_, 0);
-    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
 }
 
 /* After ')'. */

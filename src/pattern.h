@@ -12,7 +12,7 @@
  *   . ^ $ \b \B (a|b) (?:a) [a-z] [^a-z] \d \w \s \D \W \S \t \n \r \f \v \0
  *   \xHH \uHHHH a* a+ a? a{2} a{2,} a{2,5}, and lazy forms of these
  * Look-around, back references, \p and named groups are refused, and so are
- * more than 7 groups within each other. Characters are code points; . does not
+ * more than 6 groups within each other. Characters are code points; . does not
  * match the ends of lines.
  */
 

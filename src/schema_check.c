@@ -134,8 +134,8 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
-                                         uint32_t tok)
+TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
+                                            uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
     tcall_str text = tcall_ev_of_(e, tok);
@@ -364,8 +364,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
     return rest == 0;
 }
 
-TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                         int op)
+TCALL_NOINLINE_ static bool tcall_ev_bound_(tcall_ev_ *e,
+                                            const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
     tcall_num_ bound = tcall_num_read_(
@@ -464,8 +464,8 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
 
 /* The string may stand for a value of another type: that type, or 0. What is
  * inside a container is checked when it was parsed. */
-TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                               uint32_t tok, unsigned flags)
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
 {
     tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
@@ -583,8 +583,8 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return tcall_ev_resume_(e, f);
 }
 
-TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
-                                             const tcall_ev_frame_ *f, int op)
+TCALL_NOINLINE_ static uint32_t
+tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     return tcall_node_child_(e->program, f->schema, f->end, op);
 }
