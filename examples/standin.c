@@ -5,18 +5,10 @@
  *     standin --plain                   the same without TLS
  *         --require KEY    refuse requests that carry another key
  *
- * It prints its address as one line and ends when its standard input does, so
- * it never outlives the program that started it. It answers
- *
- *     POST /v1/chat/completions   as OpenAI does
- *     POST /v1/messages           as Anthropic does
- *     POST /api/chat              as Ollama does
- *
- * whole or streamed. It is no language model: standin_guess.h says how it
- * chooses tools. What the real servers refuse, it refuses too.
- *
- * From top to bottom: the connection, reading a request, deciding, writing
- * the answer in each format, HTTP, main.
+ * It prints its address as one line and ends when its standard input does. It
+ * answers POST /v1/chat/completions as OpenAI does, /v1/messages as Anthropic
+ * does and /api/chat as Ollama does, whole or streamed. It is no language
+ * model: standin_guess.h says how it chooses tools.
  */
 #define _GNU_SOURCE
 #include "examples/standin_guess.h"
@@ -60,9 +52,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* --------------------------------------------------------------------------
- * The connection: TLS or plain
- */
+/* ---- The connection: TLS or plain ---- */
 
 typedef struct tls_server {
     mbedtls_ssl_config conf;
@@ -164,9 +154,7 @@ static int conn_write_chunk(void *user, const char *bytes, size_t len)
                : TCALL_E_CLOSED;
 }
 
-/* --------------------------------------------------------------------------
- * What is asked, whichever format it came in
- */
+/* ---- What is asked, whichever format it came in ---- */
 
 typedef enum format { OPENAI, ANTHROPIC, OLLAMA } format;
 
@@ -297,9 +285,30 @@ static void read_ask(ask *a, tcall_json root)
     require(a, guess_tools(&a->guess, &w), faults);
 }
 
-/* --------------------------------------------------------------------------
- * What is answered
- */
+/* ---- What is answered ---- */
+
+/* Writes a form, with ' for the quotes of JSON. %s is a JSON string, %d a
+ * number (long), %j text as it is. */
+static void put_list(tcall_writer *w, const char *form, va_list args)
+{
+    for (; *form; form++)
+        if (*form == '%')
+            switch (*++form) {
+            case 's': tcall_write_string(w, va_arg(args, char *)); break;
+            case 'd': tcall_write_int(w, va_arg(args, long)); break;
+            default: tcall_write_text(w, va_arg(args, char *)); break;
+            }
+        else
+            tcall_write_bytes(w, *form == '\'' ? "\"" : form, 1);
+}
+
+static void put(tcall_writer *w, const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    put_list(w, form, args);
+    va_end(args);
+}
 
 typedef struct reply {
     const char *model;
@@ -323,16 +332,11 @@ static void say_results(const ask *a, tcall_writer *w)
 {
     for (int i = 0; i < a->call_count; i++) {
         const result *r = &a->results[i];
-        size_t len = r->text.len < MAX_RESULT_TEXT ? r->text.len
-                                                   : (size_t)MAX_RESULT_TEXT;
-        while (len && len < r->text.len &&
-               ((unsigned char)r->text.ptr[len] & 0xc0) == 0x80)
-            len--; /* never half a character */
-        tcall_write_text(w, i ? "\nThe tool " : " The tool ");
+        bool all = r->text.len < MAX_RESULT_TEXT;
+        put(w, i ? "\nThe tool " : " The tool ");
         tcall_write_bytes(w, r->name.ptr, r->name.len);
-        tcall_write_text(w,
-                         is_failure(r) ? " could not do it: " : " answered: ");
-        tcall_write_bytes(w, r->text.ptr, len);
+        put(w, is_failure(r) ? " could not do it: " : " answered: ");
+        tcall_write_bytes(w, r->text.ptr, all ? r->text.len : MAX_RESULT_TEXT);
     }
 }
 
@@ -340,21 +344,17 @@ static void say_tools(const ask *a, tcall_writer *w)
 {
     const guess *g = &a->guess;
     if (g->lonely) {
-        tcall_write_text(w, " To call the tool ");
-        tcall_write_text(w, g->lonely);
-        tcall_write_text(w, " I need a value for \"");
-        tcall_write_text(w, g->missing);
-        tcall_write_text(w, "\"; put texts in quotes.");
+        put(w, " To call the tool %j I need a value for '%j'", g->lonely,
+            g->missing);
+        put(w, "; put texts in quotes.");
         return;
     }
-    tcall_write_text(w, a->none || !g->tool_count
-                            ? " There is no tool that I may use."
-                            : " I found no tool that fits. There are:");
+    put(w, a->none || !g->tool_count
+               ? " There is no tool that I may use."
+               : " I found no tool that fits. There are:");
     for (int i = 0; i < g->tool_count && !a->none; i++) {
         const char *about = g->tools[i].description;
-        tcall_write_text(w, "\n- ");
-        tcall_write_text(w, g->tools[i].name);
-        tcall_write_text(w, ": ");
+        put(w, "\n- %j: ", g->tools[i].name);
         tcall_write_bytes(w, about, strcspn(about, ".\n"));
     }
 }
@@ -379,43 +379,14 @@ static void decide(ask *a, reply *r)
         snprintf(r->ids[i], sizeof r->ids[i], "call_%08x", rand());
     tcall_writer_init(&w, r->text, sizeof r->text - 1);
     if (!r->call_count) {
-        tcall_write_text(&w, "I am the stand-in model, no real language "
-                             "model.");
-        if (a->call_count)
-            say_results(a, &w);
-        else
-            say_tools(a, &w);
+        put(&w, "I am the stand-in model, no real language model.");
+        (a->call_count ? say_results : say_tools)(a, &w);
     }
     r->text[w.fill] = '\0';
     r->output_tokens = (long)(w.fill / 4) + 10 * r->call_count;
 }
 
-/* --------------------------------------------------------------------------
- * The answer in each format
- */
-
-/* Writes JSON that is given as a form, with ' for the quotes. %s is a string,
- * %d a number (long), %j text that is JSON already. */
-static void put_list(tcall_writer *w, const char *form, va_list args)
-{
-    for (; *form; form++)
-        if (*form == '%')
-            switch (*++form) {
-            case 's': tcall_write_string(w, va_arg(args, char *)); break;
-            case 'd': tcall_write_int(w, va_arg(args, long)); break;
-            default: tcall_write_text(w, va_arg(args, char *)); break;
-            }
-        else
-            tcall_write_bytes(w, *form == '\'' ? "\"" : form, 1);
-}
-
-static void put(tcall_writer *w, const char *form, ...)
-{
-    va_list args;
-    va_start(args, form);
-    put_list(w, form, args);
-    va_end(args);
-}
+/* ---- The answer in each format ---- */
 
 /* The next few bytes of a text, whole characters only. */
 static const char *next_piece(const char **text)
@@ -599,7 +570,7 @@ typedef void (*answer_fn)(tcall_writer *w, const reply *r);
 static const struct {
     const char *path;
     format format;
-    const char *stream_type;
+    const char *type; /* of a stream */
     answer_fn whole, stream;
 } doors[] = {
     {"/v1/chat/completions", OPENAI, "text/event-stream", openai_whole,
@@ -609,9 +580,7 @@ static const struct {
     {"/api/chat", OLLAMA, "application/x-ndjson", ollama_whole, ollama_stream},
 };
 
-/* --------------------------------------------------------------------------
- * HTTP
- */
+/* ---- HTTP ---- */
 
 typedef struct http {
     char bytes[MAX_HEAD + MAX_BODY + 1]; /* a request, and what follows it */
@@ -668,16 +637,12 @@ static bool read_request(conn *c, http *h)
 static bool send_head(conn *c, int status, const char *type, long length)
 {
     char text[256], size[48] = "Transfer-Encoding: chunked";
-    const char *reason = status == 200   ? "OK"
-                         : status == 401 ? "Unauthorized"
-                         : status == 404 ? "Not Found"
-                                         : "Bad Request";
     if (length >= 0)
         snprintf(size, sizeof size, "Content-Length: %ld", length);
     snprintf(text, sizeof text,
-             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
+             "HTTP/1.1 %d Stand-In\r\nContent-Type: %s\r\n"
              "X-Model: stand-in, no real language model\r\n%s\r\n\r\n",
-             status, reason, type, size);
+             status, type, size);
     return conn_print(c, text);
 }
 
@@ -696,7 +661,7 @@ static bool send_error(conn *c, int status, const char *text)
 /* The same function writes the answer twice: to count it, and to send it. */
 static bool send_answer(conn *c, size_t door, bool stream, const reply *r)
 {
-    const char *type = stream ? doors[door].stream_type : "application/json";
+    const char *type = stream ? doors[door].type : "application/json";
     char piece[CHUNK];
     tcall_writer w;
     tcall_writer_init(&w, NULL, 0);
@@ -760,9 +725,7 @@ static void serve(conn *c)
     }
 }
 
-/* --------------------------------------------------------------------------
- * main
- */
+/* ---- main ---- */
 
 /* One client, in a process of its own. */
 static void serve_client(mbedtls_net_context *listener, tls_server *server)
@@ -787,12 +750,6 @@ static void serve_client(mbedtls_net_context *listener, tls_server *server)
     }
     if (came)
         close(c.net.fd);
-}
-
-static bool input_is_over(void)
-{
-    char byte[64];
-    return read(STDIN_FILENO, byte, sizeof byte) <= 0;
 }
 
 int main(int argc, char **argv)
@@ -826,7 +783,9 @@ int main(int argc, char **argv)
     for (;;) {
         struct pollfd wait[2] = {{listener.fd, POLLIN, 0},
                                  {STDIN_FILENO, POLLIN, 0}};
-        if (poll(wait, 2, -1) > 0 && wait[1].revents && input_is_over())
+        char byte[64];
+        if (poll(wait, 2, -1) > 0 && wait[1].revents &&
+            read(STDIN_FILENO, byte, sizeof byte) <= 0)
             return 0;
         if (wait[0].revents)
             serve_client(&listener, plain ? NULL : &server);

@@ -51,9 +51,7 @@ typedef struct guess_part {
     int from, to;
 } guess_part;
 
-/* --------------------------------------------------------------------------
- * Words and parts
- */
+/* ---- Words and parts ---- */
 
 static bool is_word(const guess_word *w, const char *text)
 {
@@ -102,9 +100,7 @@ static void split_words(guess *g, tcall_str request)
     }
 }
 
-/* --------------------------------------------------------------------------
- * Arguments
- */
+/* ---- Arguments ---- */
 
 static bool is_number(const guess_word *w, bool whole)
 {
@@ -208,9 +204,7 @@ static bool fill_object(guess_part *part, tcall_json schema, tcall_writer *out)
     return true;
 }
 
-/* --------------------------------------------------------------------------
- * Tools
- */
+/* ---- Tools ---- */
 
 static int never_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
