@@ -40,7 +40,6 @@ enum {
     MAX_HEAD = 16 * 1024,
     MAX_BODY = 4 * 1024 * 1024,
     MAX_RESULTS = 32,
-    MAX_RESULT_TEXT = 2000, /* bytes of one result that are repeated */
     IDLE_SECONDS = 300,
     CHUNK = 61, /* streams leave in pieces that fit nothing */
     PIECE = 7   /* ... and say about this much at a time */
@@ -70,32 +69,31 @@ typedef struct conn {
 
 static void tls_load(tls_server *s, const char *cert, const char *key)
 {
+    bool good;
     mbedtls_ssl_config_init(&s->conf);
     mbedtls_x509_crt_init(&s->cert);
     mbedtls_pk_init(&s->key);
     mbedtls_entropy_init(&s->entropy);
     mbedtls_ctr_drbg_init(&s->random);
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+#define RANDOM , mbedtls_ctr_drbg_random, &s->random
+#ifdef MBEDTLS_PSA_CRYPTO_C
     if (psa_crypto_init() != PSA_SUCCESS)
         die("TLS: no entropy");
 #endif
-    if (mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
-                              NULL, 0) != 0)
-        die("TLS: no entropy");
-    if (mbedtls_x509_crt_parse_file(&s->cert, cert) != 0)
-        die("cannot read the certificate: give --cert FILE, or --plain");
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    if (mbedtls_pk_parse_keyfile(&s->key, key, NULL, mbedtls_ctr_drbg_random,
-                                 &s->random) != 0)
 #else
-    if (mbedtls_pk_parse_keyfile(&s->key, key, NULL) != 0)
+#define RANDOM
 #endif
-        die("cannot read the certificate's key: give --key FILE");
-    if (mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
-                                    MBEDTLS_SSL_TRANSPORT_STREAM,
-                                    MBEDTLS_SSL_PRESET_DEFAULT) != 0 ||
-        mbedtls_ssl_conf_own_cert(&s->conf, &s->cert, &s->key) != 0)
-        die("the certificate cannot be used");
+    good = !mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
+                                  NULL, 0) &&
+           !mbedtls_x509_crt_parse_file(&s->cert, cert) &&
+           !mbedtls_pk_parse_keyfile(&s->key, key, NULL RANDOM) &&
+           !mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
+                                        MBEDTLS_SSL_TRANSPORT_STREAM,
+                                        MBEDTLS_SSL_PRESET_DEFAULT) &&
+           !mbedtls_ssl_conf_own_cert(&s->conf, &s->cert, &s->key);
+    if (!good)
+        die("no certificate: give --cert FILE --key FILE, or --plain");
     mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &s->random);
 }
 
@@ -212,7 +210,7 @@ static void tool_answered(ask *a, tcall_json m)
         return;
     if (tcall_json_type(content) == TCALL_ARRAY)
         content = tcall_json_get(tcall_json_first(content), "text");
-    r->text = tcall_json_str(content);
+    r->text = tcall_str_of(tcall_json_string(content, ""));
     r->error = tcall_json_bool(tcall_json_get(m, "is_error"), false);
     a->result_count++;
 }
@@ -313,30 +311,25 @@ static void put(tcall_writer *w, const char *form, ...)
 typedef struct reply {
     const char *model;
     char id[32];
-    long created;
     char text[64 * 1024];
     const guess_call *calls;
     char ids[GUESS_CALLS][32];
     int call_count;
-    long input_tokens, output_tokens;
 } reply;
 
 static bool is_failure(const result *r)
 {
-    return r->error ||
-           (r->text.len > 9 && (memcmp(r->text.ptr, "{\"success\"", 10) == 0 ||
-                                memcmp(r->text.ptr, "{\"error\"", 8) == 0));
+    return r->error || strncmp(r->text.ptr, "{\"success\":false", 16) == 0;
 }
 
 static void say_results(const ask *a, tcall_writer *w)
 {
     for (int i = 0; i < a->call_count; i++) {
         const result *r = &a->results[i];
-        bool all = r->text.len < MAX_RESULT_TEXT;
         put(w, i ? "\nThe tool " : " The tool ");
         tcall_write_bytes(w, r->name.ptr, r->name.len);
         put(w, is_failure(r) ? " could not do it: " : " answered: ");
-        tcall_write_bytes(w, r->text.ptr, all ? r->text.len : MAX_RESULT_TEXT);
+        tcall_write_bytes(w, r->text.ptr, r->text.len);
     }
 }
 
@@ -367,7 +360,6 @@ static void decide(ask *a, reply *r)
     tcall_writer w;
     int left;
     r->model = a->model;
-    r->created = (long)time(NULL);
     snprintf(r->id, sizeof r->id, "answer_%08x", rand());
     g->call_count = 0;
     if (!a->none)
@@ -383,7 +375,6 @@ static void decide(ask *a, reply *r)
         (a->call_count ? say_results : say_tools)(a, &w);
     }
     r->text[w.fill] = '\0';
-    r->output_tokens = (long)(w.fill / 4) + 10 * r->call_count;
 }
 
 /* ---- The answer in each format ---- */
@@ -404,9 +395,9 @@ static const char *next_piece(const char **text)
 static void openai_whole(tcall_writer *w, const reply *r)
 {
     put(w,
-        "{'id':%s,'object':'chat.completion','created':%d,'model':%s,"
+        "{'id':%s,'object':'chat.completion','created':1,'model':%s,"
         "'choices':[{'index':0,'message':{'role':'assistant','content':",
-        r->id, r->created, r->model);
+        r->id, r->model);
     put(w, r->call_count ? "null,'tool_calls':[" : "%s", r->text);
     for (int i = 0; i < r->call_count; i++)
         put(w,
@@ -415,9 +406,8 @@ static void openai_whole(tcall_writer *w, const reply *r)
             i ? "," : "", r->ids[i], r->calls[i].name, r->calls[i].arguments);
     put(w,
         "%j,'refusal':null},'logprobs':null,'finish_reason':%s}],"
-        "'usage':{'prompt_tokens':%d,'completion_tokens':%d}}",
-        r->call_count ? "]" : "", r->call_count ? "tool_calls" : "stop",
-        r->input_tokens, r->output_tokens);
+        "'usage':{'prompt_tokens':9,'completion_tokens':9}}",
+        r->call_count ? "]" : "", r->call_count ? "tool_calls" : "stop");
 }
 
 /* One event; the form gives the members of its delta. */
@@ -425,9 +415,9 @@ static void openai_event(tcall_writer *w, const reply *r, const char *form, ...)
 {
     va_list args;
     put(w,
-        "data: {'id':%s,'object':'chat.completion.chunk','created':%d,"
+        "data: {'id':%s,'object':'chat.completion.chunk','created':1,"
         "'model':%s,'choices':[{'index':0,'delta':{",
-        r->id, r->created, r->model);
+        r->id, r->model);
     va_start(args, form);
     put_list(w, form, args);
     va_end(args);
@@ -437,8 +427,7 @@ static void openai_event(tcall_writer *w, const reply *r, const char *form, ...)
         put(w,
             "},'finish_reason':%s}],'usage':{'prompt_tokens':%d,"
             "'completion_tokens':%d}}\n\ndata: [DONE]\n\n",
-            r->call_count ? "tool_calls" : "stop", r->input_tokens,
-            r->output_tokens);
+            r->call_count ? "tool_calls" : "stop");
 }
 
 static void openai_stream(tcall_writer *w, const reply *r)
@@ -475,9 +464,8 @@ static void anthropic_whole(tcall_writer *w, const reply *r)
             i ? "," : "", r->ids[i], r->calls[i].name, r->calls[i].arguments);
     put(w,
         "],'stop_reason':%s,'stop_sequence':null,'usage':{"
-        "'input_tokens':%d,'output_tokens':%d}}",
-        r->call_count ? "tool_use" : "end_turn", r->input_tokens,
-        r->output_tokens);
+        "'input_tokens':9,'output_tokens':9}}",
+        r->call_count ? "tool_use" : "end_turn");
 }
 
 /* One event. The real ones pad with blanks before the last brace. */
@@ -499,8 +487,8 @@ static void anthropic_stream(tcall_writer *w, const reply *r)
         w, "message_start",
         ",'message':{'id':%s,'type':'message','role':'assistant',"
         "'model':%s,'content':[],'stop_reason':null,'stop_sequence':null,"
-        "'usage':{'input_tokens':%d,'output_tokens':1}}",
-        r->id, r->model, r->input_tokens);
+        "'usage':{'input_tokens':9,'output_tokens':1}}",
+        r->id, r->model);
     if (*p)
         anthropic_event(w, "content_block_start",
                         ",'index':0,'content_block':{'type':'text','text':''}");
@@ -524,8 +512,8 @@ static void anthropic_stream(tcall_writer *w, const reply *r)
         anthropic_event(w, "content_block_stop", ",'index':0");
     anthropic_event(w, "message_delta",
                     ",'delta':{'stop_reason':%s,'stop_sequence':null},"
-                    "'usage':{'output_tokens':%d}",
-                    r->call_count ? "tool_use" : "end_turn", r->output_tokens);
+                    "'usage':{'output_tokens':9}",
+                    r->call_count ? "tool_use" : "end_turn");
     anthropic_event(w, "message_stop", "");
 }
 
@@ -549,8 +537,8 @@ static void ollama_whole(tcall_writer *w, const reply *r)
             r->calls[i].arguments);
     put(w,
         "%j},'done':true,'done_reason':'stop','total_duration':1000000,"
-        "'prompt_eval_count':%d,'eval_count':%d}\n",
-        r->call_count ? "]" : "", r->input_tokens, r->output_tokens);
+        "'prompt_eval_count':9,'eval_count':9}\n",
+        r->call_count ? "]" : "");
 }
 
 /* Calls are never split: they come whole, with the last line. */
@@ -626,8 +614,6 @@ static bool read_request(conn *c, http *h)
     h->length = (size_t)strtoul(header(h, "\r\nContent-Length:"), NULL, 10);
     if (sscanf(h->bytes, "%7s %127s HTTP/1.", h->method, h->path) != 2)
         return false;
-    if (*header(h, "\r\nExpect:"))
-        conn_print(c, "HTTP/1.1 100 Continue\r\n\r\n");
     while (h->bytes + h->fill < h->body + h->length)
         if (h->length > MAX_BODY || !read_more(c, h))
             return false;
@@ -708,7 +694,6 @@ static bool answer(conn *c, const http *h)
     read_ask(&a, root);
     if (a.fault)
         return send_error(c, 400, a.fault);
-    r.input_tokens = (long)(h->length / 4);
     decide(&a, &r);
     return send_answer(c, door, a.stream, &r);
 }
@@ -768,8 +753,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--require") == 0)
             option_key = argv[i + 1];
         else
-            die("usage: standin (--plain | --cert FILE --key FILE) "
-                "[--require KEY]");
+            die("options: --plain, --cert FILE --key FILE, --require KEY");
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_IGN);
     if (!plain)

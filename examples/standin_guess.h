@@ -37,6 +37,7 @@ typedef struct guess {
     int tool_count;
     guess_word words[GUESS_WORDS];
     int word_count;
+    int from, to; /* the words of the part at hand */
     guess_call calls[GUESS_CALLS];
     int call_count;
     const char *lonely; /* a tool that was meant, but lacks an argument */
@@ -45,21 +46,14 @@ typedef struct guess {
     char memory[64 * 1024];
 } guess;
 
-/* The words of one part: those from one index up to another. */
-typedef struct guess_part {
-    guess *g;
-    int from, to;
-} guess_part;
-
 /* ---- Words and parts ---- */
 
 static bool is_word(const guess_word *w, const char *text)
 {
-    size_t len = strlen(text);
-    /* A plural is as good: miles for mile. */
-    if (w->text.len == len + 1 && tolower(w->text.ptr[len]) == 's')
-        return strncasecmp(w->text.ptr, text, len) == 0;
-    return w->text.len == len && strncasecmp(w->text.ptr, text, len) == 0;
+    size_t len = strlen(text); /* a plural is as good: miles for mile */
+    bool plural = w->text.len == len + 1 && tolower(w->text.ptr[len]) == 's';
+    return (w->text.len == len || plural) &&
+           strncasecmp(w->text.ptr, text, len) == 0;
 }
 
 /* Is the word one of a list, with a blank before and after each? */
@@ -136,10 +130,10 @@ static bool write_word(const guess_word *w, tcall_json schema, const char *type,
            tcall_write_str(out, w->text) == TCALL_OK;
 }
 
-static bool fill_object(guess_part *part, tcall_json schema, tcall_writer *out);
+static bool fill_object(guess *g, tcall_json schema, tcall_writer *out);
 
 /* The first word of the part that is not used and suits. */
-static bool fill_value(guess_part *part, tcall_json schema, tcall_writer *out)
+static bool fill_value(guess *g, tcall_json schema, tcall_writer *out)
 {
     tcall_json any = tcall_json_get(schema, "anyOf"), type;
     const char *name;
@@ -151,15 +145,15 @@ static bool fill_value(guess_part *part, tcall_json schema, tcall_writer *out)
         type = tcall_json_first(type);
     name = tcall_json_string(type, "");
     if (strcmp(name, "object") == 0)
-        return fill_object(part, schema, out);
+        return fill_object(g, schema, out);
     if (strcmp(name, "array") == 0) {
         tcall_write_open(out, '[');
-        filled = fill_value(part, tcall_json_get(schema, "items"), out);
+        filled = fill_value(g, tcall_json_get(schema, "items"), out);
         tcall_write_close(out, ']');
         return filled;
     }
-    for (int i = part->from; i < part->to; i++) {
-        guess_word *w = &part->g->words[i];
+    for (int i = g->from; i < g->to; i++) {
+        guess_word *w = &g->words[i];
         if (!w->used && write_word(w, schema, name, out))
             return w->used = true;
     }
@@ -176,7 +170,7 @@ static bool is_required(tcall_json schema, tcall_str name)
 
 /* All properties, those that are required first. False: one of these found
  * nothing, and missing is its name. */
-static bool fill_object(guess_part *part, tcall_json schema, tcall_writer *out)
+static bool fill_object(guess *g, tcall_json schema, tcall_writer *out)
 {
     tcall_json properties = tcall_json_get(schema, "properties");
     tcall_write_open(out, '{');
@@ -189,14 +183,14 @@ static bool fill_object(guess_part *part, tcall_json schema, tcall_writer *out)
             if (is_required(schema, name) != required)
                 continue;
             tcall_writer_init(&w, value, sizeof value - 1);
-            if (fill_value(part, p, &w)) {
+            if (fill_value(g, p, &w)) {
                 value[w.error ? 0 : w.len] = '\0';
                 tcall_write_str(out, name);
                 tcall_write_text(out, ":");
                 tcall_write_verbatim(out, tcall_str_of(value));
             } else if (required) {
-                snprintf(part->g->missing, sizeof part->g->missing, "%.*s",
-                         (int)name.len, name.ptr);
+                snprintf(g->missing, sizeof g->missing, "%.*s", (int)name.len,
+                         name.ptr);
                 return false;
             }
         }
@@ -230,16 +224,15 @@ static bool guess_tools(guess *g, tcall_writer *faults)
 }
 
 /* Adds a call of this tool, if the part has all its arguments. */
-static void add_call(guess_part *part, int tool)
+static void add_call(guess *g, int tool)
 {
-    guess *g = part->g;
     guess_call *call = &g->calls[g->call_count];
     tcall_writer w;
-    for (int i = part->from; i < part->to; i++)
+    for (int i = g->from; i < g->to; i++)
         g->words[i].used = false;
     tcall_writer_init(&w, call->arguments, sizeof call->arguments - 1);
     g->lonely = g->tools[tool].name;
-    if (!fill_object(part, g->parameters[tool], &w) || w.error)
+    if (!fill_object(g, g->parameters[tool], &w) || w.error)
         return;
     call->arguments[w.len] = '\0';
     call->name = g->lonely;
@@ -248,40 +241,39 @@ static void add_call(guess_part *part, int tool)
 
 /* What a part asks for, if anything. Quoted texts are for tools, they do not
  * choose them. */
-static void guess_part_call(guess_part *part)
+static void guess_part_call(guess *g)
 {
     static const tcall_pick_opts opts = {.max = 1, .allow_unsafe = true};
     tcall_picked pick;
     char text[2048];
     size_t n = 0;
     text[0] = '\0';
-    for (int i = part->from; i < part->to && n < sizeof text; i++)
-        if (!part->g->words[i].quoted)
+    for (int i = g->from; i < g->to && n < sizeof text; i++)
+        if (!g->words[i].quoted)
             n += (size_t)snprintf(text + n, sizeof text - n, "%.*s ",
-                                  (int)part->g->words[i].text.len,
-                                  part->g->words[i].text.ptr);
-    if (part->g->call_count < GUESS_CALLS &&
-        tcall_pick(&part->g->tc, tcall_str_of(text), &opts, &pick, 1) == 1)
-        add_call(part, pick.index);
+                                  (int)g->words[i].text.len,
+                                  g->words[i].text.ptr);
+    if (g->call_count < GUESS_CALLS &&
+        tcall_pick(&g->tc, tcall_str_of(text), &opts, &pick, 1) == 1)
+        add_call(g, pick.index);
 }
 
 /* Makes the calls that a request asks for: those of its parts, or of all. */
 static void guess_calls(guess *g, tcall_str request)
 {
-    guess_part part = {g, 0, 0};
     split_words(g, request);
-    g->call_count = 0;
+    g->call_count = g->from = 0;
     g->lonely = NULL;
     for (int i = 0; i < g->word_count; i++) {
-        part.to = i + 1;
-        if (!g->words[i].last && part.to < g->word_count)
+        g->to = i + 1;
+        if (!g->words[i].last && g->to < g->word_count)
             continue;
-        guess_part_call(&part);
-        part.from = part.to;
+        guess_part_call(g);
+        g->from = g->to;
     }
-    part.from = 0;
+    g->from = 0;
     if (!g->call_count)
-        guess_part_call(&part);
+        guess_part_call(g);
 }
 
 #endif
