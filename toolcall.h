@@ -969,54 +969,62 @@ TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
 /* ==========================================================================
  * >>chat: the conversation
  *
- * A turn is what the user said and all that follows, up to the next time the
- * user speaks. History is shortened by whole turns from the oldest on, so a
- * call and its result are never parted.
+ * A list of items in the order in which they were said, whoever the provider
+ * is. A turn is what the user said and all that follows, up to the next time
+ * the user speaks. History is shortened by whole turns from the oldest on, so
+ * that a call and its result are never parted.
  */
 
-/* One thing said in a conversation, whoever the provider is. */
 typedef enum tcall_kind {
-    TCALL_ITEM_USER,   /* text */
-    TCALL_ITEM_TEXT,   /* text of the model */
-    TCALL_ITEM_CALL,   /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT, /* id, name, text; error */
-    TCALL_ITEM_OPAQUE  /* reasoning; name: the provider that gets it back */
+    TCALL_ITEM_USER,     /* text */
+    TCALL_ITEM_TEXT,     /* text of the model */
+    TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
+    TCALL_ITEM_RESULT,   /* id, name, text; error */
+    TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
+                            the only one that gets it back */
 } tcall_kind;
 
+/* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind;
-    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT or
-     * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
-     * early without a word of the provider are found by tcall_hydrate. */
+    uint8_t kind; /* tcall_kind */
+    /* Of a result: the tool failed. Of a call: it must not run, TCALL_E_CUT or
+     * TCALL_E_MEMORY (its arguments were too large to keep). Arguments that end
+     * too early without a word of the provider are found by tcall_hydrate. */
     int error;
-    bool made;    /* the provider gave no id, this one was made up; of
-                     opaque: the provider's second form */
-    bool lost;    /* what is opaque of it did not fit the block */
-    tcall_str id; /* of a call and of its result; parts begin here */
+    tcall_str id; /* of a call, and of its result */
     tcall_str name;
-    tcall_str sign; /* opaque, goes back to its provider with the item */
+    /* The provider's signature of a reasoning, call or text; goes back with
+     * the item, to the byte. */
+    tcall_str signature;
     tcall_str text;
+    bool synthetic_id; /* the provider gave no id, this one was made up */
+    bool raw; /* reasoning: text is the provider's own data, no words */
+    bool reasoning_dropped; /* reasoning or signature did not fit the block */
+    bool is_object; /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
-/* The conversation lies at the end of the lower part of a block. */
+/* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
 } tcall_chat;
 
-/* Nothing else may be taken from the lower part of the block afterwards. */
+/* Begins an empty conversation. Nothing else may be taken from the lower part
+ * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
+/* Adds a copy of the item at the end. Returns TCALL_OK, or TCALL_E_MEMORY and
+ * nothing was added. */
 TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
-/* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
- * slices stay valid until the conversation changes. */
+/* Gives the item at *at and moves *at to the next one; returns false at the
+ * end. Begin with *at = 0. The slices stay valid until the conversation
+ * changes. */
 TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
                                tcall_item *item);
-
-/* Drops the oldest turn; false when there is but one. */
+/* Drops the oldest turn. Returns false if there is only one. */
 TCALL_API bool tcall_chat_drop(tcall_chat *chat);
-/* Drops oldest turns until so many bytes of the block are free. */
+/* Drops oldest turns until so many bytes of the block are free. Returns false
+ * if the last turn is in the way. */
 TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
 
 /* ==========================================================================
@@ -1276,8 +1284,9 @@ typedef struct tcall_desc {
 /* The hooks of a registry, or of it and one of its tools, in the order of
  * their calls. */
 typedef struct tcall_order_ {
-    uint16_t *hooks; /* the registry's are counted first, then the tool's */
+    const tcall_hook **hooks;
     uint16_t count, room;
+    uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
 typedef struct tcall {
@@ -1573,12 +1582,13 @@ struct tcall_ctx {
     int stop;                    /* < 0: what tcall_cancel was called with */
 
     /* private: the way through the stages */
-    uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    uint16_t next_hook;   /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;  /* the same for a stage inside of an attempt */
-    uint16_t next_around; /* the same for AROUND_EXECUTE */
-    uint8_t around_depth; /* hooks that are around what runs now */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint8_t state; /* one bit: towards the run, answered, failed ... */
+    const tcall_order_ *order; /* of the hooks of this call */
+    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
+    uint16_t next_inner;       /* the same for a stage inside of an attempt */
+    uint16_t next_around;      /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;      /* hooks that are around what runs now */
+    uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
@@ -1917,56 +1927,75 @@ TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
+ *
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
+ * are refused then.
  */
 
-/* Which strict mode, and how much of it one request may still use. */
-typedef struct tcall_strict {
-    uint8_t profile; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-    bool say; /* that a tool is not strict has to be said */
-} tcall_strict;
+/* -- For authors of providers -- */
 
+/* What a provider makes of schemas (tcall_provider.strict). */
 enum {
-    TCALL_STRICT_OPENAI = 1,
-    TCALL_STRICT_ANTHROPIC = 2,
-    TCALL_STRICT_OLLAMA = 4 /* not strict: what its templates know */
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
 };
 
-/* Writes the schema of a tool as a provider's strict mode wants it. False,
- * and nothing written, where that cannot say what the schema says, or its
- * limits are reached. The schema itself is untouched: what had to be left out
- * is still checked when a call comes. */
-TCALL_API bool tcall_view(tcall_writer *w, const tcall_tool *tool,
-                          tcall_strict *left);
-
 /* ==========================================================================
- * >>provider: what all wire formats share
- *
- * A provider is data: an outline of the paths that matter in its answers, the
- * words it uses, and a function that writes its requests. One reader serves
- * all of them: it takes bytes as they arrive, in any pieces, whole answers or
- * streams, and keeps the text and the calls only.
+ * >>answer: what an answer says of itself
  */
 
+/* Why the model stopped. */
 typedef enum tcall_stop {
     TCALL_STOP_UNKNOWN,
-    TCALL_STOP_END,     /* the model is done */
-    TCALL_STOP_CALLS,   /* it wants results */
-    TCALL_STOP_LENGTH,  /* cut off: the last call must not run */
-    TCALL_STOP_REFUSED, /* content was refused or filtered */
-    TCALL_STOP_OTHER,   /* an error, where nothing else was said */
-    /* Private, what else a word of a provider can mean: */
-    TCALL_STOP_FINAL_, /* the answer is complete */
-    TCALL_STOP_NOT_YET_,
-    TCALL_WORD_CALL_,   /* element: a call */
-    TCALL_WORD_OPAQUE_, /* element: returned as it is */
-    TCALL_WORD_TEXT_,   /* element, or piece: text */
-    TCALL_WORD_PIECE_,  /* piece: of arguments */
-    TCALL_WORD_ALL_,    /* piece: all the arguments */
-    TCALL_WORD_NEW_,    /* event: an element that is not complete yet */
-    TCALL_WORD_DONE_,   /* event: an element that is */
-    TCALL_WORD_OPEN_    /* event: an answer begins that will say its end */
+    TCALL_STOP_END,            /* it is done */
+    TCALL_STOP_TOOL_CALLS,     /* it wants results */
+    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
+    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
+    TCALL_STOP_OTHER           /* an error, where nothing else was said */
 } tcall_stop;
+
+/* What is known of an answer besides its items. */
+typedef struct tcall_answer {
+    tcall_stop stop;
+    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
+     * TCALL_E_PROTOCOL; TCALL_E_MEMORY, and block->need says how much would
+     * have done; or what scanning found. */
+    int error;
+    int calls;
+    bool text_cut; /* the text did not fit and was cut */
+    /* Bytes of reasoning that did not fit. The calls are there, but their
+     * results cannot be sent back: block->need says how much would have done.
+     */
+    size_t reasoning_dropped;
+    long input_tokens;  /* -1: unknown */
+    long output_tokens; /* -1: unknown */
+    long wait_ms;       /* how long to wait; -1: unknown */
+    char stop_text[32]; /* the provider's own word, cut if longer; of an error
+                           its code or type */
+    char message[160];  /* the provider's words about its error, cut; where it
+                           is no answer at all, its beginning: "<html>..." */
+} tcall_answer;
+
+/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
+ * what the provider says, also within a status of 200: TCALL_E_AUTH,
+ * _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms says for
+ * how long), or _PROVIDER for its own faults; else the answer's error. */
+TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+
+/* ==========================================================================
+ * >>provider: requests, and what all wire formats share
+ *
+ * A provider is data: the paths that matter in its answers, the words it uses,
+ * what distinguishes it, and a function that writes its requests. One reader
+ * serves all of them.
+ */
 
 typedef enum tcall_choice {
     TCALL_CHOICE_AUTO,
@@ -1975,21 +2004,17 @@ typedef enum tcall_choice {
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
 
-/* Variables of descriptions: a table that ends with a row without a name. Text
- * may change between turns, not within one. */
+/* A variable of descriptions: ${name} in a tool's description is sent as text.
+ * A table of them ends with a row without a name. What a variable holds is not
+ * searched for variables; unknown ones stay as they are written. Texts may
+ * change between requests, but not while one is written. */
 typedef struct tcall_variable {
     const char *name; /* "workspace" for ${workspace} */
     const char *text;
 } tcall_variable;
 
-/* For tcall_ask.describe, user: the variables. Writes the description with
- * ${name} replaced, in one pass: what a variable holds is not looked at again.
- * An unknown name stays as it is written. */
-TCALL_API int tcall_describe(tcall_writer *w, const tcall_tool *tool,
-                             const void *user);
-
 /* All that a request is made of. */
-typedef struct tcall_ask {
+typedef struct tcall_chat_request {
     const char *model;
     const char *system; /* instructions; may be NULL */
     const tcall_chat *chat;
@@ -1998,267 +2023,322 @@ typedef struct tcall_ask {
     /* Tools to send, by index; NULL: all of them. */
     const uint16_t *picks;
     size_t pick_count;
-    unsigned allow; /* tools that need more are not sent */
+    unsigned allow; /* tools that need more permissions are not sent */
     tcall_choice choice;
     const char *choice_name;
     int max_tokens; /* of the answer; default 1024 where one must be given */
     bool stream;
-    bool no_parallel; /* at most one call in an answer */
-    /* tcall_view: tools that ask for it are sent as strict, and Ollama gets
-     * what it knows of a schema. NULL: schemas are sent as they are. */
-    bool (*view)(tcall_writer *w, const tcall_tool *tool, tcall_strict *left);
-    /* tcall_describe, or your own: writes a tool's description as text, for
-     * one that depends on where the program runs. It is asked more than once
-     * for a request and has to write the same each time. NULL: as it is. */
-    int (*describe)(tcall_writer *w, const tcall_tool *tool, const void *user);
-    const void *describe_user; /* of tcall_describe: its tcall_variables */
-} tcall_ask;
+    bool no_parallel;                /* at most one call in an answer */
+    const tcall_variable *variables; /* of descriptions; may be NULL */
+} tcall_chat_request;
 
-/* What an outline row of a provider leads to (tcall_path.field). A call is
+typedef struct tcall_provider tcall_provider;
+
+/* -- For authors of providers -- */
+
+/* What a path of a provider's answers leads to (tcall_path.field). A call is
  * read as an element that has some of id, name, arguments and index, whole or
  * as a piece of one that came before. */
 enum {
-    TCALL_AT_CALL = 1, /* the object that is a call or a piece of one */
-    TCALL_AT_ID,       /* the first that is not empty counts */
-    TCALL_AT_NAME,     /* likewise */
-    TCALL_AT_SIGN,     /* likewise, what is opaque of an element */
-    TCALL_AT_ARGS,     /* string: a piece; object (raw): whole */
-    TCALL_AT_ALL,      /* all the arguments, which may come repeatedly */
-    TCALL_AT_KEEP,     /* a piece of what is opaque */
-    TCALL_AT_KEEP_2,   /* the same in the provider's second form */
-    TCALL_AT_SAID,     /* text, unless its element is void */
-    TCALL_AT_PIECE,    /* what it is, the event's word tells */
-    TCALL_AT_VOID,     /* true, or an object: the element does not count */
-    TCALL_AT_TEXT,     /* a piece of the model's text */
-    TCALL_AT_CHOICE,   /* the object that is one of several answers */
-    TCALL_AT_WHOLE,    /* something only whole answers have */
-    TCALL_AT_RESTART,  /* an object: everything before is void */
-    TCALL_AT_ERROR,    /* an object, or the words, of an error */
-    TCALL_AT_MESSAGE,  /* its words */
-    /* From here on short values, first numbers: */
-    TCALL_AT_INDEX,  /* of the call */
-    TCALL_AT_NUMBER, /* of the choice */
-    TCALL_AT_INPUT,  /* tokens read */
-    TCALL_AT_OUTPUT, /* tokens written */
-    /* Words, whose meaning is in the table: */
-    TCALL_AT_TYPE,  /* of the element */
-    TCALL_AT_EVENT, /* what this document is */
-    TCALL_AT_HINT,  /* as STOP, only to be believed if it says cut */
-    TCALL_AT_STOP,  /* why it stopped; not empty: it is complete */
-    /* Other words: */
-    TCALL_AT_WAIT,       /* how long to wait: "1.5s" */
-    TCALL_AT_ERROR_TYPE, /* type of the error */
-    TCALL_AT_ERROR_CODE  /* its code, which tells more unless it is a number */
+    TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
+                                or a piece of one */
+    /* Parts of an element. Outside of one each is an element by itself. */
+    TCALL_FIELD_ID,        /* the first that is not empty counts */
+    TCALL_FIELD_NAME,      /* likewise */
+    TCALL_FIELD_SIGNATURE, /* likewise */
+    TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
+    TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
+    TCALL_FIELD_REASONING,      /* a piece of its words */
+    TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
+    TCALL_FIELD_TEXT,           /* a piece of the model's text */
+    TCALL_FIELD_DELTA,          /* a piece; the event says of what */
+    TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+
+    TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
+    TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
+    TCALL_FIELD_RESTART,      /* an object: everything before is void */
+    TCALL_FIELD_ERROR,        /* an object, or the words, of an error */
+    TCALL_FIELD_MESSAGE,      /* the words of an error */
+    /* Numbers. */
+    TCALL_FIELD_INDEX,        /* of the element */
+    TCALL_FIELD_CHOICE_INDEX, /* of the choice; the first one is read */
+    TCALL_FIELD_INPUT_TOKENS,
+    TCALL_FIELD_OUTPUT_TOKENS,
+    /* Words that are looked up. */
+    TCALL_FIELD_TYPE,        /* of the element, in types */
+    TCALL_FIELD_EVENT,       /* what this document is, in types */
+    TCALL_FIELD_STOP,        /* why it stopped, in stops; then it is complete */
+    TCALL_FIELD_STOP_REASON, /* likewise, believed only if it says cut off or
+                                filtered */
+    /* Other words. */
+    TCALL_FIELD_RETRY_DELAY, /* how long to wait: "1.5s" */
+    TCALL_FIELD_ERROR_TYPE,
+    TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* What a provider's words mean: these stand before each of them, with the
- * values of tcall_stop, and NUL behind it. */
-#define TCALL_SAYS_END     "\1"
-#define TCALL_SAYS_CALLS   "\2"
-#define TCALL_SAYS_LENGTH  "\3"
-#define TCALL_SAYS_REFUSED "\4"
-#define TCALL_SAYS_FINAL   "\6"
-#define TCALL_SAYS_NOT_YET "\7"
-#define TCALL_SAYS_CALL    "\10"
-#define TCALL_SAYS_OPAQUE  "\11"
-#define TCALL_SAYS_TEXT    "\12"
-#define TCALL_SAYS_PIECE   "\13"
-#define TCALL_SAYS_ALL     "\14"
-#define TCALL_SAYS_NEW     "\15"
-#define TCALL_SAYS_DONE    "\16"
-#define TCALL_SAYS_OPEN    "\17"
-
-/* In what a server differs from its format (tcall_provider.traits). */
+/* What the type of an element, or the name of an event, means. */
 enum {
-    TCALL_TRAIT_ASK_OPAQUE = 2,  /* what is opaque has to be asked for */
-    TCALL_TRAIT_ANY = 4,         /* "any" is its word for "required" */
-    TCALL_TRAIT_WEAK_CHOICE = 8, /* to name a tool or none is not obeyed: then
-                                    that one is sent alone, or none is */
-    TCALL_TRAIT_NO_CHOICE = 16,  /* nor is anything else about the choice */
-    TCALL_TRAIT_NO_STRICT = 32,
-    TCALL_TRAIT_NO_PARALLEL = 64,   /* no switch for calls side by side */
-    TCALL_TRAIT_SAY_PARALLEL = 128, /* one call, unless told otherwise */
-    TCALL_TRAIT_MAX_TOKENS = 256,   /* so named, not max_completion_tokens */
-    TCALL_TRAIT_NO_USAGE = 512      /* no stream_options */
+    TCALL_MEANS_UNKNOWN, /* nothing was said yet */
+    TCALL_MEANS_OTHER,   /* a word that is not in the table */
+    TCALL_MEANS_CALL,
+    TCALL_MEANS_TEXT, /* of an event: its DELTA is text */
+    TCALL_MEANS_REASONING,
+    TCALL_MEANS_ARGUMENTS,     /* event: its DELTA is a piece of arguments */
+    TCALL_MEANS_ALL_ARGUMENTS, /* event: its DELTA is all of them */
+    TCALL_MEANS_ELEMENT_BEGINS,
+    TCALL_MEANS_ELEMENT_ENDS,
+    TCALL_MEANS_ANSWER_BEGINS, /* and will say when it ends */
+    TCALL_MEANS_ANSWER_ENDS
 };
 
-struct tcall_reader;
-typedef struct tcall_provider tcall_provider;
+/* A word and what it means; a table of them ends with a row without a word. */
+typedef struct tcall_word {
+    const char *word;
+    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
+} tcall_word;
+
+/* What of the model's reasoning is kept and goes back with the history. */
+enum {
+    TCALL_REASONING_NONE,
+    TCALL_REASONING_TEXT,    /* words and signatures */
+    TCALL_REASONING_DATA,    /* and what is no words */
+    TCALL_REASONING_ELEMENTS /* elements whose type says so, as they came */
+};
+
+/* What distinguishes a server from its format (tcall_provider.quirks). */
+enum {
+    TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
+    TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
+                                        are mapped to such */
+    TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
+    TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
+                                      none may be called: then that tool is sent
+                                      alone, or none is */
+    TCALL_QUIRK_NO_CHOICE = 16,    /* nor anything else about the choice */
+    TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
+    TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
+    TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
+    TCALL_QUIRK_NO_USAGE = 256     /* no stream_options */
+};
+
 struct tcall_provider {
     const char *name;
     const char *url; /* where it is; "": every user has one of his own */
-    /* Of the request, below the URL; "{model}" stands for its name. */
+    /* Of the request, below the URL; "{model}" is replaced by its name. */
     const char *path;
-    const char *stream_path;  /* NULL: the same */
-    const char *key_header;   /* carries the key */
-    const char *key_prefix;   /* before the key: "Bearer " */
-    const char *version[2];   /* a further header: name, value */
-    const tcall_paths *paths; /* where things stand in an answer */
-    const char *words;        /* reasons to stop, types: TCALL_SAYS_... */
-    int (*write)(const tcall_provider *p, tcall_writer *w,
-                 const tcall_ask *ask);
-    /* The id of a call as this server takes it, in 9 bytes at to or as it is;
-     * the same for the same id. NULL: any id will do. */
-    tcall_str (*id)(char *to, tcall_str id);
-    /* tcall_opaque: reasoning is kept and goes back as it came. NULL: it does
-     * not. */
-    void (*more)(struct tcall_reader *r, int what, tcall_str s);
-    /* Writes the reasoning that came in its second form, in pieces, as a value.
-     * NULL: only the first form goes back. */
-    int (*join)(tcall_writer *w, tcall_str pieces);
-    uint16_t traits;
+    const char *stream_path; /* NULL: the same */
+    const char *key_header;  /* the header that carries the key */
+    const char *key_prefix;  /* written before the key: "Bearer " */
+    const char *version[2];  /* a further header: name, value; or NULL */
+    /* Writes the body of a request: the same bytes each time, as it is called
+     * once to count and once to send. Returns w->error. */
+    int (*write)(const tcall_provider *provider, tcall_writer *w,
+                 const tcall_chat_request *request);
+    const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
+    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                 not stopped yet */
+    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    uint8_t reasoning;        /* TCALL_REASONING_... */
+    uint8_t strict;           /* TCALL_STRICT_... */
+    uint16_t quirks;          /* TCALL_QUIRK_... */
 };
-
-#ifndef TOOLCALL_STATIC
-extern const tcall_provider tcall_openai;    /* Chat Completions */
-extern const tcall_provider tcall_anthropic; /* Messages */
-extern const tcall_provider tcall_ollama;    /* its own /api/chat */
-extern const tcall_provider tcall_responses; /* of OpenAI */
-extern const tcall_provider tcall_gemini;    /* generateContent */
-#endif
-
-/* Servers that speak the format of OpenAI, each with what is known of it:
- * X(name, url, path, key header, before the key, id, more, join, traits). Each
- * is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another url,
- * path or trait serves what is not here. */
-#define TCALL_SERVERS(X)                                                   \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",         \
-      "Authorization", "Bearer ", NULL, NULL, NULL, 0)                     \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",           \
-      "Authorization", "Bearer ", tcall_id_of_nine, NULL, NULL,            \
-      TCALL_TRAIT_ANY | TCALL_TRAIT_MAX_TOKENS | TCALL_TRAIT_NO_USAGE)     \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",           \
-      "Authorization", "Bearer ", NULL, tcall_opaque, NULL,                \
-      TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                    \
-          TCALL_TRAIT_MAX_TOKENS)                                          \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",     \
-      "Authorization", "Bearer ", NULL, tcall_opaque, tcall_join_details,  \
-      TCALL_TRAIT_MAX_TOKENS)                                              \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",    \
-      "Bearer ", NULL, NULL, NULL, 0)                                      \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "", NULL, NULL, \
-      NULL, 0)                                                             \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",           \
-      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                    \
-          TCALL_TRAIT_SAY_PARALLEL | TCALL_TRAIT_MAX_TOKENS)               \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",           \
-      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_STRICT |                    \
-          TCALL_TRAIT_NO_PARALLEL | TCALL_TRAIT_MAX_TOKENS)                \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",         \
-      "Authorization", "Bearer ", NULL, NULL, NULL,                        \
-      TCALL_TRAIT_WEAK_CHOICE | TCALL_TRAIT_NO_CHOICE |                    \
-          TCALL_TRAIT_NO_STRICT | TCALL_TRAIT_NO_PARALLEL |                \
-          TCALL_TRAIT_MAX_TOKENS)
-
-#ifndef TOOLCALL_STATIC
-#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
-    extern const tcall_provider tcall_##name;
-TCALL_SERVERS(TCALL_X_)
-#undef TCALL_X_
-#endif
-
-/* Nine letters and digits, all that Mistral takes: other ids are mapped to
- * such, each always to the same. */
-TCALL_API tcall_str tcall_id_of_nine(char *to, tcall_str id);
-/* reasoning_details as OpenRouter streams them, in arrays: what came in pieces
- * is put together, because a signature is of the whole. All else is as it
- * came. */
-TCALL_API int tcall_join_details(tcall_writer *w, tcall_str pieces);
-/* For tcall_provider.more; nobody else calls it. */
-TCALL_API void tcall_opaque(struct tcall_reader *r, int what, tcall_str s);
-/* The provider or server of this name ("groq"), NULL: there is none. Links
- * all of them. */
-TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
  * >>reader: answers, as they arrive
+ *
+ * Takes bytes of an answer in any pieces, a whole one or a stream of events,
+ * and keeps the text, the calls and what reasoning has to go back.
  */
 
-/* What is known of an answer besides its items. */
-typedef struct tcall_answer {
-    tcall_stop stop;
-    int error; /* TCALL_OK; TCALL_E_PROVIDER: it holds an error;
-                  TCALL_E_TRUNCATED, TCALL_E_PROTOCOL, TCALL_E_MEMORY
-                  (then block->need tells), or what scanning found */
-    int calls;
-    bool text_cut; /* the text did not fit and was cut */
-    /* Bytes of opaque reasoning that did not fit. The calls are there, but
-     * their results cannot be sent back: block->need tells more. */
-    size_t unkept;
-    long input_tokens; /* -1: unknown */
-    long output_tokens;
-    long wait_ms;       /* how long to wait, -1: unknown */
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    char message[160];  /* the provider's words about its error, cut; where it
-                           is no answer at all, its beginning: "<html>..." */
-} tcall_answer;
-
-/* Reads one answer. Only answer is for others to look at, and call may be set:
- * it gets each call as it comes. Its first piece has name and id, for most
- * providers; text is what came of the arguments, checked by nobody. Small
- * fields stand first: code for them is shorter. */
+/* Reads one answer. Only answer is for others to look at; text_calls and call
+ * may be set after tcall_reader_init. */
 typedef struct tcall_reader {
-    uint8_t index;      /* of the element, counted from 1; 0: none */
-    uint8_t kind, type; /* of it */
-    uint8_t marks;      /* flags of its item */
-    bool element, bad, ignored, open;
-    bool keeping, has_text, stopped, complete, cut;
-    uint8_t began, finished; /* sets of choices */
-    uint8_t choice;          /* the number of the one at hand */
-    uint8_t event;           /* of the document */
-    uint8_t state, match;    /* of the framing */
-    bool sse, cr, inside, some;
-    bool broken, whole, skip, announced, before;
+    tcall_answer answer;
+    /* Calls that the model writes as text count: see >>text_calls. */
+    bool text_calls;
+    /* Gets each call as it comes. The first piece has name and id, for most
+     * providers; text is what came of the arguments, unchecked. May be NULL. */
+    void (*call)(void *user, const tcall_item *piece);
+
+    /* private */
+    void (*text)(void *user, tcall_str piece);
+    void *user;
     const tcall_provider *provider;
     tcall_chat *chat;
-    void (*text)(void *user, tcall_str piece);
-    void (*call)(void *user, const tcall_item *piece); /* set after init */
-    void *user;
-    size_t start;    /* where the items of this answer begin */
-    size_t pending;  /* elements from here on are not settled yet */
-    size_t slot;     /* the element that is being read, if open */
-    size_t raw;      /* its text as it came, if keeping */
+    size_t start;    /* the items of this answer begin here */
+    size_t unmerged; /* the elements of the current document begin here */
+    size_t element;  /* the current element, if open */
+    size_t raw;      /* its text as it came, if keeping_raw */
     size_t text_max; /* bytes of text that are kept */
-    size_t lost;     /* bytes that did not fit */
-    size_t raw_lost;
-    tcall_answer answer;
-    char word[40]; /* the short value that is being read */
+    size_t missing;  /* bytes that did not fit */
+    size_t raw_missing;
+    /* of the answer */
+    bool has_text;           /* the first item is its text */
+    bool begins, complete;   /* it said that it begins; that it is over */
+    bool cut;                /* the last call must not run */
+    uint8_t began, finished; /* sets of choices */
+    /* of the current document */
+    uint8_t event;  /* TCALL_MEANS_... */
+    uint8_t choice; /* the number of the one at hand */
+    bool stopped;   /* a reason to stop was given */
+    bool whole;     /* it is a whole answer */
+    bool repeats;   /* there were elements before it */
+    /* of the current element */
+    uint8_t index; /* counted from 1; 0: none */
+    uint8_t field; /* whose value is read */
+    uint8_t type;  /* TCALL_MEANS_... */
+    uint8_t flags; /* TCALL_FLAG_..._ */
+    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    /* of the current value */
+    bool skip;
+    char word[40]; /* a short one */
+    /* framing */
+    uint8_t state, match;
+    bool sse, after_cr, in_document, any_document, broken;
     tcall_scan scan;
 } tcall_reader;
 
-/* text(user, piece) gets the model's text as it comes, also what does not fit
- * the block; may be NULL. The block may not be used otherwise until the end of
- * the answer; its upper part may. */
-TCALL_API void tcall_reader_init(tcall_reader *r,
+/* Begins an answer of this provider, whose items go to the end of chat. text
+ * gets the model's text as it comes, also what does not fit the block; it may
+ * be NULL. The lower part of the block may not be used otherwise until the end
+ * of the answer. */
+TCALL_API void tcall_reader_init(tcall_reader *reader,
                                  const tcall_provider *provider,
                                  tcall_chat *chat,
                                  void (*text)(void *user, tcall_str piece),
                                  void *user);
-/* < 0: the answer is not what the provider's format allows; more is ignored. */
-TCALL_API int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len);
-/* The answer is over. TCALL_OK and the items are in the chat, or an error
- * (r->answer tells more) and the chat is as it was before. Calls that were
- * cut or did not fit have item.error set, they must get an error result. */
-TCALL_API int tcall_reader_end(tcall_reader *r);
-/* What is wrong with an answer, by its HTTP status (0: unknown) and by what
- * the provider says, also within a status of 200: TCALL_E_AUTH, _NOT_FOUND,
- * _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms tells how long), or
- * _PROVIDER for its own faults; else the answer's error. */
-TCALL_API int tcall_answer_error(const tcall_answer *a, int status);
+/* Takes the next bytes. Returns TCALL_OK, or an error if the answer is not what
+ * the provider's format allows; further bytes are ignored then. */
+TCALL_API int tcall_reader_feed(tcall_reader *reader, const char *bytes,
+                                size_t len);
+/* Ends the answer. Returns TCALL_OK and the items are in the chat, or an error
+ * (reader->answer says more) and the chat is as it was before. Calls that were
+ * cut or did not fit have item.error set; they must get an error as result. */
+TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 /* ==========================================================================
- * >>text_calls: calls that come as text
+ * >>openai: Chat Completions, also of compatible servers
+ *
+ * TOOLCALL_NO_OPENAI leaves it out, and the servers that speak its format.
  */
 
-/* Small local models may write calls as text, between markers as those of
- * <tool_call>{"name":"f","arguments":{}}</tool_call>. After tcall_reader_end
- * this makes calls of them where the provider gave none, and ends the text
- * where they begin; unterminated ones have item.error set and must not run.
- * TCALL_OK, or an error as tcall_reader_end. */
-TCALL_API int tcall_text_calls(tcall_reader *r);
+#ifndef TOOLCALL_NO_OPENAI
+#define TCALL_HAS_OPENAI_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_openai;
+#endif
+#endif
+
+/* ==========================================================================
+ * >>anthropic: Messages
+ *
+ * TOOLCALL_NO_ANTHROPIC leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_ANTHROPIC
+#define TCALL_HAS_ANTHROPIC_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_anthropic;
+#endif
+#endif
+
+/* ==========================================================================
+ * >>ollama: its own /api/chat
+ *
+ * TOOLCALL_NO_OLLAMA leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_OLLAMA
+#define TCALL_HAS_OLLAMA_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_ollama;
+#endif
+#endif
+
+/* ==========================================================================
+ * >>responses: the Responses API of OpenAI
+ *
+ * TOOLCALL_NO_RESPONSES leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_RESPONSES
+#define TCALL_HAS_RESPONSES_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_responses;
+#endif
+#endif
+
+/* ==========================================================================
+ * >>gemini: generateContent of Google
+ *
+ * TOOLCALL_NO_GEMINI leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_GEMINI
+#define TCALL_HAS_GEMINI_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_gemini;
+#endif
+#endif
+
+/* ==========================================================================
+ * >>servers: that speak the format of OpenAI, more or less
+ *
+ * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
+ * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
+ * out.
+ */
+
+/* Each with what is known of it: X(name, url, path, key header, before the key,
+ * reasoning, strict mode, quirks). */
+#define TCALL_SERVERS(X)                                                       \
+    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
+      0)                                                                       \
+    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
+      TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
+          TCALL_QUIRK_NO_USAGE)                                                \
+    X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, TCALL_STRICT_NONE,     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
+      "Authorization", "Bearer ", TCALL_REASONING_DATA, TCALL_STRICT_OPENAI,   \
+      TCALL_QUIRK_MAX_TOKENS)                                                  \
+    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
+      "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                 \
+    X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
+      TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                            \
+    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
+          TCALL_QUIRK_MAX_TOKENS)                                              \
+    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
+          TCALL_QUIRK_MAX_TOKENS)                                              \
+    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
+          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)
+
+#if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
+#define TCALL_HAS_SERVERS_
+#ifndef TOOLCALL_STATIC
+#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+    extern const tcall_provider tcall_##name;
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+#endif
+#endif
+
+/* ==========================================================================
+ * >>providers: all of them, by name
+ */
+
+/* Returns the provider or server of this name ("groq"), or NULL. Links all
+ * that are not left out. */
+TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
  * >>lint: what is wrong with definitions before a model sees them
@@ -3743,41 +3823,74 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
-/* Returns whether the string that starts at the quote is equal to text. */
-TCALL_SHARED_ bool tcall_text_same_(const char *quote, tcall_str text)
+/* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
+ * inside it. */
+static size_t tcall_text_escape_len_(const char *p)
 {
-    const char *expected = text.ptr, *end = expected + text.len;
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t i, count = tcall_text_char_(&quote, bytes);
-        for (i = 0; i < count; i++)
-            if (expected == end || *expected++ != bytes[i])
-                return false;
+    size_t len = p[1] == 'u' ? 6 : 2, i;
+    for (i = 1; i < len; i++) {
+        if (!p[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(p[i]) < 0))
+            return 0;
+        if (i == 5 && (p[2] | 0x20) == 'd' && (tcall_hex_(p[3]) & 12) == 8)
+            len = 12;
     }
-    return expected == end;
+    return len;
 }
 
-/* Returns whether two JSON strings are equal, however they are escaped. */
-TCALL_SHARED_ bool tcall_text_equal_(const char *a, const char *b)
+/* Reads the content of a string byte by byte, escapes decoded. */
+typedef struct tcall_text_bytes_ {
+    const char *at;
+    char decoded[4];
+    uint8_t next, count; /* in decoded */
+} tcall_text_bytes_;
+
+static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 {
-    char left[4], right[4];
-    size_t i = 0, left_len = 0, k = 0, right_len = 0;
-    a++;
-    b++;
-    for (;; i++, k++) {
-        if (i == left_len && *a != '"') {
-            left_len = tcall_text_char_(&a, left);
-            i = 0;
-        }
-        if (k == right_len && *b != '"') {
-            right_len = tcall_text_char_(&b, right);
-            k = 0;
-        }
-        if (i == left_len || k == right_len)
-            return i == left_len && k == right_len;
-        if (left[i] != right[k])
-            return false;
+    tcall_text_bytes_ bytes;
+    bytes.at = quote + 1;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+/* Returns the next byte, or -1 where the string or the text ends. */
+static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+{
+    if (bytes->next == bytes->count) {
+        const char *at = bytes->at;
+        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
+            return -1;
+        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
+        bytes->next = 0;
     }
+    return (unsigned char)bytes->decoded[bytes->next++];
+}
+
+/* Is the string that starts at the quote p equal to s? */
+TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(p);
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        if (tcall_text_byte_(&bytes) != (unsigned char)s.ptr[i])
+            return false;
+    return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
+}
+
+/* Are both strings equal, however each is escaped? */
+TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
+{
+    tcall_text_bytes_ a = tcall_text_bytes_of_(p), b = tcall_text_bytes_of_(q);
+    int byte;
+    while ((byte = tcall_text_byte_(&a)) >= 0)
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
+}
+
+/* Is the value at p a string, and this word? */
+TCALL_SHARED_ bool tcall_text_is_(const char *p, const char *word)
+{
+    return *p == '"' && tcall_text_same_(p, tcall_str_of(word));
 }
 
 /* The member of what stands at p: its key; of an array the element whose index
@@ -8208,80 +8321,97 @@ int tcall_write_schema_error(tcall_writer *w, const tcall_schema *schema)
 
 /* ==========================================================================
  * >>chat
+ *
+ * An item is kept as a header, which has the lengths of its parts, and then
+ * the bytes of its parts: id, name, signature, text.
  */
 
-/* The parts of an item, in their order, which is that of tcall_item. */
 enum {
     TCALL_PART_ID_,
     TCALL_PART_NAME_,
-    TCALL_PART_SIGN_,
+    TCALL_PART_SIGNATURE_,
     TCALL_PART_TEXT_,
     TCALL_PARTS_
 };
 
-/* Of bytes only: it stands in the block wherever its item begins. */
-typedef struct tcall_head_ {
-    uint8_t kind; /* tcall_kind and the flags below */
-    int8_t error;
-    uint8_t index, choice; /* of a call while its answer is read */
-    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
-} tcall_head_;
-
 enum {
-    TCALL_ITEM_PIECE_ = 14, /* what it is a piece of is not known yet */
-    TCALL_ITEM_NONE_ = 15,  /* an element that is no call of ours */
-    TCALL_ITEM_KIND_ = 15,
-    TCALL_ITEM_MADE_ = 16,  /* the id was made up */
-    TCALL_ITEM_START_ = 32, /* arguments stand until the first piece comes */
-    TCALL_ITEM_ALL_ = 64,   /* they are no piece: the longer ones count */
-    TCALL_ITEM_LOST_ = 128
+    TCALL_FLAG_SYNTHETIC_ID_ = 1,
+    TCALL_FLAG_RAW_ = 2,
+    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
+    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    /* Only while an answer is read: */
+    TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
+    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
 };
 
-#define TCALL_HEAD_ sizeof(tcall_head_)
-/* Text and arguments leave so much free, for the head, id and name of the
- * next call: it then can at least be named. */
-#define TCALL_RESERVE_ 64
+/* Has bytes only, because an item begins at any address. */
+typedef struct tcall_item_head_ {
+    uint8_t kind;          /* tcall_kind, or one of the reader's own */
+    uint8_t flags;         /* TCALL_FLAG_..._ */
+    uint8_t index, choice; /* of a call while its answer is read */
+    int8_t error;
+    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
+} tcall_item_head_;
 
-TCALL_SHARED_ tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
+#define TCALL_HEAD_ sizeof(tcall_item_head_)
+
+TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
+                                               size_t at)
 {
-    return (tcall_head_ *)(void *)(c->block->base + at);
+    return (tcall_item_head_ *)(void *)(chat->block->base + at);
 }
 
-TCALL_SHARED_ size_t tcall_len_(const tcall_head_ *h, int part)
+TCALL_SHARED_ size_t tcall_head_len_(const tcall_item_head_ *head, int part)
 {
-    uint32_t n;
-    memcpy(&n, h->len[part], sizeof n);
-    return n;
+    uint32_t len;
+    memcpy(&len, head->len[part], sizeof len);
+    return len;
 }
 
-TCALL_SHARED_ void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+TCALL_SHARED_ void tcall_head_set_len_(tcall_item_head_ *head, int part,
+                                       size_t len)
 {
-    uint32_t n = (uint32_t)len;
-    memcpy(h->len[part], &n, sizeof n);
+    uint32_t value = (uint32_t)len;
+    memcpy(head->len[part], &value, sizeof value);
 }
 
-/* Where a part ends, from the head on; the last one ends the item. */
-TCALL_SHARED_ size_t tcall_head_end_(const tcall_head_ *h, int part)
+/* Bytes from the start of the header to the end of a part; the part -1 is the
+ * header itself. */
+TCALL_SHARED_ size_t tcall_head_end_(const tcall_item_head_ *head, int part)
 {
-    size_t n = TCALL_HEAD_;
+    size_t end = TCALL_HEAD_;
     for (; part >= 0; part--)
-        n += tcall_len_(h, part);
-    return n;
+        end += tcall_head_len_(head, part);
+    return end;
 }
 
-/* Have both items the same part? */
-TCALL_SHARED_ bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
-                                    int part)
+TCALL_SHARED_ size_t tcall_head_size_(const tcall_item_head_ *head)
 {
-    size_t n = tcall_len_(a, part);
-    return n == tcall_len_(b, part) &&
-           memcmp((const char *)a + tcall_head_end_(a, part - 1),
-                  (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
+    return tcall_head_end_(head, TCALL_PARTS_ - 1);
 }
 
-TCALL_SHARED_ size_t tcall_head_size_(const tcall_head_ *h)
+TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
-    return tcall_head_end_(h, TCALL_PART_TEXT_);
+    const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
+    return tcall_slice_(bytes, tcall_head_len_(head, part));
+}
+
+static tcall_str *tcall_item_part_(tcall_item *item, int part)
+{
+    switch (part) {
+    case TCALL_PART_ID_: return &item->id;
+    case TCALL_PART_NAME_: return &item->name;
+    case TCALL_PART_SIGNATURE_: return &item->signature;
+    default: return &item->text;
+    }
+}
+
+/* Servers refuse a conversation for ever once it holds arguments that are no
+ * JSON object. This is looked at once, when a call enters the conversation. */
+TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
+{
+    tcall_scan scan;
+    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -8291,73 +8421,81 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
-TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str s)
+TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
 {
-    if (s.len)
-        memcpy(to, s.ptr, s.len);
-    return to + s.len;
+    if (bytes.len)
+        memcpy(to, bytes.ptr, bytes.len);
+    return to + bytes.len;
+}
+
+static uint8_t tcall_item_flags_(const tcall_item *item)
+{
+    uint8_t flags = 0;
+    if (item->synthetic_id)
+        flags |= TCALL_FLAG_SYNTHETIC_ID_;
+    if (item->raw)
+        flags |= TCALL_FLAG_RAW_;
+    if (item->reasoning_dropped)
+        flags |= TCALL_FLAG_DROPPED_;
+    if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
+        flags |= TCALL_FLAG_OBJECT_;
+    return flags;
 }
 
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const tcall_str *parts =
-        (const tcall_str *)(const void *)((const char *)item +
-                                          offsetof(tcall_item, id));
-    size_t at = chat->block->low, size = TCALL_HEAD_;
-    tcall_head_ *h = tcall_head_at_(chat, at);
-    char *to = chat->block->base + at + TCALL_HEAD_;
-    int i;
-    for (i = 0; i < TCALL_PARTS_; i++)
-        size += parts[i].len;
+    tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
+    tcall_item copy = *item;
+    size_t size = TCALL_HEAD_;
+    char *end;
+    int part;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        size += tcall_item_part_(&copy, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    memset(h, 0, sizeof *h);
-    h->kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
-                        (item->lost ? TCALL_ITEM_LOST_ : 0));
-    h->error = (int8_t)item->error;
-    for (i = 0; i < TCALL_PARTS_; i++) {
-        tcall_len_set_(h, i, parts[i].len);
-        to = tcall_copy_(to, parts[i]);
+    memset(head, 0, sizeof *head);
+    head->kind = item->kind;
+    head->flags = tcall_item_flags_(item);
+    head->error = (int8_t)item->error;
+    end = (char *)head + TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        tcall_str bytes = *tcall_item_part_(&copy, part);
+        tcall_head_set_len_(head, part, bytes.len);
+        end = tcall_copy_(end, bytes);
     }
     return TCALL_OK;
 }
 
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    size_t from = chat->start + *at;
-    tcall_str *parts =
-        (tcall_str *)(void *)((char *)item + offsetof(tcall_item, id));
-    const tcall_head_ *h;
-    const char *p;
-    int i;
-    if (from >= chat->block->low)
+    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    int part;
+    if (chat->start + *at >= chat->block->low)
         return false;
-    h = tcall_head_at_(chat, from);
-    p = chat->block->base + from + TCALL_HEAD_;
-    item->kind = h->kind & TCALL_ITEM_KIND_;
-    item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
-    item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
-    item->error = h->error;
-    for (i = 0; i < TCALL_PARTS_; i++) {
-        parts[i] = tcall_slice_(p, tcall_len_(h, i));
-        p += parts[i].len;
-    }
-    *at = (size_t)(p - chat->block->base) - chat->start;
+    item->kind = head->kind;
+    item->error = head->error;
+    item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
+    item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
+    *at += tcall_head_size_(head);
     return true;
 }
 
 bool tcall_chat_drop(tcall_chat *chat)
 {
-    char *base = chat->block->base + chat->start;
-    size_t at = 0, from = 0, len = chat->block->low - chat->start;
+    char *first = chat->block->base + chat->start;
+    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER && from > 0) {
-            memmove(base, base + from, len - from);
-            chat->block->low -= from;
+        if (item.kind == TCALL_ITEM_USER && item_at > 0) {
+            memmove(first, first + item_at, len - item_at);
+            chat->block->low -= item_at;
             return true;
         }
-        from = at;
+        item_at = at;
     }
     return false;
 }
@@ -8368,6 +8506,38 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
         if (!tcall_chat_drop(chat))
             return false;
     return true;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
+{
+    tcall_block *block = chat->block;
+    if (block->low > from)
+        memmove(block->base + to, block->base + from, block->low - from);
+    block->low += to - from;
+    tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Gives a part of the item at this place another length, at its end. */
+TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
+                                      size_t len)
+{
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_chat_shift_(chat, end, end - old + len);
+}
+
+/* Makes up an id of nine letters and digits: every provider takes those. */
+TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
+{
+    uint32_t number = ++chat->made;
+    int i;
+    memcpy(id, "call", 4);
+    for (i = 8; i > 3; i--, number /= 10)
+        id[i] = (char)('0' + number % 10);
+    return tcall_slice_(id, 9);
 }
 
 /* ==========================================================================
@@ -8707,18 +8877,6 @@ static const uint8_t tcall_due_[] = {
 
 #ifndef TOOLCALL_NO_HOOKS
 
-/* Hook i of a call: those of the registry, then those of the tool, which may
- * be NULL. */
-TCALL_SHARED_ const tcall_hook *tcall_hook_(const tcall *tc,
-                                            const tcall_tool *tool, size_t i)
-{
-    const tcall_desc *d = &tc->desc;
-    if (i < d->hook_count)
-        return &d->hooks[i];
-    i -= d->hook_count;
-    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
-}
-
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
 {
@@ -8729,20 +8887,18 @@ static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
     return a->priority > b->priority;
 }
 
-/* Sorts by insertion: tables of hooks are short, and mostly in order. */
-static void tcall_order_sort_(const tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
+/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
+ * Equal ones keep the order of the tables. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
 {
-    size_t i, at;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = tcall_hook_(tc, tool, i);
-        for (at = i; at > 0; at--) {
-            uint16_t other = order->hooks[at - 1];
-            if (!tcall_hook_before_(hook, tcall_hook_(tc, tool, other)))
-                break;
-            order->hooks[at] = other;
-        }
-        order->hooks[at] = (uint16_t)i;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
     }
 }
 
@@ -8753,11 +8909,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {!hooks[i].run, "run is missing: name the function to call"},
             {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "a hook has a stage that is none of TCALL_STAGES"},
+             "its stage is none of TCALL_STAGES"},
         };
-        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+        char which[64];
+        tcall_writer w;
+        tcall_writer_init(&w, which, sizeof which - 1);
+        tcall_write_text(&w, name ? name : "(no name)");
+        tcall_write_text(&w, ": hook ");
+        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
+        which[w.fill] = '\0';
+        if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
     return r;
@@ -8768,15 +8931,20 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    size_t count = (size_t)tc->desc.hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *d = &tc->desc;
+    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
-        order->hooks = (uint16_t *)tcall_table_(tc, count, sizeof(uint16_t));
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
         order->room = (uint16_t)(order->hooks ? count : 0);
     }
     if (count > order->room)
         return TCALL_E_MEMORY;
-    order->count = (uint16_t)count;
-    tcall_order_sort_(tc, tool, order);
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, d->hooks, d->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 
@@ -9763,7 +9931,7 @@ static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */
 typedef struct tcall_record_ {
-    uint16_t levels[TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
     uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
                        picked */
     uint8_t name;   /* how much of its name was asked for; 16: all words */
@@ -11908,7 +12076,7 @@ static void tcall_write_available_(tcall_writer *w, const tcall *tc)
 
 /* Writes the member "error": what was called, who failed and why. */
 static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
-                                tcall_str reason)
+                               tcall_str reason)
 {
     const tcall_call *call = cx->call;
     tcall_write_key(w, "error");
@@ -12215,7 +12383,36 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
+/* ---- the order of the hooks of a call ---- */
+
+/* Chooses the order: a tool that has no hooks of its own shares the
+ * registry's. */
+static void tcall_order_begin_(tcall_ctx *cx)
+{
+    const tcall *tc = cx->tc;
+    const tcall_tool *tool = cx->call->tool;
+    cx->order = &tc->order;
+    if (tool && tool->hook_count && tc->orders)
+        cx->order = &tc->orders[tool - tc->desc.tools];
+}
+
 #ifndef TOOLCALL_NO_HOOKS
+
+/* Moves *at past the hooks of earlier stages. */
+static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+{
+    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
+        ++*at;
+}
+
+/* Returns the hook at a place where it belongs to the stage, else NULL. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
+                                        size_t place)
+{
+    const tcall_hook *hook =
+        place < cx->order->count ? cx->order->hooks[place] : NULL;
+    return hook && hook->stage == stage ? hook : NULL;
+}
 
 /* ---- hooks that acquire and hooks that release ---- */
 
@@ -12244,10 +12441,12 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     bool releases = tcall_releases_(own);
-    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    size_t i;
-    for (i = 0; (hook = tcall_hook_(cx->tc, cx->call->tool, i)) != NULL; i++) {
+    uint16_t place;
+    for (place = 0; place < cx->order->count; place++) {
+        const tcall_hook *hook = cx->order->hooks[place];
+        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
+            break;
         if (!tcall_acquires_(hook))
             continue;
         if (releases ? hook->stage == tcall_acquired_at_(own) &&
@@ -12281,41 +12480,12 @@ static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
 
 /* ---- one stage ---- */
 
-/* The order of the hooks of a call: a tool that has none of its own shares the
- * registry's. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
-{
-    const tcall *tc = cx->tc;
-    const tcall_tool *tool = cx->call->tool;
-    if (tool && tool->hook_count && tc->orders)
-        return &tc->orders[tool - tc->desc.tools];
-    return &tc->order;
-}
-
 /* The hook's filter lets it run, and what it releases was acquired. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
-}
-
-/* Returns the next hook of a stage that is due, from place *at on, which moves
- * past it; NULL when there is none. */
-static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
-                                          uint16_t *at)
-{
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_tool *tool = cx->call->tool;
-    while (*at < order->count) {
-        const tcall_hook *hook = tcall_hook_(cx->tc, tool, order->hooks[*at]);
-        if (hook->stage > stage)
-            break;
-        ++*at;
-        if (hook->stage == stage && tcall_hook_due_(cx, hook))
-            return hook;
-    }
-    return NULL;
 }
 
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
@@ -12343,13 +12513,13 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
     int first = TCALL_OK, state = cx->state;
-    uint16_t here = *at;
-    for (; (hook = tcall_hook_next_(cx, stage, at)) != NULL; here = *at) {
-        int r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r)) {
-            *at = here;
+    tcall_hook_seek_(cx, stage, at);
+    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+        int r = TCALL_OK;
+        if (tcall_hook_due_(cx, hook))
+            r = tcall_hook_run_(cx, hook);
+        if (tcall_waits_(r))
             return r;
-        }
         if (first == TCALL_OK)
             first = r;
         if (!(tcall_due_[stage] & TCALL_FAILED_) &&
@@ -12447,6 +12617,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
+/* Returns the next hook around the run, or NULL. */
+static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+{
+    const tcall_hook *hook;
+    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    do
+        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
+    while (hook && !tcall_hook_due_(cx, hook));
+    return hook;
+}
+
 int tcall_next(tcall_ctx *cx)
 {
     const tcall_hook *hook;
@@ -12458,7 +12639,7 @@ int tcall_next(tcall_ctx *cx)
         cx->attempt++; /* a hook that repeats this until it works, ends */
         return TCALL_E_USAGE;
     }
-    hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    hook = tcall_around_next_(cx);
     /* The tool, and hooks that are not around it, are not to call this. */
     cx->around_depth =
         hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
@@ -12488,9 +12669,11 @@ static int tcall_around_(tcall_ctx *cx)
 /* Runs the hooks of the stage at hand; with those around it, the tool. */
 static int tcall_run_hooks_(tcall_ctx *cx)
 {
-    return cx->stage == TCALL_AROUND_EXECUTE
-               ? tcall_around_(cx)
-               : tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (cx->stage == TCALL_AROUND_EXECUTE)
+        return tcall_around_(cx);
+    if (!(cx->order->stages >> cx->stage & 1))
+        return TCALL_OK;
+    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
 }
 
 #else
@@ -12551,10 +12734,18 @@ static int tcall_built_in_(tcall_ctx *cx)
  * of all, or why to wait. */
 static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
-        int due = tcall_due_[cx->stage], r;
-        if (!(due & cx->state))
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t busy = cx->order->stages | own;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r;
+        if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
+        cx->stage = (uint8_t)stage;
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -12574,6 +12765,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
@@ -12584,7 +12776,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
-    char room[224];
+    char room[288];
     tcall_writer w;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
@@ -12715,8 +12907,8 @@ static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 }
 
 /* The hash of the one text that the chain with this number has. */
-static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                 tcall_str text)
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
 {
     uint64_t h = chain;
     tcall_chain_(tc, &h, text);
@@ -13214,34 +13406,20 @@ int tcall_loops_run_(tcall_ctx *cx, void *user)
 
 /* ==========================================================================
  * >>strict
+ *
+ * The schema's text is walked without recursion and written again keyword by
+ * keyword, as a table says. It is written to a counter first: whether it fits
+ * a strict mode is known only at its end.
  */
 
-/* True when the string at p, quotes included, is this word. */
-TCALL_SHARED_ bool tcall_view_is_(const char *p, const char *word)
-{
-    if (*p++ != '"')
-        return false;
-    for (; *word && *p == *word; word++)
-        p++;
-    return !*word && *p == '"';
-}
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    bool say;     /* where a tool is not strict, that has to be said */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
 
-/* The value of a member of the object at p, NULL when it is absent. */
-TCALL_SHARED_ const char *tcall_view_get_(const char *p, const char *key)
-{
-    if (*p != '{')
-        return NULL;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        bool found = tcall_view_is_(p, key);
-        p = tcall_text_value_(p);
-        if (found)
-            return p;
-    }
-    return NULL;
-}
-
-/* What is sent of a tool's schema. */
+/* The schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -13250,2536 +13428,590 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
 
-/* What stands behind a keyword. */
-enum {
-    TCALL_VIEW_COPY_,
-    TCALL_VIEW_SCHEMA_,
-    TCALL_VIEW_LIST_, /* of schemas */
-    TCALL_VIEW_MAP_,  /* of schemas, by names that are not ours */
-    TCALL_VIEW_PROPERTIES_,
-    TCALL_VIEW_FORMAT_,
-    TCALL_VIEW_ENUM_, /* one value becomes a list of one */
-    TCALL_VIEW_CLOSED_
-};
+#ifdef TOOLCALL_NO_STRICT
 
-/* keep: the views that have the keyword. bar: those that cannot say what it
- * says, so that the tool is not sent as strict. Whatever is not here is left
- * out of all views. */
-typedef struct tcall_view_word_ {
-    char key[22];
-    const char *as; /* NULL: the same */
-    uint8_t what, keep, bar;
-} tcall_view_word_;
-
-static const tcall_view_word_ tcall_view_words_[] = {
-    {"type", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"description", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"title", NULL, TCALL_VIEW_COPY_, 2, 0},
-    {"enum", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"const", NULL, TCALL_VIEW_COPY_, 3, 0},
-    {"const", "enum", TCALL_VIEW_ENUM_, 4, 0},
-    {"format", NULL, TCALL_VIEW_FORMAT_, 3, 0},
-    {"properties", NULL, TCALL_VIEW_PROPERTIES_, 7, 0},
-    {"required", NULL, TCALL_VIEW_COPY_, 6, 0},
-    {"items", NULL, TCALL_VIEW_SCHEMA_, 7, 0},
-    {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
-    {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
-    {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
-    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
-    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
-    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
-    {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"dependentSchemas", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
-};
-
-/* Deeper brackets are copied as they are. Strict modes know 10 levels of
- * schemas below the first. */
-#define TCALL_VIEW_DEPTH_  24
-#define TCALL_VIEW_LEVELS_ 10
-
-typedef struct tcall_view_ {
-    tcall_writer *w;
-    uint8_t profile;
-    bool unfit;                /* cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint16_t optional, unions; /* seen; vendors limit their number */
-    struct {
-        const char *from; /* the bracket that is open */
-        uint8_t what;
-        bool nullable;
-    } open[TCALL_VIEW_DEPTH_];
-} tcall_view_;
-
-static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
-                                                const char *key)
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_ARRAY_LEN(tcall_view_words_); w++)
-        if (((w->keep | w->bar) & v->profile ||
-             w->what == TCALL_VIEW_CLOSED_) &&
-            tcall_view_is_(key, w->key))
-            return w;
+    tcall_strict_budget_ none = {TCALL_STRICT_NONE, 0, 0, 0};
+    (void)mode;
+    return none;
+}
+
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    (void)tool;
+    (void)budget;
+    return false;
+}
+
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    (void)w;
+    return tcall_strict_spend_(tool, budget);
+}
+
+#else
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
+{
+    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
+    tcall_strict_budget_ budget;
+    budget.mode = (uint8_t)mode;
+    budget.tools = limited ? 20 : 999;
+    budget.optional = limited ? 24 : 999;
+    budget.unions = limited ? 16 : 999;
+    return budget;
+}
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. Strict modes accept 10 levels of
+ * schemas below the first. */
+#define TCALL_STRICT_DEPTH_  24
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Writes a schema again; open is the stack of brackets that are open. */
+typedef struct tcall_strict_view_ {
+    tcall_writer *w;
+    uint8_t mode;
+    bool unfit;                /* it cannot be strict */
+    uint8_t depth, level;      /* of brackets, of schemas */
+    uint16_t optional, unions; /* so many were written */
+    struct {
+        const char *from; /* the bracket */
+        uint8_t value;    /* TCALL_STRICT_..._ */
+        bool nullable;
+    } open[TCALL_STRICT_DEPTH_];
+} tcall_strict_view_;
+
+static const tcall_strict_keyword_ *
+tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
+        const tcall_strict_keyword_ *keyword = &tcall_strict_keywords_[i];
+        bool listed = ((keyword->kept | keyword->unfit) & view->mode) != 0 ||
+                      keyword->value == TCALL_STRICT_CLOSED_;
+        if (listed && tcall_text_is_(key, keyword->name))
+            return keyword;
+    }
     return NULL;
 }
 
-static bool tcall_view_type_(const char *schema, const char *word)
+/* Does the schema's type allow this one? */
+static bool tcall_strict_type_(const char *schema, const char *word)
 {
-    const char *type = tcall_view_get_(schema, "type"), *m;
+    const char *type = tcall_text_get_(schema, "type"), *name;
     if (!type || *type == '"')
-        return type && tcall_view_is_(type, word);
-    for (m = tcall_text_next_(type + (*type == '[')); !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m)))
-        if (tcall_view_is_(m, word))
+        return type && tcall_text_is_(type, word);
+    for (name = tcall_text_next_(type + (*type == '['));
+         !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name)))
+        if (tcall_text_is_(name, word))
             return true;
     return false;
 }
 
-/* What strict modes refuse: a value of any kind, an object of any members, an
- * array of anything. */
-static bool tcall_view_vague_(const char *schema)
+/* Is it what strict modes refuse: a value of any kind, an object of any
+ * members, an array of anything? */
+static bool tcall_strict_vague_(const char *schema)
 {
-    static const char says[] = "type\0anyOf\0oneOf\0allOf\0$ref\0enum\0const\0";
-    const char *word = says;
-    while (*word && !tcall_view_get_(schema, word))
-        word += strlen(word) + 1;
-    return !*word ||
-           (tcall_view_type_(schema, "object") &&
-            !tcall_view_get_(schema, "properties")) ||
-           (tcall_view_type_(schema, "array") &&
-            !tcall_view_get_(schema, "items"));
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
 }
 
-static const char *tcall_view_copy_(tcall_view_ *v, const char *p)
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
 {
-    const char *end = tcall_text_skip_(p);
-    tcall_write_verbatim(v->w, tcall_slice_(p, (size_t)(end - p)));
-    return end;
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(view->w, value);
+    return p + value.len;
 }
 
-/* Enters what the bracket at p opens; the next byte to look at. */
-static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
-                                    bool nullable)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+                                      uint8_t value, bool nullable)
 {
     const char *type;
-    if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
-        type = tcall_view_get_(p, "type");
-        v->unions = (uint16_t)(v->unions + (type && *type == '['));
-        v->unfit =
-            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
+                      tcall_strict_vague_(p);
     }
-    if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
-        v->depth == TCALL_VIEW_DEPTH_) {
-        v->unfit = true;
-        return tcall_view_copy_(v, p);
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        view->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(view, p);
     }
-    tcall_write_open(v->w, *p);
-    v->open[v->depth].from = p;
-    v->open[v->depth].what = what;
-    v->open[v->depth].nullable = nullable;
-    v->depth++;
-    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
+    tcall_write_open(view->w, *p);
+    view->open[view->depth].from = p;
+    view->open[view->depth].value = value;
+    view->open[view->depth].nullable = nullable;
+    view->depth++;
+    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
     return p + 1;
 }
 
-static bool tcall_view_requires_(const char *schema, const char *key)
+/* Names may be escaped in one place and not in the other. */
+static bool tcall_strict_requires_(const char *schema, const char *key)
 {
-    const char *list = tcall_view_get_(schema, "required");
-    size_t n = tcall_text_verbatim_(key).len;
-    const char *m = tcall_text_first_(list);
-    for (; m && !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m)))
-        if (strncmp(m, key, n) == 0)
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name)))
+        if (*name == '"' && tcall_text_equal_(name, key))
             return true;
     return false;
 }
 
-/* Behind the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
+static void tcall_strict_require_all_(tcall_strict_view_ *view,
+                                      const char *properties)
 {
-    const char *m = tcall_view_get_(schema, "properties");
-    if (v->depth == 0 && !tcall_view_get_(schema, "type")) {
-        tcall_write_key(v->w, "type");
-        tcall_write_string(v->w, "object");
-    }
-    if (!m || v->profile == TCALL_STRICT_OLLAMA)
-        return;
-    tcall_write_key(v->w, "additionalProperties");
-    tcall_write_bool(v->w, false);
-    if (!(v->profile & TCALL_STRICT_OPENAI))
-        return;
-    tcall_write_key(v->w, "required");
-    tcall_write_open(v->w, '[');
-    for (m = tcall_text_next_(m + 1); !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m))) {
-        tcall_view_copy_(v, m);
-        m = tcall_text_value_(m);
-    }
-    tcall_write_close(v->w, ']');
+    const char *name = tcall_text_next_(properties + 1);
+    tcall_write_key(view->w, "required");
+    tcall_write_open(view->w, '[');
+    for (; !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_strict_copy_(view, name);
+    tcall_write_close(view->w, ']');
 }
 
-/* An optional property: for OpenAI it is required and may be null. */
-static bool tcall_view_optional_(tcall_view_ *v)
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+                                       const char *schema)
 {
-    v->optional++;
-    if (!(v->profile & TCALL_STRICT_OPENAI))
+    const char *properties = tcall_text_get_(schema, "properties");
+    if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
+        tcall_write_key(view->w, "type");
+        tcall_write_string(view->w, "object");
+    }
+    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
+        return;
+    tcall_write_key(view->w, "additionalProperties");
+    tcall_write_bool(view->w, false);
+    if (view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(view, properties);
+}
+
+/* Begins an optional property: for OpenAI it is required and may be null. */
+static bool tcall_strict_optional_(tcall_strict_view_ *view)
+{
+    view->optional++;
+    if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(v->w, '{');
-    tcall_write_key(v->w, "anyOf");
-    tcall_write_open(v->w, '[');
+    tcall_write_open(view->w, '{');
+    tcall_write_key(view->w, "anyOf");
+    tcall_write_open(view->w, '[');
     return true;
 }
 
-static const char *tcall_view_close_(tcall_view_ *v, const char *p)
+static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
-    v->depth--;
-    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
-        v->level--;
-        tcall_view_close_schema_(v, v->open[v->depth].from);
+    view->depth--;
+    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
+        view->level--;
+        tcall_strict_close_schema_(view, view->open[view->depth].from);
     }
-    tcall_write_close(v->w, *p);
-    if (v->open[v->depth].nullable) {
-        tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(v->w, ']');
-        tcall_write_close(v->w, '}');
+    tcall_write_close(view->w, *p);
+    if (view->open[view->depth].nullable) {
+        tcall_write_verbatim(view->w, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(view->w, ']');
+        tcall_write_close(view->w, '}');
     }
     return p + 1;
 }
 
-static bool tcall_view_format_(const char *p)
+/* Formats that both strict modes know. */
+static bool tcall_strict_format_(const char *p)
 {
-    static const char known[] = "date-time\0time\0date\0duration\0email\0"
-                                "hostname\0ipv4\0ipv6\0uuid\0";
-    const char *word = known;
-    while (*word && !tcall_view_is_(p, word))
-        word += strlen(word) + 1;
-    return *word != 0;
+    static const char *const known[] = {"date-time", "time",  "date",
+                                        "duration",  "email", "hostname",
+                                        "ipv4",      "ipv6",  "uuid"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
+        i++;
+    return i < TCALL_ARRAY_LEN(known);
 }
 
-/* A member of a schema: key is at p, its value at value. */
-static const char *tcall_view_keyword_(tcall_view_ *v, const char *p,
+/* Writes the value of a keyword that is kept, or enters it. */
+static const char *tcall_strict_value_(tcall_strict_view_ *view,
+                                       const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    const tcall_view_word_ *word = tcall_view_find_(v, p);
-    if (word && word->what == TCALL_VIEW_CLOSED_ && *value != 'f')
-        v->unfit = true;
-    if (word && word->bar & v->profile)
-        v->unfit = true;
-    if (!word || !(word->keep & v->profile) ||
-        (word->what == TCALL_VIEW_FORMAT_ && !tcall_view_format_(value)))
-        return tcall_text_skip_(value);
-    if (word->as && word->what == TCALL_VIEW_LIST_ &&
-        tcall_view_get_(v->open[v->depth - 1].from, word->as)) {
-        v->unfit = true; /* it would stand there twice */
-        return tcall_text_skip_(value);
-    }
-    tcall_write_key(v->w, word->as ? word->as : word->key);
-    switch (word->what) {
-    case TCALL_VIEW_LIST_: v->unions++; /* fall through */
-    case TCALL_VIEW_SCHEMA_:
-    case TCALL_VIEW_MAP_:
-    case TCALL_VIEW_PROPERTIES_:
-        return tcall_view_open_(v, value, word->what, false);
-    case TCALL_VIEW_ENUM_:
-        tcall_write_open(v->w, '[');
-        value = tcall_view_copy_(v, value);
-        tcall_write_close(v->w, ']');
+    tcall_write_key(view->w,
+                    keyword->written_as ? keyword->written_as : keyword->name);
+    switch (keyword->value) {
+    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_SCHEMA_:
+    case TCALL_STRICT_MAP_:
+    case TCALL_STRICT_PROPERTIES_:
+        return tcall_strict_open_(view, value, keyword->value, false);
+    case TCALL_STRICT_CONST_:
+        tcall_write_open(view->w, '[');
+        value = tcall_strict_copy_(view, value);
+        tcall_write_close(view->w, ']');
         return value;
-    default: return tcall_view_copy_(v, value);
+    default: return tcall_strict_copy_(view, value);
     }
 }
 
-/* Writes a view of the schema at p. No recursion: v->open is the stack. */
-static void tcall_view_write_(tcall_view_ *v, const char *p)
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_view_ *view,
+                                        const char *key, const char *value)
 {
-    p = tcall_view_open_(v, p, TCALL_VIEW_SCHEMA_, false);
-    while (v->depth) {
-        uint8_t top = (uint8_t)(v->depth - 1), what = v->open[top].what;
-        bool nullable;
-        const char *m = tcall_text_next_(p), *value;
-        if (!*m)
-            return;
-        if (tcall_text_closes_(m)) {
-            p = tcall_view_close_(v, m);
-            continue;
-        }
-        value = what == TCALL_VIEW_LIST_ ? m : tcall_text_value_(m);
-        if (what == TCALL_VIEW_SCHEMA_) {
-            p = tcall_view_keyword_(v, m, value);
-            continue;
-        }
-        if (what != TCALL_VIEW_LIST_) {
-            tcall_view_copy_(v, m);
-            tcall_write_char_(v->w, ':');
-        }
-        nullable = what == TCALL_VIEW_PROPERTIES_ &&
-                   !tcall_view_requires_(v->open[top - 1].from, m) &&
-                   tcall_view_optional_(v);
-        p = tcall_view_open_(v, value, TCALL_VIEW_SCHEMA_, nullable);
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
+    const char *schema = view->open[view->depth - 1].from;
+    if (!keyword)
+        return tcall_text_skip_(value);
+    if (keyword->unfit & view->mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
+        view->unfit = true;
+    if (!(keyword->kept & view->mode) ||
+        (keyword->value == TCALL_STRICT_FORMAT_ &&
+         !tcall_strict_format_(value)))
+        return tcall_text_skip_(value);
+    /* oneOf is written as anyOf, which may be there already. */
+    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(schema, keyword->written_as)) {
+        view->unfit = true;
+        return tcall_text_skip_(value);
+    }
+    return tcall_strict_value_(view, keyword, value);
+}
+
+/* An element of a list of schemas, or a schema with its name. */
+static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+{
+    uint8_t top = (uint8_t)(view->depth - 1);
+    bool nullable = false;
+    if (view->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(view, p);
+        tcall_write_char_(view->w, ':');
+        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
+                   tcall_strict_optional_(view);
+        p = tcall_text_value_(p);
+    }
+    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+{
+    const char *p =
+        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
+    while (view->depth) {
+        p = tcall_text_next_(p);
+        if (!*p)
+            return; /* a text that nobody checked ends too early */
+        if (tcall_text_closes_(p))
+            p = tcall_strict_close_(view, p);
+        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+        else
+            p = tcall_strict_schema_(view, p);
     }
 }
 
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left)
+/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
 {
-    const char *p = tcall_tool_schema_(tool);
+    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
-    tcall_view_ v;
+    tcall_strict_view_ view;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&v, 0, sizeof v);
-    v.profile = left->profile;
-    v.w = &count;
-    if (v.profile != TCALL_STRICT_OLLAMA) {
-        tcall_view_write_(&v, p);
-        if (!tool->strict || v.unfit || !tcall_view_type_(p, "object") ||
-            tcall_view_get_(p, "anyOf") || tcall_view_get_(p, "oneOf") ||
-            tcall_view_get_(p, "allOf") || !left->tools ||
-            v.optional > left->optional || v.unions > left->unions)
-            return false;
-        left->tools--;
-        left->optional = (uint16_t)(left->optional - v.optional);
-        left->unions = (uint16_t)(left->unions - v.unions);
-    }
-    v.w = w;
-    tcall_view_write_(&v, p);
+    memset(&view, 0, sizeof view);
+    view.mode = budget->mode;
+    view.w = &count;
+    tcall_strict_walk_(&view, schema);
+    if (view.unfit || !tcall_strict_type_(schema, "object") ||
+        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
+        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
+        view.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - view.optional);
+    budget->unions = (uint16_t)(budget->unions - view.unions);
     return true;
 }
 
+/* Writes a tool's schema as the mode wants it. Returns false, and has written
+ * nothing, where the schema has to be sent as it is. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_strict_view_ view;
+    if (budget->mode != TCALL_STRICT_OLLAMA &&
+        !tcall_strict_spend_(tool, budget))
+        return false;
+    memset(&view, 0, sizeof view);
+    view.mode = budget->mode;
+    view.w = w;
+    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    return true;
+}
+
+#endif /* TOOLCALL_NO_STRICT */
+
 /* ==========================================================================
- * >>provider
+ * >>answer
  *
- * An item of a conversation is a head, then its id, its name and its text. An
- * answer's items begin with its text, which grows in place; behind it stand
- * the calls that are settled and then, while a document of the stream passes,
- * the elements of that document. What an element belongs to may stand behind
- * its arguments, so it is settled only when all of it is known: it is a new
- * call and stays, or what it brings is moved to an older one.
+ * Providers report errors with an HTTP status, a code or type, and a sentence.
+ * Where the status does not say enough, their words do.
  */
 
-/* The schema of a tool as a value. Without a view it is what the tool says,
- * to the byte; only the type that every provider insists on is added. True if
- * it is strict. */
-static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
-                                const tcall_tool *tool, tcall_strict *left)
-{
-    const char *p = tcall_tool_schema_(tool);
-    const char *end = tcall_text_skip_(p);
-    if (left->profile && ask->view && ask->view(w, tool, left))
-        return left->profile != TCALL_STRICT_OLLAMA;
-    if (!tcall_view_get_(p, "type")) {
-        tcall_write_text(w, "{\"type\":\"object\"");
-        if (!tcall_view_get_(p, "properties"))
-            tcall_write_text(w, ",\"properties\":{}");
-        p = tcall_text_space_(p + 1);
-        if (*p != '}')
-            tcall_write_text(w, ",");
-    }
-    tcall_write_bytes(w, p, (size_t)(end - p));
-    return false;
-}
-
-/* The tools to send, one after the other; NULL: no more. */
-static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
-{
-    while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
-        size_t at = ask->picks ? ask->picks[*i] : *i;
-        ++*i;
-        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
-            return &ask->tools[at];
-    }
-    return NULL;
-}
-
-/* May arguments be sent back as the model wrote them? Unless they are one JSON
- * object, servers would refuse them for ever after. */
-static bool tcall_sendable_(tcall_str arguments)
-{
-    tcall_scan s;
-    return tcall_scan_text_(&s, arguments) == TCALL_OK && s.open[0] & 1;
-}
-
-/* What a letter of a form stands for. */
-static void tcall_write_value_(tcall_writer *w, char letter,
-                               const tcall_item *item)
-{
-    tcall_str s = letter == 'n'                    ? item->name
-                  : letter == 'i' || letter == 'I' ? item->id
-                  : letter == 'g' || letter == 's' ? item->sign
-                                                   : item->text;
-    if ((letter == 'a' || letter == 'A') && !tcall_sendable_(s))
-        s = tcall_slice_("{}", 2);
-    if (letter == 'I' || letter == 's') {
-        if (!s.len || (letter == 'I' && item->made))
-            return;
-        tcall_write_text(w,
-                         letter == 'I' ? ",\"id\":" : ",\"thoughtSignature\":");
-    }
-    if (!strchr("ar)", letter))
-        tcall_write_quote(w);
-    if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
-        tcall_write_text(w, "Error: ");
-    tcall_write_bytes(w, s.ptr, s.len);
-    if (!strchr("ar(", letter))
-        tcall_write_unquote(w);
-}
-
-/* Writes JSON that is given as a form, with ' for the quotes. %i, %n and %t
- * are id, name and text of the item, as strings; %r its text as it is; %a its
- * text as arguments, %A that as a string; %e the text of a result where there
- * is no flag for an error; %g its sign; %I and %s id and sign as members of
- * Gemini's, if there are any; %( and %) begin and end a string. An object
- * behind another one gets its comma. Ends at %., the result is what follows. */
-static const char *tcall_write_form_(tcall_writer *w, const char *form,
-                                     const tcall_item *item)
-{
-    if ((*form == '{' || *form == '%') && w->last == '}' && !w->quoted)
-        tcall_write_text(w, ",");
-    while (*(form = tcall_write_plain_(w, form))) {
-        form += 2;
-        if (form[-1] == '.')
-            break;
-        tcall_write_value_(w, form[-1], item);
-    }
-    return form;
-}
-
-/* A form with one text only, or with none. */
-TCALL_SHARED_ const char *tcall_write_words_(tcall_writer *w, const char *form,
-                                             const char *text)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.text = tcall_str_of(text);
-    return tcall_write_form_(w, form, &item);
-}
-
-/* The same, where there is a text. */
-TCALL_SHARED_ void tcall_write_option_(tcall_writer *w, const char *form,
-                                       const char *text)
-{
-    if (text && *text)
-        tcall_write_words_(w, form, text);
-}
-
-/* And with a number above 0. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *form,
-                                      int value)
-{
-    if (value > 0) {
-        form = tcall_write_words_(w, form, NULL);
-        tcall_write_int(w, value);
-        tcall_write_words_(w, form, NULL);
-    }
-}
-
-/* The end of most requests. */
-TCALL_SHARED_ int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
-{
-    tcall_write_text(w, ",\"stream\":");
-    tcall_write_bool(w, ask->stream);
-    return tcall_write_text(w, "}");
-}
-
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
-{
-    const char *p = tool->description ? tool->description : "";
-    while (*p) {
-        const char *at = strstr(p, "${"), *end = at ? strchr(at, '}') : NULL;
-        const tcall_variable *v = (const tcall_variable *)user;
-        if (!end)
-            return tcall_write_text(w, p);
-        tcall_write_bytes(w, p, (size_t)(at - p));
-        while (v->name &&
-               !tcall_str_eq(tcall_str_of(v->name),
-                             tcall_slice_(at + 2, (size_t)(end - at - 2))))
-            v++;
-        p = v->name ? end + 1 : at + 2;
-        tcall_write_text(w, v->name ? v->text : "${");
-    }
-    return w->error;
-}
-
-/* All tools as a member of the request: a form around all of them, and one for
- * each, with %t for its name, %. for its description and for its schema. False:
- * there are none. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
-                                      const tcall_ask *ask, const char *form,
-                                      const char *each, tcall_strict *left)
-{
-    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
-    const tcall_tool *tool;
-    const char *rest;
-    size_t i = 0;
-    bool some = false, strict;
-    if (weak && ask->choice == TCALL_CHOICE_NONE)
-        return false;
-    if (p->traits & TCALL_TRAIT_NO_STRICT)
-        left->tools = 0;
-    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (weak && ask->choice == TCALL_CHOICE_ONE &&
-            strcmp(tool->name, ask->choice_name) != 0)
-            continue;
-        if (!some)
-            form = tcall_write_words_(w, form, NULL);
-        some = true;
-        if (!tcall_write_part_(w))
-            continue;
-        rest = tcall_write_words_(w, each, tool->name);
-        tcall_write_quote(w);
-        if (ask->describe)
-            ask->describe(w, tool, ask->describe_user);
-        else
-            tcall_write_text(w, tool->description ? tool->description : "");
-        tcall_write_unquote(w);
-        rest = tcall_write_words_(w, rest, NULL);
-        strict = tcall_write_schema_(w, ask, tool, left);
-        tcall_write_text(w, strict      ? ",\"strict\":true"
-                            : left->say ? ",\"strict\":false"
-                                        : "");
-        tcall_write_words_(w, rest, NULL);
-        tcall_write_part_end_(w);
-    }
-    if (some)
-        tcall_write_words_(w, form, NULL);
-    return some;
-}
-
-/* From a call, which ends at at, to its result. One that is missing is made
- * up: an unanswered call would make the whole conversation invalid. Where more
- * calls of the answer have the id, their results are behind this one's. */
-static void tcall_chat_result_(const tcall_chat *chat, size_t at,
-                               tcall_item *item)
-{
-    const tcall_item call = *item;
-    size_t from = at;
-    bool found;
-    int skip = 0;
-    while (tcall_chat_next(chat, &at, item)) {
-        bool same = tcall_str_eq(item->id, call.id);
-        if (item->kind == TCALL_ITEM_RESULT)
-            skip += same;
-        else if (skip > 0)
-            break;
-        else if (item->kind == TCALL_ITEM_CALL)
-            skip -= same;
-    }
-    found = skip > 0;
-    while (skip > 0 && tcall_chat_next(chat, &from, item))
-        skip -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
-    if (!found) {
-        *item = call;
-        item->kind = TCALL_ITEM_RESULT;
-        item->error = TCALL_E_CANCELLED;
-        item->text = tcall_str_of("this call was not run");
-    }
-    item->made = call.made;
-}
-
-/* A conversation in the order in which providers want it. What the model said
- * in one answer comes as reasoning, text, calls with their reasoning, and then
- * the results of all its calls. */
-typedef struct tcall_talk_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t from, at; /* where the answer begins; the place in it */
-    uint8_t phase;
-    bool called; /* a call came by */
-    char id[9];  /* room for one that has to be mapped */
-} tcall_talk_;
-
-static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
-                             const tcall_chat *chat)
-{
-    memset(t, 0, sizeof *t);
-    t->to = to;
-    t->chat = chat;
-}
-
-/* Does the item belong to the phase that is on? */
-static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
-{
-    if (item->kind == TCALL_ITEM_CALL)
-        t->called = true;
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT: return t->phase == 1;
-    case TCALL_ITEM_CALL: return t->phase >= 2;
-    case TCALL_ITEM_OPAQUE:
-        return t->phase == (t->called ? 2 : 0) && t->to->more &&
-               tcall_str_eq(item->name, tcall_str_of(t->to->name));
-    default: return false;
-    }
-}
-
-/* The next one. What is opaque and did not fit makes the request an error. */
-static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
-{
-    for (;;) {
-        size_t next = t->at;
-        bool some = tcall_chat_next(t->chat, &next, item);
-        if (some && item->kind != TCALL_ITEM_USER &&
-            item->kind != TCALL_ITEM_RESULT) {
-            t->at = next;
-            if (!tcall_talk_fits_(t, item))
-                continue;
-            if (item->lost && t->to->more && !w->error)
-                w->error = TCALL_E_MEMORY;
-            if (t->phase == 3)
-                tcall_chat_result_(t->chat, next, item);
-            if (t->to->id)
-                item->id = t->to->id(t->id, item->id);
-            return true;
-        }
-        t->called = false;
-        if (t->at > t->from && t->phase < 3) { /* once more */
-            t->phase++;
-            t->at = t->from;
-            continue;
-        }
-        t->phase = 0;
-        t->at = t->from = next;
-        if (!some || item->kind == TCALL_ITEM_USER)
-            return some;
-    }
-}
-
-/* How far a message of the model is written. */
-enum {
-    TCALL_SAID_NONE_,
-    TCALL_SAID_OPEN_,
-    TCALL_SAID_TEXT_,
-    TCALL_SAID_CALLS_
-};
-
-/* Goes on to there, or ends the message. */
-static void tcall_write_said_(tcall_writer *w, int *said, int to)
-{
-    static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':%(\0"
-                                "%),'tool_calls':[\0";
-    static const char ends[] = "\0"
-                               ",'content':''}\0"
-                               "%)}\0"
-                               "]}";
-    if (to == TCALL_SAID_NONE_) {
-        tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
-        *said = to;
-    }
-    for (; *said < to; ++*said)
-        tcall_write_words_(w, tcall_nth_(steps, *said), NULL);
-}
-
-/* Begins a request: model and messages, as OpenAI began to write them. */
-TCALL_SHARED_ void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
-                                     const tcall_ask *ask, const char *call,
-                                     const char *result)
-{
-    tcall_talk_ talk;
-    tcall_item item;
-    int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{'model':%t,'messages':[", ask->model);
-    tcall_write_option_(w, "{'role':'system','content':%t}", ask->system);
-    tcall_talk_init_(&talk, p, ask->chat);
-    while (tcall_talk_next_(&talk, w, &item))
-        switch (item.kind) {
-        case TCALL_ITEM_USER:
-        case TCALL_ITEM_RESULT:
-            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_form_(w,
-                              item.kind == TCALL_ITEM_RESULT
-                                  ? result
-                                  : "{'role':'user','content':%t}",
-                              &item);
-            break;
-        case TCALL_ITEM_TEXT:
-            tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
-            tcall_write_bytes(w, item.text.ptr, item.text.len);
-            break;
-        case TCALL_ITEM_CALL:
-            tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
-            tcall_write_form_(w, call, &item);
-            break;
-        default:
-            if (said > TCALL_SAID_OPEN_ || (item.made && !p->join))
-                break; /* it always stands before the calls */
-            tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
-            if (item.made) {
-                tcall_write_text(w, ",\"reasoning_details\":");
-                p->join(w, item.text);
-            } else {
-                tcall_write_form_(w, ",'reasoning_content':%t", &item);
-            }
-        }
-    tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-    tcall_write_text(w, "]");
-}
-
-/* How a provider says each kind of item: texts, the first two of which open a
- * message of the user and one of the model. The others are forms, behind who
- * says it (u, m, or - where there are no messages), for the kinds of items in
- * their order and for these two. */
-enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
-
-static bool tcall_blank_(tcall_str s)
-{
-    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
-        s.len--;
-    return s.len == 0;
-}
-
-/* The conversation as such turns. Items of one role after the other share a
- * message: roles must take turns. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
-                                      const tcall_ask *ask, const char *turns)
-{
-    char role = '-';
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, p, ask->chat);
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int kind = item.kind;
-        const char *turn;
-        if (kind == TCALL_ITEM_RESULT && item.error)
-            kind = TCALL_TURN_ERROR_;
-        if (kind == TCALL_ITEM_OPAQUE && item.made)
-            kind = TCALL_TURN_OPAQUE_2_;
-        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
-            tcall_blank_(item.text))
-            continue; /* that would be refused */
-        turn = tcall_nth_(turns, 2 + kind);
-        if (role != *turn) {
-            tcall_write_text(w, role == '-' ? "" : "]}");
-            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
-        }
-        role = *turn;
-        tcall_write_form_(w, turn + 1, &item);
-    }
-    tcall_write_text(w, role == '-' ? "]" : "]}]");
-}
-
-/* The choice among the tools, as OpenAI began to say it; named is the form for
- * one tool. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
-                                       const tcall_ask *ask, const char *named)
-{
-    const unsigned is = p->traits;
-    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
-                       : is & TCALL_TRAIT_ANY           ? "any"
-                                                        : "required";
-    bool one =
-        ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
-    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
-        tcall_write_words_(w, one ? named : ",'tool_choice':%t",
-                           one ? ask->choice_name : word);
-    if (is & TCALL_TRAIT_SAY_PARALLEL ||
-        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
-        tcall_write_text(w, ",\"parallel_tool_calls\":");
-        tcall_write_bool(w, !ask->no_parallel);
-    }
-}
-
-/* A provider whose tables and writer are those of a format. Its texts are
- * linked only with it. */
-#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix,       \
-                        version, value, id, more, join, traits)                \
-    static const char tcall_##name##_name_[] = #name;                          \
-    static const char tcall_##name##_url_[] = url;                             \
-    static const char tcall_##name##_path_[] = path;                           \
-    TCALL_DATA_ const tcall_provider tcall_##name = {tcall_##name##_name_,     \
-                                                     tcall_##name##_url_,      \
-                                                     tcall_##name##_path_,     \
-                                                     stream,                   \
-                                                     header,                   \
-                                                     prefix,                   \
-                                                     {version, value},         \
-                                                     &tcall_##format##_paths_, \
-                                                     tcall_##format##_words_,  \
-                                                     tcall_##format##_write_,  \
-                                                     id,                       \
-                                                     more,                     \
-                                                     join,                     \
-                                                     traits};
-
-/* ==========================================================================
- * >>reader
- */
-
-TCALL_SHARED_ tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
-{
-    return tcall_head_at_(r->chat, at);
-}
-
-static uint8_t tcall_reader_kind_(const tcall_reader *r, size_t at)
-{
-    return tcall_reader_head_(r, at)->kind & TCALL_ITEM_KIND_;
-}
-
-static size_t tcall_reader_len_(const tcall_reader *r, size_t at, int part)
-{
-    return tcall_len_(tcall_reader_head_(r, at), part);
-}
-
-static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(r, at));
-}
-
-/* What stood there, from the first byte to the last one, was moved. */
-static void tcall_reader_moved_(tcall_reader *r, size_t first, size_t last,
-                                size_t by)
-{
-    if (r->pending >= first && r->pending <= last)
-        r->pending += by;
-    if (r->slot >= first && r->slot <= last)
-        r->slot += by;
-    if (r->raw >= first && r->raw <= last)
-        r->raw += by;
-}
-
-/* Moves all that stands from "from" on to "to"; the room is there. */
-static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
-{
-    tcall_block *b = r->chat->block;
-    if (b->low > from)
-        memmove(b->base + to, b->base + from, b->low - from);
-    b->low += to - from;
-    tcall_block_room_(b, 0); /* for the peak */
-    tcall_reader_moved_(r, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at at out. */
-static void tcall_reader_remove_(tcall_reader *r, size_t at)
-{
-    tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
-}
-
-/* Gives a part another length, at its end; the room is there. Returns where it
- * ended. */
-TCALL_SHARED_ char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
-                                         size_t n)
-{
-    tcall_head_ *h = tcall_reader_head_(r, at);
-    size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
-    tcall_len_set_(h, part, n);
-    tcall_reader_shift_(r, end, end - old + n);
-    return r->chat->block->base + end;
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
-{
-    size_t n = tcall_reader_len_(r, at, part) + s.len;
-    tcall_copy_(tcall_reader_resize_(r, at, part, n), s);
-}
-
-/* Void all that was read. */
-TCALL_APART_ static void tcall_reader_clear_(tcall_reader *r)
-{
-    r->chat->block->low = r->pending = r->slot = r->raw = r->start;
-    r->has_text = r->open = r->keeping = false;
-    r->answer.unkept = 0;
-    r->complete = r->stopped = r->cut = r->answer.text_cut = false;
-    r->began = r->finished = 0;
-    r->answer.stop = TCALL_STOP_UNKNOWN;
-    r->answer.stop_text[0] = 0;
-}
-
-/* What only some providers do, see tcall_provider.more. */
-enum {
-    /* A piece for a part of the slot, or one of these: */
-    TCALL_MORE_STRIP_ = TCALL_PARTS_, /* calls need the memory */
-    TCALL_MORE_RAW_,                  /* a piece of an element as JSON text */
-    TCALL_MORE_RAW_END_,              /* which is complete */
-    TCALL_MORE_SAID_,  /* the pending element was text of the model */
-    TCALL_MORE_MERGE_, /* it is to go to the item at slot */
-    TCALL_MORE_WAIT_   /* the word tells how long to wait */
-};
-
-static void tcall_reader_more_(tcall_reader *r, int what, tcall_str s)
-{
-    if (r->provider->more)
-        r->provider->more(r, what, s);
-}
-
-static void tcall_reader_note_(tcall_reader *r, int what)
-{
-    tcall_reader_more_(r, what, tcall_slice_(NULL, 0));
-}
-
-TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *r)
-{
-    return r->has_text ? tcall_reader_len_(r, r->start, TCALL_PART_TEXT_) : 0;
-}
-
-/* Are n bytes free? Calls matter more than text and what is opaque: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *r, size_t n)
-{
-    const tcall_block *b = r->chat->block;
-    size_t text = tcall_reader_text_len_(r);
-    if (n > tcall_block_free_(b) + text)
-        tcall_reader_note_(r, TCALL_MORE_STRIP_);
-    if (n > tcall_block_free_(b) + text)
-        return false;
-    if (n > tcall_block_free_(b)) {
-        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
-                             text - (n - tcall_block_free_(b)));
-        r->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* The same for what a call cannot do without. Where it is missing the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *r, size_t n)
-{
-    if (tcall_reader_room_(r, n))
-        return true;
-    r->lost += r->chat->block->low - r->start + n;
-    tcall_reader_clear_(r);
-    r->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* Arguments that do not fit make that call fail, not the answer. */
-static void tcall_reader_lose_(tcall_reader *r, size_t at, size_t n)
-{
-    r->lost += tcall_reader_len_(r, at, TCALL_PART_TEXT_) + n;
-    tcall_reader_head_(r, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
-}
-
-/* The item at at is an empty one of this kind. */
-static void tcall_reader_blank_(tcall_reader *r, size_t at, int kind)
-{
-    tcall_head_ *h = tcall_reader_head_(r, at);
-    memset(h, 0, sizeof *h);
-    h->kind = (uint8_t)kind;
-}
-
-/* A place for an element of this kind. */
-static bool tcall_reader_place_(tcall_reader *r, size_t *slot, int kind)
-{
-    tcall_block *b = r->chat->block;
-    if (!tcall_reader_need_(r, TCALL_HEAD_))
-        return false;
-    *slot = b->low;
-    tcall_block_grow_(b, TCALL_HEAD_);
-    tcall_reader_blank_(r, *slot, kind);
-    return true;
-}
-
-/* The text of the answer gets its place, before everything else. */
-static void tcall_reader_begin_text_(tcall_reader *r)
-{
-    if (r->has_text || tcall_block_free_(r->chat->block) < TCALL_HEAD_)
-        return;
-    tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
-    tcall_reader_blank_(r, r->start, TCALL_ITEM_TEXT);
-    r->has_text = true;
-}
-
-/* Tells a piece of the model's text, and how much of it can be kept where this
- * many bytes are free beside those that it may lie in already. */
-static size_t tcall_reader_hear_(tcall_reader *r, tcall_str s, size_t own)
-{
-    size_t room, max;
-    if (r->choice)
-        return 0;
-    if (r->text)
-        r->text(r->user, s);
-    if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
-        return 0;
-    room = tcall_block_free_(r->chat->block) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
-    if (room)
-        tcall_reader_begin_text_(r);
-    max = r->has_text ? r->text_max - tcall_reader_text_len_(r) : 0;
-    room = room < max ? room : max;
-    if (room >= s.len)
-        return s.len;
-    r->answer.text_cut = true;
-    return room;
-}
-
-static void tcall_reader_text_(tcall_reader *r, tcall_str s)
-{
-    s.len = tcall_reader_hear_(r, s, 0);
-    if (s.len)
-        tcall_reader_put_(r, r->start, TCALL_PART_TEXT_, s);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Moves a part of the item at from to the end of that of one before it, and
- * with it the items in between and its own head. */
-static void tcall_reader_give_(tcall_reader *r, size_t from, size_t at,
-                               int part)
-{
-    tcall_head_ *a = tcall_reader_head_(r, at);
-    tcall_head_ *b = tcall_reader_head_(r, from);
-    size_t n = tcall_len_(b, part), behind = tcall_head_end_(a, part);
-    char *to = (char *)a + behind;
-    char *end = (char *)b + tcall_head_end_(b, part);
-    tcall_len_set_(a, part, tcall_len_(a, part) + n);
-    tcall_len_set_(b, part, 0);
-    tcall_reverse_(to, end - n);
-    tcall_reverse_(end - n, end);
-    tcall_reverse_(to, end);
-    tcall_reader_moved_(r, at + behind, from, n);
-}
-
-/* The text of the element at *at turns out to be text of the model. */
-static void tcall_reader_say_(tcall_reader *r, const size_t *at)
-{
-    const tcall_head_ *h = tcall_reader_head_(r, *at);
-    size_t n = tcall_len_(h, TCALL_PART_TEXT_);
-    const char *text = (const char *)h + tcall_head_end_(h, TCALL_PART_SIGN_);
-    if (!n)
-        return;
-    n = tcall_reader_hear_(r, tcall_slice_(text, n), n);
-    tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
-    if (n)
-        tcall_reader_give_(r, *at, r->start, TCALL_PART_TEXT_);
-}
-
-/* The element that is being read gets its place as soon as there is something
- * to keep of it; some fields tell its kind. */
-static bool tcall_reader_open_(tcall_reader *r)
-{
-    if (!r->open)
-        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
-    if (r->open && r->kind) {
-        tcall_head_ *h = tcall_reader_head_(r, r->slot);
-        h->kind = (uint8_t)(r->kind | (h->kind & TCALL_ITEM_LOST_));
-    }
-    return r->open;
-}
-
-/* Adds to the slot what it cannot do without. */
-static bool tcall_reader_add_(tcall_reader *r, int part, tcall_str s)
-{
-    if (!tcall_reader_need_(r, s.len))
-        return false;
-    tcall_reader_put_(r, r->slot, part, s);
-    return true;
-}
-
-/* A piece of id, name, arguments or what is opaque. */
-static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
-{
-    bool text = part == TCALL_PART_TEXT_;
-    if (r->answer.error == TCALL_E_MEMORY) {
-        r->lost += s.len;
-        return;
-    }
-    if (!tcall_reader_open_(r))
-        return;
-    if (part == TCALL_PART_SIGN_ ||
-        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        tcall_reader_more_(r, part, s);
-    } else if (text && r->kind == TCALL_ITEM_TEXT &&
-               tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_reader_say_(r, &r->slot);
-        tcall_reader_text_(r, s);
-    } else if (text && (tcall_reader_head_(r, r->slot)->error ||
-                        !tcall_reader_room_(r, s.len + TCALL_RESERVE_))) {
-        tcall_reader_lose_(r, r->slot, s.len);
-    } else {
-        tcall_reader_add_(r, part, s);
-    }
-}
-
-/* Is the pending element a further piece of the call at at? 0: no; -1: it does
- * not say. */
-static int tcall_reader_continues_(const tcall_reader *r, size_t at)
-{
-    const tcall_head_ *a = tcall_reader_head_(r, at);
-    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
-    const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
-    const size_t name = tcall_len_(b, TCALL_PART_NAME_);
-    const bool numbered = a->index && b->index;
-    if (a->choice != b->choice || (numbered && a->index != b->index))
-        return 0;
-    if ((b->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        return a->index == b->index && !((a->kind ^ b->kind) & form);
-    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
-    /* Some servers give every piece an id of its own. */
-    if (tcall_len_(b, TCALL_PART_ID_) && tcall_len_(a, TCALL_PART_ID_) &&
-        (!numbered || name))
-        return tcall_head_same_(a, b, TCALL_PART_ID_);
-    if (!numbered)
-        return name ? 0 : -1;
-    /* Some servers give every call the same number: an object behind a whole
-     * one is no piece of it. */
-    return (b->kind & TCALL_ITEM_ALL_) || !name ||
-           !tcall_len_(a, TCALL_PART_TEXT_) ||
-           ((const char *)a)[tcall_head_size_(a) - 1] != '}' ||
-           ((const char *)b)[tcall_head_end_(b, TCALL_PART_SIGN_)] != '{';
-}
-
-/* The call that the pending element continues: the one of its id or number,
- * or the last one if it has neither; itself, if it is a new one. */
-TCALL_APART_ static size_t tcall_reader_find_(const tcall_reader *r)
-{
-    size_t at = r->start, best = r->pending, last = best;
-    if (r->has_text)
-        at = tcall_reader_next_(r, at);
-    for (; at < r->pending; at = tcall_reader_next_(r, at)) {
-        int same = tcall_reader_continues_(r, at);
-        if (same > 0)
-            best = at;
-        if (same || tcall_reader_kind_(r, at) != TCALL_ITEM_OPAQUE)
-            last = same < 0 ? at : r->pending;
-    }
-    return best != r->pending ? best : last;
-}
-
-/* Gives what the pending element brings to the call at at. An id is taken but
- * once, and so is a name; another one is a piece of it. */
-static void tcall_reader_merge_(tcall_reader *r, size_t at)
-{
-    tcall_head_ *a = tcall_reader_head_(r, at);
-    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
-    const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
-    const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
-    const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
-    const bool more = !old && !tcall_head_same_(a, b, TCALL_PART_NAME_);
-    int part = TCALL_PART_ID_;
-    if (a->kind == TCALL_ITEM_NONE_)
-        return;
-    a->kind |= b->kind & TCALL_ITEM_LOST_;
-    for (; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_len_(a, part) || (part == TCALL_PART_NAME_ && more))
-            tcall_reader_give_(r, r->pending, at, part);
-    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        r->slot = at;
-        tcall_reader_note_(r, TCALL_MORE_MERGE_);
-    } else if (all && !a->error && old >= n && (!broken || old)) {
-        return; /* it is there already */
-    } else if (a->error || broken) {
-        tcall_reader_lose_(r, at, n);
-        return;
-    }
-    if (!tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_))
-        return;
-    if (all || a->kind & TCALL_ITEM_START_)
-        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
-    if (!all)
-        a->kind &= (uint8_t)~TCALL_ITEM_START_;
-    tcall_reader_give_(r, r->pending, at, TCALL_PART_TEXT_);
-}
-
-/* What an element is, now that its document is complete. */
-static int tcall_reader_piece_(const tcall_reader *r)
-{
-    return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
-           : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
-           : r->event == TCALL_WORD_ALL_
-               ? (int)TCALL_ITEM_CALL | TCALL_ITEM_ALL_
-               : TCALL_ITEM_NONE_;
-}
-
-/* Shows a piece of a call. */
-static void tcall_reader_show_(tcall_reader *r)
-{
-    size_t at = r->pending - r->chat->start;
-    tcall_item item;
-    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        r->call(r->user, &item);
-}
-
-/* The pending element is complete, and so is what was said around it. */
-static void tcall_reader_settle_(tcall_reader *r)
-{
-    tcall_head_ *h = tcall_reader_head_(r, r->pending);
-    size_t at = r->pending;
-    bool piece = (h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
-    if (piece)
-        h->kind = (uint8_t)tcall_reader_piece_(r);
-    h->choice = r->choice;
-    if (!h->index)
-        h->index = r->index;
-    if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(r, &r->pending);
-        tcall_reader_note_(r, TCALL_MORE_SAID_);
-    } else if (h->kind != TCALL_ITEM_NONE_ || (!piece && h->index)) {
-        if (!r->whole && h->kind != TCALL_ITEM_NONE_)
-            at = tcall_reader_find_(r);
-        if (at == r->pending || !(h->kind & TCALL_ITEM_ALL_))
-            tcall_reader_show_(r);
-        if (at == r->pending) {
-            r->pending = tcall_reader_next_(r, r->pending);
-            r->began |= (uint8_t)(1u << r->choice);
-            return;
-        }
-        tcall_reader_merge_(r, at);
-    }
-    tcall_reader_remove_(r, r->pending);
-}
-
-/* All elements of one choice, or of a document, are complete. */
-static void tcall_reader_settle_all_(tcall_reader *r)
-{
-    while (r->pending < r->chat->block->low)
-        tcall_reader_settle_(r);
-    if (r->stopped)
-        r->finished |= (uint8_t)(1u << r->choice);
-    r->stopped = false;
-    r->choice = 0;
-}
-
-static void tcall_reader_call_end_(tcall_reader *r)
-{
-    if (r->answer.error == TCALL_E_MEMORY)
-        r->lost += TCALL_HEAD_;
-    if (r->keeping)
-        tcall_reader_note_(r, TCALL_MORE_RAW_END_);
-    if (r->open) {
-        tcall_head_ *h = tcall_reader_head_(r, r->slot);
-        h->index = r->index;
-        h->kind |= r->marks;
-        if (r->bad) /* no text: what it holds was not reported */
-            h->error = (int8_t)TCALL_E_BAD_VALUE;
-        if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
-            h->kind = TCALL_ITEM_NONE_;
-    }
-    r->index = r->kind = r->type = r->marks = 0;
-    r->element = r->bad = r->ignored = r->open = false;
-}
-
-static uint8_t tcall_reader_means_(const tcall_reader *r)
-{
-    const char *w = r->provider->words;
-    while (*w && strcmp(w + 1, r->word) != 0)
-        w += strlen(w) + 1;
-    return *w ? (uint8_t)*w : (uint8_t)TCALL_STOP_OTHER;
-}
-
-TCALL_APART_ static void tcall_reader_tell_(tcall_reader *r)
-{
-    memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
-}
-
-TCALL_APART_ static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
-{
-    tcall_stop *stop = &r->answer.stop;
-    if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
-        return;
-    r->stopped = true;
-    if (*stop == TCALL_STOP_UNKNOWN ||
-        (means == TCALL_STOP_LENGTH && *stop != TCALL_STOP_REFUSED)) {
-        *stop =
-            means == TCALL_WORD_CALL_ ? TCALL_STOP_CALLS : (tcall_stop)means;
-        tcall_reader_tell_(r);
-    }
-}
-
-/* A word of the provider's table is complete. */
-static void tcall_reader_meant_(tcall_reader *r, int field)
-{
-    const uint8_t means = tcall_reader_means_(r);
-    if (field == TCALL_AT_TYPE) {
-        r->type = means;
-        r->ignored = means != TCALL_WORD_CALL_ && means != TCALL_WORD_TEXT_;
-    } else if (field == TCALL_AT_EVENT) {
-        r->event = means;
-        if (means == TCALL_STOP_FINAL_)
-            r->complete = true;
-        if (means == TCALL_WORD_DONE_)
-            r->stopped = true;
-        if (means == TCALL_WORD_OPEN_)
-            r->announced = true;
-    } else {
-        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
-            r->cut = true;
-        if (field == TCALL_AT_STOP)
-            tcall_reader_stop_(r, means);
-        else if (means == TCALL_STOP_REFUSED)
-            r->answer.stop = TCALL_STOP_REFUSED;
-    }
-}
-
-/* A number of up to nine digits; -1, if it has a sign or fraction or is none.
- */
-TCALL_APART_ static long tcall_digits_(const char *p)
-{
-    const char *from = p;
-    long n = 0;
-    for (; tcall_is_digit_(*p) && n < 100000000; p++)
-        n = n * 10 + (*p - '0');
-    return *p || p == from ? -1 : n;
-}
-
-/* A number is complete. */
-static int tcall_reader_number_(tcall_reader *r, int field)
-{
-    const long n = tcall_digits_(r->word);
-    if (field == TCALL_AT_INDEX)
-        r->index = (uint8_t)(n < 255 ? n + 1 : 0);
-    else if (field == TCALL_AT_NUMBER)
-        r->choice = (uint8_t)n & 7;
-    else if (n >= 0)
-        *(field == TCALL_AT_INPUT ? &r->answer.input_tokens
-                                  : &r->answer.output_tokens) = n;
-    return field == TCALL_AT_NUMBER && n != r->choice ? TCALL_E_PROTOCOL
-                                                      : TCALL_OK;
-}
-
-/* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *r, int field)
-{
-    const char known = r->answer.stop_text[0];
-    if (field < TCALL_AT_TYPE)
-        return tcall_reader_number_(r, field);
-    if (field <= TCALL_AT_STOP)
-        tcall_reader_meant_(r, field);
-    else if (field == TCALL_AT_WAIT)
-        tcall_reader_note_(r, TCALL_MORE_WAIT_);
-    else if (!known || tcall_is_digit_(known) ||
-             (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
-        tcall_reader_tell_(r);
-    return TCALL_OK;
-}
-
-/* Appends to a text that is cut rather than refused. */
-static void tcall_reader_append_(char *text, size_t cap, tcall_str s)
-{
-    size_t n = strlen(text), room = cap - 1 - n;
-    s.len = s.len < room ? s.len : room;
-    *tcall_copy_(text + n, s) = 0;
-}
-
-/* The part of an element that a field is of, -1: none. */
-static int tcall_reader_part_of_(int field)
-{
-    return field < TCALL_AT_ID || field > TCALL_AT_PIECE ? -1
-           : field < TCALL_AT_ARGS                       ? field - TCALL_AT_ID
-                                                         : TCALL_PART_TEXT_;
-}
-
-/* A part of an element begins. */
-static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
-{
-    static const uint8_t kinds[] = {0,
-                                    0,
-                                    0,
-                                    0,
-                                    0, /* ID to ALL */
-                                    TCALL_ITEM_OPAQUE,
-                                    (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
-                                    TCALL_ITEM_TEXT,
-                                    TCALL_ITEM_PIECE_};
-    const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
-                        field == TCALL_AT_KEEP_2;
-    r->kind = kinds[field - TCALL_AT_ID];
-    if (r->skip)
-        return;
-    if (field == TCALL_AT_ALL) {
-        r->marks |= TCALL_ITEM_ALL_ | TCALL_ITEM_START_;
-        r->bad = c == '{';
-    }
-    if (field == TCALL_AT_ARGS && c == '{')
-        r->marks |= TCALL_ITEM_START_;
-    if ((opaque && !r->provider->more) ||
-        (field >= TCALL_AT_SAID && c != '"') ||
-        (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
-        (field != TCALL_AT_SAID && r->open &&
-         tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
-        r->skip = true;
-    else if (field >= TCALL_AT_KEEP && r->element &&
-             r->answer.error != TCALL_E_MEMORY)
-        tcall_reader_open_(r);
-}
-
-/* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already, as where a stream ends with the whole answer. */
-static void tcall_reader_begin_(tcall_reader *r, int field, char c)
-{
-    r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
-    r->word[0] = 0;
-    switch (field) {
-    case TCALL_AT_CALL: r->element = true; break;
-    case TCALL_AT_VOID:
-        if (c == 't' || c == '{')
-            r->ignored = true;
-        break;
-    case TCALL_AT_RESTART:
-        if (c == '{')
-            tcall_reader_clear_(r);
-        break;
-    case TCALL_AT_WHOLE: r->whole = !r->skip; break;
-    case TCALL_AT_ERROR:
-        if (c == '{')
-            r->answer.error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_AT_MESSAGE:
-        if (r->answer.message[0])
-            r->skip = true;
-        break;
-    default:
-        if (field <= TCALL_AT_PIECE)
-            tcall_reader_begin_part_(r, field, c);
-    }
-}
-
-static void tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
-{
-    int part = tcall_reader_part_of_(field);
-    if (part >= 0)
-        tcall_reader_part_(r, part, s);
-    else if (field >= TCALL_AT_INDEX)
-        tcall_reader_append_(r->word, sizeof r->word, s);
-    else if (field == TCALL_AT_TEXT)
-        tcall_reader_text_(r, s);
-    else if (field >= TCALL_AT_ERROR) {
-        if (field == TCALL_AT_ERROR)
-            r->answer.error = TCALL_E_PROVIDER;
-        tcall_reader_append_(r->answer.message, sizeof r->answer.message, s);
-    }
-}
-
-/* A value is complete. Parts that stand outside of elements are such. */
-static int tcall_reader_complete_(tcall_reader *r, int field)
-{
-    if (field == TCALL_AT_CHOICE)
-        tcall_reader_settle_all_(r);
-    else if (field >= TCALL_AT_INDEX && !r->skip)
-        return tcall_reader_word_(r, field);
-    else if (field == TCALL_AT_CALL || (field <= TCALL_AT_PIECE && !r->element))
-        tcall_reader_call_end_(r);
-    return TCALL_OK;
-}
-
-/* One event of the outline. */
-static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
-                            tcall_str s)
-{
-    tcall_reader *r = (tcall_reader *)user;
-    if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(r, field);
-    if (event == TCALL_SCAN_BEGIN)
-        tcall_reader_begin_(r, field, *s.ptr);
-    else if (field == TCALL_AT_CALL)
-        tcall_reader_more_(r, TCALL_MORE_RAW_, s);
-    else if (!r->skip)
-        tcall_reader_data_(r, field, s);
-    return TCALL_OK;
-}
-
-/* States of the framing. */
-enum {
-    TCALL_R_START_,   /* which framing it is, is not known yet */
-    TCALL_R_LINE_,    /* SSE: at the name of a line's field */
-    TCALL_R_IGNORED_, /* SSE: in a line that does not matter */
-    TCALL_R_BETWEEN_, /* between two documents */
-    TCALL_R_DOCUMENT_
-};
-
-/* So much, and NUL, is shown of what is no answer: ASCII, the rest as blanks.
- */
-enum { TCALL_PAGE_ = 80 };
-
-void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user)
-{
-    memset(r, 0, sizeof *r);
-    r->provider = provider;
-    r->chat = chat;
-    r->text = text;
-    r->user = user;
-    r->start = r->pending = r->slot = chat->block->low;
-    r->text_max = tcall_block_free_(chat->block) / 2;
-    r->answer.input_tokens = r->answer.output_tokens = -1;
-    r->answer.wait_ms = -1;
-}
-
-static void tcall_reader_fail_(tcall_reader *r, int error)
-{
-    r->broken = true;
-    if (!r->answer.error)
-        r->answer.error = error;
-}
-
-/* Bytes of a document, up to its end or, with SSE, to that of the line. */
-static const char *tcall_reader_document_(tcall_reader *r, const char *p,
-                                          const char *end)
-{
-    const char *line = r->sse ? p : end;
-    size_t before = r->scan.pos;
+/* What providers write about their errors, in code, type or message. A space
+ * may be an underscore there, capitals do not matter. The first row that
+ * occurs counts. */
+static const struct {
+    const char *words;
     int error;
-    while (line < end && *line != '\n' && *line != '\r')
-        line++;
-    end = line < end ? line + 1 : end;
-    error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
-    p += r->scan.pos - before;
-    if (tcall_scan_done_(&r->scan)) {
-        tcall_reader_settle_all_(r);
-        r->index = 0;
-        if (r->whole && !r->announced)
-            r->complete = true;
-        r->inside = false;
-        r->state = TCALL_R_BETWEEN_;
-    } else if (error) {
-        tcall_reader_fail_(r, error);
-    }
-    if (p > line) {
-        r->state = TCALL_R_LINE_;
-        r->match = 0;
-        r->cr = *line == '\r';
-    }
-    return p;
-}
+} tcall_answer_errors_[] = {
+    {"context l", TCALL_E_CONTEXT}, /* length, limit */
+    {"context window", TCALL_E_CONTEXT},
+    {"context size", TCALL_E_CONTEXT},
+    {"prompt is too long", TCALL_E_CONTEXT},
+    {"prompt too long", TCALL_E_CONTEXT},
+    {"input is too long", TCALL_E_CONTEXT},
+    {"prompt_tokens", TCALL_E_CONTEXT},
+    {"prompt length", TCALL_E_CONTEXT},
+    {"input length", TCALL_E_CONTEXT},
+    {"number of tokens", TCALL_E_CONTEXT},
+    {"too many tokens", TCALL_E_CONTEXT},
+    {"token limit", TCALL_E_CONTEXT},
+    {"max_new_tokens", TCALL_E_CONTEXT},
+    {"api key", TCALL_E_AUTH},
+    {"authenticat", TCALL_E_AUTH},
+    {"permission", TCALL_E_AUTH},
+    {"not_found", TCALL_E_NOT_FOUND},
+    {"model identifier", TCALL_E_NOT_FOUND},
+    {"overloaded", TCALL_E_OVERLOAD},
+    {"unavailable", TCALL_E_OVERLOAD},
+    {"rate_limit", TCALL_E_RATE},
+    {"resource_exhausted", TCALL_E_RATE},
+    {"content filter", TCALL_E_REFUSED},
+    {"content_policy", TCALL_E_REFUSED},
+    {"content management policy", TCALL_E_REFUSED},
+    {"invalid_prompt", TCALL_E_REFUSED},
+    {"data_inspection", TCALL_E_REFUSED},
+    {"usage guidelines", TCALL_E_REFUSED},
+    {"moderation", TCALL_E_REFUSED},
+    {"safety", TCALL_E_REFUSED},
+    {"invalid_request", TCALL_E_REQUEST},
+    {"invalid_argument", TCALL_E_REQUEST},
+};
 
-static void tcall_reader_begin_document_(tcall_reader *r)
+/* Statuses that leave no doubt. */
+static const struct {
+    int status, error;
+} tcall_answer_statuses_[] = {
+    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
+    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
+};
+
+static char tcall_to_lower_(char c)
 {
-    r->state = TCALL_R_DOCUMENT_;
-    if (!r->some)
-        r->answer.message[0] = 0;
-    r->inside = r->some = true;
-    r->event = 0;
-    r->whole = false;
-    r->before = r->pending > r->start || r->answer.text_cut;
-    tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
-    tcall_scan_feed(&r->scan, "{", 1);
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* c belongs to the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *r, char c)
-{
-    if (!r->some)
-        tcall_reader_append_(r->answer.message, TCALL_PAGE_,
-                             tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
-}
-
-/* A byte outside of documents. Of the lines of SSE only those of "data:"
- * matter, and of "error:", which llama.cpp used to say. A document may go on in
- * the next one, but not beyond the end of its event, a blank line. Between
- * documents stand white space, the brackets and commas of an array of
- * documents, and the [DONE] of OpenAI, which is no JSON.
- */
-TCALL_APART_ static void tcall_reader_byte_(tcall_reader *r, char c)
-{
-    bool after_cr = r->cr;
-    r->cr = r->sse && c == '\r';
-    if (c == '\n' && after_cr)
-        return;
-    if (r->state == TCALL_R_START_) {
-        if (tcall_is_space_(c) || c & 0x80)
-            return;
-        r->sse = c != '{' && c != '[';
-        r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
-    }
-    tcall_reader_page_(r, c);
-    if (r->sse && (c == '\n' || c == '\r')) {
-        if (r->state == TCALL_R_LINE_ && r->inside && r->match == 0)
-            tcall_reader_fail_(r, TCALL_E_TRUNCATED);
-        r->state = TCALL_R_LINE_;
-        r->match = 0;
-    } else if (r->state == TCALL_R_LINE_) {
-        if (r->match == 0 && c == 'e')
-            r->match = 5;
-        if (c != "data:error:"[r->match++])
-            r->state = TCALL_R_IGNORED_;
-        else if (c == ':')
-            r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
-    } else if (r->state == TCALL_R_BETWEEN_) {
-        if (c == '{') {
-            tcall_reader_begin_document_(r);
-        } else if (c == 'D' && r->sse) {
-            r->complete = true;
-            r->state = TCALL_R_IGNORED_;
-        } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
-            tcall_reader_fail_(r, TCALL_E_PROTOCOL);
-        }
-    }
-}
-
-int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
-{
-    const char *p = bytes, *end = bytes + len;
-    while (p < end && !r->broken)
-        if (r->state == TCALL_R_DOCUMENT_)
-            p = tcall_reader_document_(r, p, end);
-        else
-            tcall_reader_byte_(r, *p++);
-    while (p < end)
-        tcall_reader_page_(r, *p++);
-    return r->broken ? r->answer.error : TCALL_OK;
-}
-
-/* How many of n bytes of text are whole characters. */
-static size_t tcall_utf8_whole_(const char *p, size_t n)
-{
-    size_t last = n ? tcall_utf8_cut_(p, n - 1) : 0;
-    return last < n && p[last] & 0x80 && !tcall_utf8_len_(p + last, p + n)
-               ? last
-               : n;
-}
-
-/* An id of nine letters and digits: every provider takes those. */
-TCALL_SHARED_ tcall_str tcall_make_id_(tcall_chat *chat, char *id)
-{
-    uint32_t n = ++chat->made;
-    int i;
-    memcpy(id, "call", 4);
-    for (i = 8; i > 3; i--, n /= 10)
-        id[i] = (char)('0' + n % 10);
-    return tcall_slice_(id, 9);
-}
-
-static bool tcall_reader_make_id_(tcall_reader *r)
-{
-    char room[9];
-    tcall_reader_head_(r, r->slot)->kind |= TCALL_ITEM_MADE_;
-    return tcall_reader_add_(r, TCALL_PART_ID_, tcall_make_id_(r->chat, room));
-}
-
-/* Has the item at slot anything to say in the end? What it may still lack is
- * added. */
-static bool tcall_reader_item_(tcall_reader *r)
-{
-    const tcall_head_ *h = tcall_reader_head_(r, r->slot);
-    const uint8_t kind = h->kind & TCALL_ITEM_KIND_;
-    const bool call = kind == TCALL_ITEM_CALL;
-    if (kind == TCALL_ITEM_TEXT)
-        return true;
-    if ((!call && kind != TCALL_ITEM_OPAQUE) ||
-        (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
-         !tcall_len_(h, call ? TCALL_PART_ID_ : TCALL_PART_SIGN_) &&
-         (call || !(h->kind & TCALL_ITEM_LOST_))))
-        return false;
-    if (!call)
-        return tcall_reader_add_(r, TCALL_PART_NAME_,
-                                 tcall_str_of(r->provider->name));
-    if (!tcall_len_(h, TCALL_PART_ID_) && !tcall_reader_make_id_(r))
-        return false;
-    r->pending = r->slot;
-    r->answer.calls++;
-    return true;
-}
-
-/* The answer is whole: look at its items. slot is the one at hand, pending the
- * last call. */
-TCALL_APART_ static void tcall_reader_finish_(tcall_reader *r)
-{
-    r->slot = r->start;
-    while (r->slot < r->chat->block->low) {
-        const bool stays = tcall_reader_item_(r);
-        if (r->answer.error)
-            return;
-        if (stays)
-            r->slot = tcall_reader_next_(r, r->slot);
-        else
-            tcall_reader_remove_(r, r->slot);
-    }
-    if (r->cut && r->answer.calls) {
-        tcall_head_ *h = tcall_reader_head_(r, r->pending);
-        if (h->error != TCALL_E_MEMORY)
-            h->error = (int8_t)TCALL_E_CUT;
-    }
-    if (r->answer.text_cut && r->has_text) { /* not inside a character */
-        const tcall_head_ *h = tcall_reader_head_(r, r->start);
-        tcall_reader_resize_(
-            r, r->start, TCALL_PART_TEXT_,
-            tcall_utf8_whole_((const char *)h +
-                                  tcall_head_end_(h, TCALL_PART_SIGN_),
-                              tcall_len_(h, TCALL_PART_TEXT_)));
-    }
-}
-
-/* What was read holds no answer. */
-static void tcall_reader_nothing_(tcall_reader *r)
-{
-    tcall_answer *a = &r->answer;
-    if (a->calls || r->has_text)
-        return;
-    if (a->stop == TCALL_STOP_REFUSED)
-        a->error = TCALL_E_REFUSED;
-    if (a->stop == TCALL_STOP_OTHER)
-        a->error = TCALL_E_PROVIDER;
-    if (a->error && !a->message[0])
-        tcall_reader_append_(a->message, sizeof a->message,
-                             tcall_str_of(a->stop_text));
-}
-
-int tcall_reader_end(tcall_reader *r)
-{
-    tcall_answer *a = &r->answer;
-    tcall_block *b = r->chat->block;
-    size_t need;
-    if (r->finished && !(r->began & ~r->finished) && !r->announced)
-        r->complete = true;
-    a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
-    if (!a->error && a->message[0] && r->some && !r->complete)
-        a->error = TCALL_E_PROVIDER;
-    if (!a->error && (!r->complete || r->inside))
-        a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;
-    if (!a->error)
-        tcall_reader_finish_(r);
-    if (!a->error)
-        tcall_reader_nothing_(r);
-    if (!a->error)
-        a->message[0] = 0;
-    need = b->low + b->high + r->lost + a->unkept + TCALL_RESERVE_;
-    if (a->unkept) /* there was more than is left in the end */
-        need = (need <= b->size ? b->size + a->unkept : need) + TCALL_RESERVE_;
-    if (r->lost + a->unkept && need > b->need)
-        b->need = need;
-    if (a->error)
-        b->low = r->start;
-    return a->error;
-}
-
-/* ---- what is opaque ---- */
-
-/* What is opaque of an item does not fit. */
-static void tcall_opaque_bare_(tcall_reader *r, size_t at, size_t more)
-{
-    int part = tcall_reader_kind_(r, at) == TCALL_ITEM_OPAQUE
-                   ? TCALL_PART_TEXT_
-                   : TCALL_PART_SIGN_;
-    for (; part >= TCALL_PART_SIGN_; part--) {
-        more += tcall_reader_len_(r, at, part);
-        tcall_reader_resize_(r, at, part, 0);
-    }
-    r->answer.unkept += more;
-    if (more)
-        tcall_reader_head_(r, at)->kind |= TCALL_ITEM_LOST_;
-}
-
-/* Of the pending element, which continues the slot, nothing is kept. */
-static void tcall_opaque_merge_(tcall_reader *r)
-{
-    size_t n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(r, r->slot)->kind & TCALL_ITEM_LOST_))
-        return;
-    tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
-    tcall_opaque_bare_(r, r->slot, n);
-}
-
-/* It takes nothing away from anything else. */
-static bool tcall_opaque_fits_(const tcall_reader *r, tcall_str s)
-{
-    return tcall_block_free_(r->chat->block) >= s.len + TCALL_RESERVE_;
-}
-
-void tcall_opaque(tcall_reader *r, int what, tcall_str s)
-{
-    size_t at = r->start;
-    if (what == TCALL_MORE_STRIP_)
-        for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
-            tcall_opaque_bare_(r, at, 0);
-    else if (what == TCALL_MORE_MERGE_)
-        tcall_opaque_merge_(r);
-    else if (what >= TCALL_PARTS_)
-        return;
-    else if (r->answer.unkept || !tcall_opaque_fits_(r, s))
-        tcall_opaque_bare_(r, r->slot, s.len);
-    else
-        tcall_reader_put_(r, r->slot, what, s);
-}
-
-/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
- * these. */
-static long tcall_wait_(const char *p)
-{
-    const long most = 0x7FFFFFFF;
-    long n = 0, unit = 1000;
-    bool point = false;
-    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
-        if (*p == '.') {
-            point = true;
-        } else if (n < most / 10 && (!point || unit > 1)) {
-            n = n * 10 + (*p - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    n = n <= most / unit ? n * unit : most;
-    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
-}
-
-/* A sign may belong to the text of the answer. One is enough, the first. And
- * there are words of how long to wait. */
-TCALL_SHARED_ void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
-{
-    uint8_t lost;
-    tcall_opaque(r, what, s);
-    if (what == TCALL_MORE_WAIT_)
-        r->answer.wait_ms = tcall_wait_(r->word);
-    if (what != TCALL_MORE_SAID_)
-        return;
-    lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
-    if (lost || tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
-        tcall_reader_begin_text_(r);
-    if (!r->has_text)
-        return;
-    tcall_reader_head_(r, r->start)->kind |= lost;
-    if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
-        tcall_reader_give_(r, r->pending, r->start, TCALL_PART_SIGN_);
-}
-
-/* An element as JSON text, which is kept if its type says so. The type usually
- * comes first. */
-TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
-{
-    bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
-               !(r->whole && r->before) &&
-               (!r->type || r->type == TCALL_WORD_OPAQUE_) &&
-               r->answer.error != TCALL_E_MEMORY;
-    if (raw && !r->keeping)
-        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
-    if (r->keeping && raw && !r->raw_lost && tcall_opaque_fits_(r, s)) {
-        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
-    } else if (r->keeping && (raw || what == TCALL_MORE_STRIP_)) {
-        r->raw_lost += s.len + tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
-        tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
-    }
-    tcall_opaque(r, what, s);
-    if (what != TCALL_MORE_RAW_END_)
-        return;
-    r->keeping = false;
-    if (r->type == TCALL_WORD_OPAQUE_) {
-        tcall_head_ *h = tcall_reader_head_(r, r->raw);
-        h->kind = (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
-        h->index = r->index;
-        if (r->raw_lost)
-            tcall_opaque_bare_(r, r->raw, r->raw_lost);
-    } else {
-        tcall_reader_remove_(r, r->raw);
-    }
-    r->raw_lost = 0;
-}
-
-/* What providers write about their errors, in code, type or words, behind the
- * index of what it means. */
-static const char tcall_fault_words_[] = "0context l\0" /* length, limit */
-                                         "0context window\0"
-                                         "0context size\0"
-                                         "0prompt is too long\0"
-                                         "0prompt too long\0"
-                                         "0input is too long\0"
-                                         "0prompt_tokens\0"
-                                         "0prompt length\0"
-                                         "0input length\0"
-                                         "0number of tokens\0"
-                                         "0too many tokens\0"
-                                         "0token limit\0"
-                                         "0max_new_tokens\0"
-                                         "1api key\0"
-                                         "1authenticat\0"
-                                         "1permission\0"
-                                         "2not_found\0"
-                                         "2model identifier\0"
-                                         "3overloaded\0"
-                                         "3unavailable\0"
-                                         "4rate_limit\0"
-                                         "4resource_exhausted\0"
-                                         "5content filter\0"
-                                         "5content_policy\0"
-                                         "5content management policy\0"
-                                         "5invalid_prompt\0"
-                                         "5data_inspection\0"
-                                         "5usage guidelines\0"
-                                         "5moderation\0"
-                                         "5safety\0"
-                                         "6invalid_request\0"
-                                         "6invalid_argument\0";
-static const int8_t tcall_fault_errors_[] = {
-    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
-    TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
-
-/* Is the word in the text? Capitals do not matter, and a blank may be an
- * underscore there. */
-static bool tcall_says_(const char *text, const char *word)
+static bool tcall_contains_words_(const char *text, const char *words)
 {
     for (; *text; text++) {
         size_t i = 0;
-        while (word[i] &&
-               ((text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
-                    word[i] ||
-                (word[i] == ' ' && text[i] == '_')))
+        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
+                            (words[i] == ' ' && text[i] == '_')))
             i++;
-        if (!word[i])
+        if (!words[i])
             return true;
     }
     return false;
 }
 
-/* A status that stands in the answer, as its code; 0: none does. */
-static int tcall_answer_status_(const char *code)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+TCALL_SHARED_ long tcall_digits_(const char *text)
 {
-    const long n = tcall_digits_(code);
-    return n < 400 || n > 599 ? 0 : (int)n;
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
 }
 
-int tcall_answer_error(const tcall_answer *a, int status)
+/* The error that the status names, or TCALL_OK. */
+static int tcall_status_error_(int status)
 {
-    static const struct {
-        int16_t status;
-        int8_t error;
-    } known[] = {{401, TCALL_E_AUTH},     {404, TCALL_E_NOT_FOUND},
-                 {413, TCALL_E_CONTEXT},  {429, TCALL_E_RATE},
-                 {503, TCALL_E_OVERLOAD}, {529, TCALL_E_OVERLOAD}};
-    const char *word;
-    int error = TCALL_E_PROVIDER;
     size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
+        if (status == tcall_answer_statuses_[i].status)
+            return tcall_answer_statuses_[i].error;
+    return TCALL_OK;
+}
+
+/* The error that the provider's words name, or TCALL_OK. */
+static int tcall_words_error_(const tcall_answer *answer)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
+        if (tcall_contains_words_(answer->stop_text,
+                                  tcall_answer_errors_[i].words) ||
+            tcall_contains_words_(answer->message,
+                                  tcall_answer_errors_[i].words))
+            return tcall_answer_errors_[i].error;
+    return TCALL_OK;
+}
+
+int tcall_answer_error(const tcall_answer *answer, int status)
+{
+    int error;
     if (status < 300) {
-        if (a->error != TCALL_E_PROVIDER)
-            return a->error;
-        status = tcall_answer_status_(a->stop_text);
+        long code = tcall_digits_(answer->stop_text);
+        if (answer->error != TCALL_E_PROVIDER)
+            return answer->error;
+        /* Some send a status as the code of an error. */
+        status = code < 400 || code > 599 ? 0 : (int)code;
     }
-    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
-        if (status == known[i].status)
-            return known[i].error;
-    if (status >= 400 && status < 500)
-        error = TCALL_E_REQUEST;
-    for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
-        if (tcall_says_(a->stop_text, word + 1) ||
-            tcall_says_(a->message, word + 1)) {
-            error = tcall_fault_errors_[*word - '0'];
-            break;
-        }
-    return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
+    error = tcall_status_error_(status);
+    if (error)
+        return error;
+    error = tcall_words_error_(answer);
+    if (status == 403 && error != TCALL_E_REFUSED)
+        return TCALL_E_AUTH;
+    if (error)
+        return error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
 /* ==========================================================================
- * >>openai: Chat Completions, also of compatible servers
- */
-
-#define TCALL_OPENAI_PATHS_(X)                                            \
-    X(1, 0, 0, "usage")                                                   \
-    X(2, TCALL_AT_INPUT, 0, "prompt_tokens")                              \
-    X(2, TCALL_AT_OUTPUT, TCALL_PATH_LAST, "completion_tokens")           \
-    X(1, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error")                        \
-    X(1, TCALL_AT_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_AT_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_AT_ERROR_TYPE, 0, "type")                                  \
-    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
-    X(2, TCALL_AT_CHOICE, 0, "*")                                         \
-    X(3, TCALL_AT_NUMBER, 0, "index")                                     \
-    X(3, TCALL_AT_STOP, 0, "finish_reason")                               \
-    X(3, TCALL_AT_HINT, 0, "native_finish_reason") /* of OpenRouter */    \
-    X(3, TCALL_AT_ERROR, TCALL_PATH_ROOT, "error") /* likewise */         \
-    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
-    X(3, TCALL_AT_WHOLE, TCALL_PATH_LAST, "message")                      \
-    X(4, TCALL_AT_CALL, 0, "function_call") /* before there were tools */ \
-    X(5, TCALL_AT_NAME, 0, "name")                                        \
-    X(5, TCALL_AT_ARGS, 0, "arguments")                                   \
-    X(4, TCALL_AT_KEEP, 0, "reasoning_content")                           \
-    X(4, TCALL_AT_KEEP_2, TCALL_PATH_RAW, "reasoning_details")            \
-    X(4, TCALL_AT_TEXT, 0, "refusal")                                     \
-    X(4, TCALL_AT_TEXT, 0, "content")                                     \
-    X(5, 0, 0, "*") /* Mistral may send parts */                          \
-    X(6, TCALL_AT_TEXT, 0, "text")                                        \
-    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
-    X(5, TCALL_AT_CALL, 0, "*")                                           \
-    X(6, TCALL_AT_INDEX, 0, "index")                                      \
-    X(6, TCALL_AT_ID, 0, "id")                                            \
-    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
-    X(6, 0, TCALL_PATH_LAST, "function")                                  \
-    X(7, TCALL_AT_NAME, 0, "name")                                        \
-    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments")                      \
-    X(7, TCALL_AT_ARGS, 0, "input") /* of a custom tool */
-
-TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
-
-/* clang-format off */
-static const char tcall_openai_words_[] =
-    TCALL_SAYS_END "stop\0"
-    TCALL_SAYS_CALLS "tool_calls\0"
-    TCALL_SAYS_CALLS "function_call\0"
-    TCALL_SAYS_LENGTH "length\0"
-    TCALL_SAYS_LENGTH "model_length\0"
-    TCALL_SAYS_LENGTH "max_tokens\0"
-    TCALL_SAYS_LENGTH "max_output_tokens\0"
-    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
-    TCALL_SAYS_LENGTH "insufficient_system_resource\0"
-    TCALL_SAYS_LENGTH "error\0"
-    TCALL_SAYS_REFUSED "content_filter\0";
-/* clang-format on */
-
-static int tcall_openai_write_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask)
-{
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    tcall_write_talk_(p, w, ask,
-                      "{'id':%i,'type':'function',"
-                      "'function':{'name':%n,'arguments':%A}}",
-                      "{'role':'tool','tool_call_id':%i,'content':%e}");
-    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                           "{'type':'function','function':{'name':%t,"
-                           "'description':%.,'parameters':%.}}",
-                           &left))
-        tcall_write_choice_(p, w, ask,
-                            ",'tool_choice':{'type':'function','function':"
-                            "{'name':%t}}");
-    tcall_write_limit_(w,
-                       p->traits & TCALL_TRAIT_MAX_TOKENS
-                           ? ",'max_tokens':%."
-                           : ",'max_completion_tokens':%.",
-                       ask->max_tokens);
-    if (ask->stream && !(p->traits & TCALL_TRAIT_NO_USAGE))
-        tcall_write_words_(w, ",'stream_options':{'include_usage':true}", NULL);
-    return tcall_write_stream_(w, ask);
-}
-
-TCALL_PROVIDER_(openai, openai, "https://api.openai.com",
-                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, NULL, NULL, NULL, 0)
-
-/* ==========================================================================
- * >>anthropic: Messages
+ * >>text_calls: calls that the model writes as text
  *
- * An event of a stream is itself the element of a call: index and type may
- * stand before or behind it.
+ * Small local models may write <tool_call>{"name":"f","arguments":{}}
+ * </tool_call> into their text, or use markers like these. Between two markers
+ * stand objects with name and arguments, alone, one after the other or in an
+ * array; or a name and then its arguments. An object is read as leniently as
+ * arguments are.
  */
 
-#define TCALL_ANTHROPIC_PATHS_(X)                               \
-    X(1, TCALL_AT_EVENT, 0, "type")                             \
-    X(1, TCALL_AT_INDEX, 0, "index")                            \
-    X(1, TCALL_AT_STOP, 0, "stop_reason")                       \
-    X(1, TCALL_AT_RESTART, 0, "message")                        \
-    X(2, 0, 0, "usage")                                         \
-    X(3, TCALL_AT_INPUT, 0, "input_tokens")                     \
-    X(3, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
-    X(1, 0, 0, "usage")                                         \
-    X(2, TCALL_AT_INPUT, 0, "input_tokens")                     \
-    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
-    X(1, TCALL_AT_ERROR, 0, "error")                            \
-    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                        \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                        \
-    X(1, TCALL_AT_CALL, 0, "delta")                             \
-    X(2, TCALL_AT_ARGS, 0, "partial_json")                      \
-    X(2, TCALL_AT_TEXT, 0, "text")                              \
-    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
-    X(2, TCALL_AT_SIGN, 0, "signature")                         \
-    X(2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason")         \
-    X(1, TCALL_AT_CALL, 0, "content_block")                     \
-    X(2, TCALL_AT_TYPE, 0, "type")                              \
-    X(2, TCALL_AT_ID, 0, "id")                                  \
-    X(2, TCALL_AT_NAME, 0, "name")                              \
-    X(2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
-    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
-    X(2, TCALL_AT_KEEP_2, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_AT_SIGN, 0, "signature")                         \
-    X(2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text")                \
-    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content")            \
-    X(2, TCALL_AT_CALL, 0, "*")                                 \
-    X(3, TCALL_AT_TYPE, 0, "type")                              \
-    X(3, TCALL_AT_ID, 0, "id")                                  \
-    X(3, TCALL_AT_NAME, 0, "name")                              \
-    X(3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
-    X(3, TCALL_AT_TEXT, 0, "text")                              \
-    X(3, TCALL_AT_KEEP, 0, "thinking")                          \
-    X(3, TCALL_AT_KEEP_2, 0, "data")                            \
-    X(3, TCALL_AT_SIGN, 0, "signature")
+#ifdef TOOLCALL_NO_TEXT_CALLS
 
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
-
-/* clang-format off */
-static const char tcall_anthropic_words_[] =
-    TCALL_SAYS_FINAL "message_stop\0"
-    TCALL_SAYS_CALL "tool_use\0"
-    TCALL_SAYS_END "end_turn\0"
-    TCALL_SAYS_END "stop_sequence\0"
-    TCALL_SAYS_LENGTH "max_tokens\0"
-    TCALL_SAYS_LENGTH "model_context_window_exceeded\0"
-    TCALL_SAYS_REFUSED "refusal\0";
-/* clang-format on */
-
-static const char tcall_anthropic_turns_[] =
-    "{'role':'user','content':[\0"
-    "{'role':'assistant','content':[\0"
-    "u{'type':'text','text':%t}\0"
-    "m{'type':'text','text':%t}\0"
-    "m{'type':'tool_use','id':%i,'name':%n,'input':%a}\0"
-    "u{'type':'tool_result','tool_use_id':%i,'content':%t}\0"
-    "m{'type':'thinking','thinking':%t,'signature':%g}\0"
-    "u{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}\0"
-    "m{'type':'redacted_thinking','data':%t}";
-
-static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
-                                  const tcall_ask *ask)
+TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
+                                    tcall_answer *answer, bool cut)
 {
-    static const char choices[] = ",'tool_choice':{'type':'auto'%.}\0"
-                                  ",'tool_choice':{'type':'none'}\0"
-                                  ",'tool_choice':{'type':'any'%.}\0"
-                                  ",'tool_choice':{'type':'tool','name':%t%.}";
-    /* What one request may hold of strict tools, optional parameters and
-     * unions, over all of them together. */
-    tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
-    const char *rest;
-    tcall_write_words_(w, "{'model':%t", ask->model);
-    tcall_write_limit_(w, ",'max_tokens':%.",
-                       ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    tcall_write_option_(w, ",'system':%t", ask->system);
-    tcall_write_text(w, ",\"messages\":[");
-    tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                           "{'name':%t,'description':%.,'input_schema':%.}",
-                           &left) &&
-        (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
-        rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
-                                  ask->choice_name);
-        if (*rest && ask->no_parallel)
-            tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
-        tcall_write_text(w, rest);
-    }
-    return tcall_write_stream_(w, ask);
+    (void)chat;
+    (void)at;
+    (void)cut;
+    return answer->error = TCALL_E_USAGE;
 }
 
-TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
-                "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
-                "2023-06-01", NULL, tcall_opaque, NULL, 0)
+#else
 
-/* ==========================================================================
- * >>ollama: its own /api/chat
- *
- * Calls come whole, and their numbers mean nothing: each is a new one.
- */
+typedef struct tcall_marker_ {
+    const char *open;
+    const char *close; /* "": the next marker, or the end of the text */
+} tcall_marker_;
 
-#define TCALL_OLLAMA_PATHS_(X)                       \
-    X(1, 0, 0, "message")                            \
-    X(2, TCALL_AT_TEXT, 0, "content")                \
-    X(2, 0, 0, "tool_calls")                         \
-    X(3, TCALL_AT_CALL, 0, "*")                      \
-    X(4, TCALL_AT_ID, 0, "id")                       \
-    X(4, 0, 0, "function")                           \
-    X(5, TCALL_AT_NAME, 0, "name")                   \
-    X(5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_AT_EVENT, 0, "done")                  \
-    X(1, TCALL_AT_STOP, 0, "done_reason")            \
-    X(1, TCALL_AT_INPUT, 0, "prompt_eval_count")     \
-    X(1, TCALL_AT_OUTPUT, 0, "eval_count")           \
-    X(1, TCALL_AT_ERROR, 0, "error")                 \
-    X(2, TCALL_AT_MESSAGE, 0, "message")
-
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
-
-/* clang-format off */
-static const char tcall_ollama_words_[] =
-    TCALL_SAYS_FINAL "true\0"
-    TCALL_SAYS_END "stop\0"
-    TCALL_SAYS_LENGTH "length\0";
-/* clang-format on */
-
-static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask)
-{
-    tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
-    tcall_write_talk_(
-        p, w, ask, "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-        "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%e}");
-    tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                       "{'type':'function','function':{'name':%t,"
-                       "'description':%.,'parameters':%.}}",
-                       &left);
-    tcall_write_limit_(w, ",'options':{'num_predict':%.}", ask->max_tokens);
-    return tcall_write_stream_(w, ask); /* it streams unless it is told */
-}
-
-TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
-                "Authorization", "Bearer ", NULL, NULL, NULL, NULL, NULL,
-                TCALL_TRAIT_WEAK_CHOICE)
-
-/* ==========================================================================
- * >>responses: the Responses API of OpenAI
- *
- * A stream says everything three times: in pieces, at their end, and in the
- * item; servers differ in which they fill, so the longest counts. The type of
- * an event tells what its piece is of. Reasoning goes back as it came.
- */
-
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_AT_EVENT, 0, "type")                                          \
-    X(1, TCALL_AT_INDEX, 0, "output_index")                                  \
-    X(1, TCALL_AT_PIECE, 0, "delta")                                         \
-    X(1, TCALL_AT_PIECE, 0, "arguments")                                     \
-    X(1, TCALL_AT_CALL, TCALL_PATH_RAW, "item")                              \
-    X(2, TCALL_AT_TYPE, 0, "type")                                           \
-    X(2, TCALL_AT_ID, 0, "call_id")                                          \
-    X(2, TCALL_AT_NAME, 0, "name")                                           \
-    X(2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
-    X(2, TCALL_AT_ALL, 0, "input")                                           \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_AT_STOP, 0, "status")                                         \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_AT_HINT, 0, "reason")                                         \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_AT_INPUT, 0, "input_tokens")                                  \
-    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                                \
-    X(1, TCALL_AT_ERROR, 0, "error")                                         \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                                     \
-    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                     \
-    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                     \
-    X(1, TCALL_AT_MESSAGE, 0, "message")                                     \
-    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                         \
-    X(1, TCALL_AT_ERROR_CODE, 0, "code")                                     \
-    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output")                          \
-    X(2, TCALL_AT_CALL, TCALL_PATH_RAW, "*")                                 \
-    X(3, TCALL_AT_TYPE, 0, "type")                                           \
-    X(3, TCALL_AT_ID, 0, "call_id")                                          \
-    X(3, TCALL_AT_NAME, 0, "name")                                           \
-    X(3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
-    X(3, TCALL_AT_ALL, 0, "input")                                           \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_AT_SAID, 0, "text")                                           \
-    X(5, TCALL_AT_SAID, 0, "refusal")
-
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
-
-/* clang-format off */
-static const char tcall_responses_words_[] =
-    TCALL_SAYS_CALL "function_call\0"
-    TCALL_SAYS_CALL "custom_tool_call\0"
-    TCALL_SAYS_TEXT "message\0"
-    TCALL_SAYS_OPAQUE "reasoning\0"
-    TCALL_SAYS_OPEN "response.created\0"
-    TCALL_SAYS_OPEN "response.in_progress\0"
-    TCALL_SAYS_NEW "response.output_item.added\0"
-    TCALL_SAYS_DONE "response.output_item.done\0"
-    TCALL_SAYS_TEXT "response.output_text.delta\0"
-    TCALL_SAYS_TEXT "response.refusal.delta\0"
-    TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
-    TCALL_SAYS_ALL "response.function_call_arguments.done\0"
-    TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
-    TCALL_SAYS_FINAL "response.completed\0"
-    TCALL_SAYS_FINAL "response.incomplete\0"
-    TCALL_SAYS_FINAL "response.failed\0"
-    TCALL_SAYS_NOT_YET "in_progress\0"
-    TCALL_SAYS_NOT_YET "queued\0"
-    TCALL_SAYS_END "completed\0"
-    TCALL_SAYS_LENGTH "incomplete\0"
-    TCALL_SAYS_LENGTH "cancelled\0"
-    TCALL_SAYS_LENGTH "max_output_tokens\0"
-    TCALL_SAYS_REFUSED "content_filter\0";
-/* clang-format on */
-
-static const char tcall_responses_turns_[] =
-    "\0\0"
-    "-{'role':'user','content':%t}\0"
-    "-{'role':'assistant','content':%t}\0"
-    "-{'type':'function_call','call_id':%i,'name':%n,'arguments':%A}\0"
-    "-{'type':'function_call_output','call_id':%i,'output':%t}\0"
-    "-%r\0"
-    "-{'type':'function_call_output','call_id':%i,'output':%e}\0"
-    "-%r";
-
-static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
-                                  const tcall_ask *ask)
-{
-    /* Without a word about it tools would be taken for strict ones. */
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{'model':%t", ask->model);
-    tcall_write_option_(w, ",'instructions':%t", ask->system);
-    tcall_write_text(w, ",\"input\":[");
-    tcall_write_turns_(p, w, ask, tcall_responses_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                           "{'type':'function','name':%t,"
-                           "'description':%.,'parameters':%.}",
-                           &left))
-        tcall_write_choice_(p, w, ask,
-                            ",'tool_choice':{'type':'function','name':%t}");
-    tcall_write_limit_(w, ",'max_output_tokens':%.", ask->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_text(w, ",\"store\":false");
-    if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
-        tcall_write_words_(w, ",'include':['reasoning.encrypted_content']",
-                           NULL);
-    return tcall_write_stream_(w, ask);
-}
-
-TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
-                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
-                tcall_opaque_raw_, NULL, 0)
-
-/* ==========================================================================
- * >>gemini: generateContent of Google
- *
- * A call is a part of what the model says and comes whole. A part may bear a
- * signature, which has to go back with the same part. Results must be objects.
- */
-
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_AT_CHOICE, 0, "*")                                           \
-    X(3, TCALL_AT_NUMBER, 0, "index")                                       \
-    X(3, TCALL_AT_STOP, 0, "finishReason")                                  \
-    X(3, TCALL_AT_MESSAGE, 0, "finishMessage")                              \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_AT_CALL, 0, "*")                                             \
-    X(6, TCALL_AT_SIGN, 0, "thoughtSignature")                              \
-    X(6, TCALL_AT_SAID, 0, "text")                                          \
-    X(6, TCALL_AT_VOID, 0, "thought")                                       \
-    X(6, TCALL_AT_VOID, 0, "toolCall") /* those that Google runs */         \
-    X(6, TCALL_AT_VOID, 0, "toolResponse")                                  \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_AT_ID, 0, "id")                                              \
-    X(7, TCALL_AT_NAME, 0, "name")                                          \
-    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args")                             \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs")                      \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_AT_STOP, 0, "blockReason")                                   \
-    X(2, TCALL_AT_MESSAGE, 0, "blockReasonMessage")                         \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_AT_INPUT, 0, "promptTokenCount")                             \
-    X(2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount")                        \
-    X(1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error")                          \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                                    \
-    X(2, TCALL_AT_ERROR_CODE, 0, "status")                                  \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_AT_WAIT, 0, "retryDelay")
-
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
-
-/* clang-format off */
-static const char tcall_gemini_words_[] =
-    TCALL_SAYS_END "STOP\0"
-    TCALL_SAYS_END "1\0"
-    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
-    TCALL_SAYS_LENGTH "2\0"
-    TCALL_SAYS_REFUSED "SAFETY\0"
-    TCALL_SAYS_REFUSED "3\0"
-    TCALL_SAYS_REFUSED "RECITATION\0"
-    TCALL_SAYS_REFUSED "4\0"
-    TCALL_SAYS_REFUSED "BLOCKLIST\0"
-    TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
-    TCALL_SAYS_REFUSED "SPII\0"
-    TCALL_SAYS_REFUSED "IMAGE_SAFETY\0"
-    TCALL_SAYS_REFUSED "JAILBREAK\0"
-    TCALL_SAYS_REFUSED "MODEL_ARMOR\0"
-    TCALL_SAYS_REFUSED "LANGUAGE\0"
-    TCALL_SAYS_REFUSED "OTHER\0"; /* so is it called */
-/* clang-format on */
-
-static const char tcall_gemini_turns_[] =
-    "{'role':'user','parts':[\0"
-    "{'role':'model','parts':[\0"
-    "u{'text':%t%s}\0"
-    "m{'text':%t%s}\0"
-    "m{'functionCall':{'name':%n,'args':%a%I}%s}\0"
-    "u{'functionResponse':{'name':%n,'response':{'output':%t}%I}}\0"
-    "m\0" /* signs belong to parts */
-    "u{'functionResponse':{'name':%n,'response':{'error':%t}%I}}\0"
-    "m";
-
-static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask)
-{
-    static const char choices[] = "\0"
-                                  "'NONE'\0"
-                                  "'ANY'\0"
-                                  "'ANY','allowedFunctionNames':[%t]";
-    tcall_strict left = {0, 0, 0, 0, false};
-    tcall_write_text(w, "{\"contents\":[");
-    tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
-    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':%t}]}",
-                        ask->system);
-    if (tcall_write_tools_(
-            p, w, ask, ",'tools':[{'functionDeclarations':[%.]}]",
-            "{'name':%t,'description':%.,'parametersJsonSchema':%.}", &left) &&
-        ask->choice != TCALL_CHOICE_AUTO) {
-        tcall_write_words_(
-            w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
-        tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
-                           ask->choice_name);
-        tcall_write_text(w, "}}");
-    }
-    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':%.}",
-                       ask->max_tokens);
-    return tcall_write_text(w, "}");
-}
-
-static const char tcall_gemini_stream_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
-                "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_,
-                NULL, 0)
-
-/* ==========================================================================
- * >>servers: that speak the format of OpenAI, more or less
- */
-
-#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits)      \
-    TCALL_PROVIDER_(name, openai, url, path, NULL, header, prefix, NULL, NULL, \
-                    id, more, join, traits)
-TCALL_SERVERS(TCALL_X_)
-#undef TCALL_X_
-
-tcall_str tcall_id_of_nine(char *to, tcall_str id)
-{
-    uint32_t high = 2166136261u, low = 0;
-    size_t i;
-    for (i = 0;
-         i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                        ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z'));
-         i++) {
-    }
-    if (i == id.len && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *from = i < 5 ? &high : &low;
-        to[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[*from % 36];
-        *from /= 36;
-    }
-    return tcall_slice_(to, 9);
-}
-
-/* The next object in arrays of them; NULL: there is none. Never the '{' of a
- * string: what is skipped from there on has to end. */
-static const char *tcall_piece_next_(const char *p, const char *end)
-{
-    while (p < end && strchr("[], \t\r\n", *p))
-        p++;
-    return p < end && *p == '{' ? p : NULL;
-}
-
-/* Have both objects this member, with the same value? */
-static bool tcall_piece_same_(const char *p, const char *q, const char *key)
-{
-    p = tcall_view_get_(p, key);
-    q = tcall_view_get_(q, key);
-    return p && q &&
-           tcall_str_eq(tcall_text_verbatim_(p), tcall_text_verbatim_(q));
-}
-
-/* The object behind the pieces that begin at p: those of one type and number,
- * unless they are data that stands for itself. */
-static const char *tcall_piece_end_(const char *p, const char *end)
-{
-    const char *q = p;
-    do
-        q = tcall_piece_next_(tcall_text_skip_(q), end);
-    while (q && tcall_piece_same_(p, q, "type") &&
-           tcall_piece_same_(p, q, "index") && !tcall_view_get_(q, "data"));
-    return q;
-}
-
-/* The member of this key of several pieces: texts are joined, of others the
- * last one counts. */
-static void tcall_write_piece_(tcall_writer *w, const char *p,
-                               const char *behind, const char *end,
-                               const char *key, bool join)
-{
-    const char *v, *last = NULL;
-    for (; p && p != behind; p = tcall_piece_next_(tcall_text_skip_(p), end)) {
-        v = tcall_view_get_(p, key);
-        if (!v || *v != '"')
-            continue;
-        if (join && !last)
-            tcall_write_key(w, key);
-        if (join)
-            tcall_write_bytes(w, last ? v + 1 : v,
-                              (size_t)(tcall_text_skip_(v) - v) - 1 -
-                                  (last != NULL));
-        last = v;
-    }
-    if (join && last)
-        tcall_write_char_(w, '"');
-    else if (last) {
-        tcall_write_key(w, key);
-        tcall_write_verbatim(w, tcall_text_verbatim_(last));
-    }
-}
-
-int tcall_join_details(tcall_writer *w, tcall_str s)
-{
-    static const char keys[] = "text\0summary\0signature\0id\0format\0";
-    const char *end = s.ptr + s.len, *p = tcall_piece_next_(s.ptr, end);
-    tcall_write_open(w, '[');
-    while (p) {
-        const char *behind = tcall_piece_end_(p, end), *m, *v, *key;
-        if (behind == tcall_piece_next_(tcall_text_skip_(p), end)) {
-            tcall_write_verbatim(w, tcall_text_verbatim_(p));
-            p = behind;
-            continue;
-        }
-        tcall_write_open(w, '{');
-        for (m = tcall_text_next_(p + 1); !tcall_text_closes_(m);
-             m = tcall_text_next_(v)) {
-            v = tcall_text_skip_(tcall_text_value_(m));
-            for (key = keys; *key && !tcall_view_is_(m, key);)
-                key += strlen(key) + 1;
-            if (!*key)
-                tcall_write_verbatim(w, tcall_slice_(m, (size_t)(v - m)));
-        }
-        for (key = keys; *key; key += strlen(key) + 1)
-            tcall_write_piece_(w, p, behind, end, key, key < keys + 12);
-        tcall_write_close(w, '}');
-        p = behind;
-    }
-    return tcall_write_close(w, ']');
-}
-
-const tcall_provider *tcall_provider_named(const char *name)
-{
-#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
-    &tcall_##name,
-    static const tcall_provider *const all[] = {
-        TCALL_SERVERS(TCALL_X_) & tcall_openai, &tcall_anthropic, &tcall_ollama,
-        &tcall_responses, &tcall_gemini};
-#undef TCALL_X_
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
-        if (strcmp(all[i]->name, name) == 0)
-            return all[i];
-    return NULL;
-}
-
-/* ==========================================================================
- * >>text_calls: calls that come as text
- *
- * Between two markers stand objects with name and arguments, alone, one after
- * the other or in an array; or a name and then its arguments. An object is read
- * as tolerantly as arguments are.
- */
-
-/* A marker that opens, and the one that closes; "": the next one, or the end
- * of the text. */
-static const char tcall_markers_[][2][20] = {
+static const tcall_marker_ tcall_markers_[] = {
     {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
     {"<function=", "</function>"},   {"<tools>", "</tools>"},
     {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
     {"<|python_tag|>", ""},          {"<|tool_call|>", ""},
 };
 
-/* Where the word begins in the text from p on, end: nowhere. */
-static const char *tcall_marked_find_(const char *p, const char *end,
-                                      const char *word)
+/* Walks over the text of an answer. New calls go to the end of the chat. */
+typedef struct tcall_text_reader_ {
+    tcall_chat *chat;
+    tcall_answer *answer;
+    const char *at, *end;
+    size_t last; /* the call that was added last */
+    bool closed; /* the marker that opened is closed */
+} tcall_text_reader_;
+
+static bool tcall_begins_with_(const char *p, const char *end, const char *word)
 {
-    size_t n = strlen(word);
-    for (; (size_t)(end - p) >= n; p++)
-        if (memcmp(p, word, n) == 0)
-            return p;
-    return end;
+    size_t len = strlen(word);
+    return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
 }
 
-/* Past the object at p; NULL: it does not end. */
-static const char *tcall_marked_object_(const char *p, const char *end)
+/* Returns where the word begins in the text, or its end. */
+static const char *tcall_find_word_(const char *p, const char *end,
+                                    const char *word)
+{
+    while (p < end && !tcall_begins_with_(p, end, word))
+        p++;
+    return p;
+}
+
+/* Returns the end of the object at p, or NULL if it does not end. */
+static const char *tcall_text_object_end_(const char *p, const char *end)
 {
     int depth = 0;
     char quote = 0;
@@ -15798,152 +14030,3129 @@ static const char *tcall_marked_object_(const char *p, const char *end)
     return NULL;
 }
 
-static int tcall_marked_add_(tcall_reader *r, tcall_item *item)
+static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
     char id[9];
     int error;
     item->kind = TCALL_ITEM_CALL;
-    item->id = tcall_make_id_(r->chat, id);
-    item->made = true;
-    r->slot = r->chat->block->low;
-    error = tcall_chat_add(r->chat, item);
-    r->answer.calls += error == TCALL_OK;
+    item->id = tcall_chat_make_id_(reader->chat, id);
+    item->synthetic_id = true;
+    reader->last = reader->chat->block->low;
+    error = tcall_chat_add(reader->chat, item);
+    if (error == TCALL_OK)
+        reader->answer->calls++;
     return error;
 }
 
-/* The member of an object by the first of the names that it has. */
-static tcall_json tcall_marked_member_(tcall_json object, const char *names)
+/* Returns the member by the first of the names that the object has. */
+static tcall_json tcall_any_member_(tcall_json object, const char *first,
+                                    const char *second, const char *third)
 {
-    tcall_json v = tcall_json_get(object, names);
-    while (!v.tok && *(names += strlen(names) + 1))
-        v = tcall_json_get(object, names);
-    return v;
+    tcall_json value = tcall_json_get(object, first);
+    if (!value.tok)
+        value = tcall_json_get(object, second);
+    if (!value.tok)
+        value = tcall_json_get(object, third);
+    return value;
 }
 
-/* A call as one object. What it is read into is needed only for a while. */
-static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
+/* Takes name and arguments from the object that a call was written as. A
+ * string holds arguments as text, anything else is written to the block. */
+static int tcall_split_text_call_(tcall_block *block, tcall_json root,
+                                  tcall_item *item)
 {
-    tcall_block *b = r->chat->block;
-    size_t high = b->high;
-    tcall_arguments args;
-    tcall_json v;
+    tcall_json arguments =
+        tcall_any_member_(root, "arguments", "parameters", "args");
     tcall_writer w;
+    char *memory;
+    item->name =
+        tcall_json_str(tcall_any_member_(root, "name", "function", "tool"));
+    item->text = tcall_json_str(arguments);
+    if (!arguments.tok || tcall_json_type(arguments) == TCALL_STRING)
+        return TCALL_OK;
+    tcall_writer_init(&w, NULL, 0);
+    tcall_write_json(&w, arguments);
+    memory = (char *)tcall_block_take_(block, w.len);
+    if (!memory)
+        return TCALL_E_MEMORY;
+    tcall_writer_init(&w, memory, w.len);
+    tcall_write_json(&w, arguments);
+    item->text = tcall_slice_(memory, w.fill);
+    return TCALL_OK;
+}
+
+/* Reads a call that is written as one object. What it is read into is needed
+ * only until the call is added. */
+static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+{
+    tcall_block *block = reader->chat->block;
+    size_t high = block->high;
+    tcall_arguments args;
+    void *memory = NULL;
     int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
-    void *mem = NULL;
-    bool room = true;
-    if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
-        return error;
-    if (mem)
-        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
+    if (error == TCALL_E_MEMORY) {
+        memory = tcall_block_take_(block, args.used);
+        if (!memory)
+            return TCALL_E_MEMORY;
+        error =
+            tcall_parse_arguments(&args, item->text, false, memory, args.used);
+    }
     if (error < 0) {
         item->error = item->error ? item->error : error;
+        error = TCALL_OK;
     } else {
-        v = tcall_marked_member_(args.root, "arguments\0parameters\0args\0");
-        item->name = tcall_json_str(
-            tcall_marked_member_(args.root, "name\0function\0tool\0"));
-        item->text = tcall_json_str(v);
-        if (v.tok && tcall_json_type(v) != TCALL_STRING) {
-            tcall_writer_init(&w, NULL, 0);
-            tcall_write_json(&w, v);
-            mem = tcall_block_take_(b, w.len);
-            tcall_writer_init(&w, (char *)mem, mem ? w.len : 0);
-            tcall_write_json(&w, v);
-            item->text = tcall_slice_(w.buf, w.fill);
-            room = mem != NULL;
-        }
+        error = tcall_split_text_call_(block, args.root, item);
     }
-    error = room ? tcall_marked_add_(r, item) : TCALL_E_MEMORY;
-    b->high = high;
+    if (error == TCALL_OK)
+        error = tcall_add_text_call_(reader, item);
+    block->high = high;
     return error;
 }
 
-/* All calls between two markers. */
-static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
-                              bool closed)
+static bool tcall_ends_name_(char c)
+{
+    return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;
+}
+
+/* Reads the arguments that follow a name, or the object of the call if there
+ * is none. Returns false where the marker was only mentioned. */
+static bool tcall_read_text_arguments_(tcall_text_reader_ *reader,
+                                       tcall_item *item, const char *end)
+{
+    const char *from = reader->at, *object = tcall_find_word_(from, end, "{");
+    const char *to = end;
+    if (object < end) {
+        from = object;
+        to = tcall_text_object_end_(object, end);
+    } else {
+        if (!item->name.len || !reader->closed)
+            return false;
+        while (from < end && (tcall_is_space_(*from) || *from == '>'))
+            from++;
+        item->error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
+    }
+    reader->at = to ? to : end;
+    item->text = tcall_slice_(from, (size_t)(reader->at - from));
+    if (!to || !reader->closed)
+        item->error = TCALL_E_CUT;
+    return true;
+}
+
+/* Reads all calls up to the end, which is a marker or that of the text. */
+static int tcall_read_text_calls_(tcall_text_reader_ *reader, const char *end)
 {
     int error = TCALL_OK;
     while (error == TCALL_OK) {
-        const char *from, *to;
+        const char *name;
         tcall_item item;
         memset(&item, 0, sizeof item);
-        while (p < end && (tcall_is_space_(*p) || strchr("[],;", *p)))
-            p++;
-        for (from = p; p < end && *p != '{' && *p != '>' && *p != '=' &&
-                       *p != '[' && *p != '(' && !tcall_is_space_(*p);)
-            p++;
-        item.name = tcall_slice_(from, (size_t)(p - from));
-        from = p;
-        p = tcall_marked_find_(p, end, "{");
-        if (p == end && (!item.name.len || !closed))
-            return TCALL_OK; /* the marker was only mentioned */
-        to = end;
-        if (p == end) {
-            /* no arguments, or none that are JSON */
-            while (from < end && (tcall_is_space_(*from) || *from == '>'))
-                from++;
-            item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
-        } else {
-            from = p;
-            to = tcall_marked_object_(from, end);
-        }
-        p = to ? to : end;
-        item.text = tcall_slice_(from, (size_t)(p - from));
-        if (!to || !closed)
-            item.error = TCALL_E_CUT;
-        error = item.name.len ? tcall_marked_add_(r, &item)
-                              : tcall_marked_whole_(r, &item);
+        while (reader->at < end &&
+               (tcall_is_space_(*reader->at) || strchr("[],;", *reader->at)))
+            reader->at++;
+        name = reader->at;
+        while (reader->at < end && !tcall_ends_name_(*reader->at))
+            reader->at++;
+        item.name = tcall_slice_(name, (size_t)(reader->at - name));
+        if (!tcall_read_text_arguments_(reader, &item, end))
+            break;
+        error = item.name.len ? tcall_add_text_call_(reader, &item)
+                              : tcall_read_text_call_(reader, &item);
     }
     return error;
 }
 
-/* The marker that opens at p; NULL: none does. */
-static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
+/* Returns the next marker, and moves to its place, or NULL at the end. */
+static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 {
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
-        size_t n = strlen(tcall_markers_[i][0]);
-        if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
-            return tcall_markers_[i];
-    }
+    for (; reader->at < reader->end; reader->at++)
+        for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++)
+            if (tcall_begins_with_(reader->at, reader->end,
+                                   tcall_markers_[i].open))
+                return &tcall_markers_[i];
     return NULL;
 }
 
-int tcall_text_calls(tcall_reader *r)
+/* Makes calls of those that the text at this place holds, and ends the text
+ * where they begin. cut: nobody knows what followed the last one. */
+TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
+                                    tcall_answer *answer, bool cut)
 {
-    tcall_block *b = r->chat->block;
-    const char *p, *end, *first = NULL;
-    const tcall_head_ *h;
-    int error = r->answer.error;
-    if (error || r->answer.calls || !r->has_text)
-        return error;
-    h = tcall_reader_head_(r, r->start);
-    end = (const char *)h + tcall_head_size_(h);
-    p = end - tcall_len_(h, TCALL_PART_TEXT_);
-    while (p < end && error == TCALL_OK) {
-        const char(*marker)[20] = tcall_marked_marker_(p, end);
-        const char *close;
-        bool closed;
-        if (!marker) {
-            p++;
+    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    const char *first = NULL;
+    const tcall_marker_ *marker;
+    tcall_text_reader_ reader;
+    int error = TCALL_OK;
+    memset(&reader, 0, sizeof reader);
+    reader.chat = chat;
+    reader.answer = answer;
+    reader.at = text.ptr;
+    reader.end = text.ptr + text.len;
+    while (error == TCALL_OK &&
+           (marker = tcall_next_marker_(&reader)) != NULL) {
+        bool by_next = !*marker->close;
+        const char *end;
+        first = first ? first : reader.at;
+        reader.at += strlen(marker->open);
+        end = tcall_find_word_(reader.at, reader.end,
+                               by_next ? marker->open : marker->close);
+        reader.closed = by_next || end < reader.end;
+        error = tcall_read_text_calls_(&reader, end);
+        reader.at = end;
+    }
+    if (error == TCALL_OK && answer->calls) {
+        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        if (cut)
+            last->error = (int8_t)TCALL_E_CUT;
+        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
+                           (size_t)(first - text.ptr));
+    }
+    return answer->error = error;
+}
+
+#endif /* TOOLCALL_NO_TEXT_CALLS */
+
+/* ==========================================================================
+ * >>provider
+ *
+ * A request is written by plain calls of the JSON writer. What formats share
+ * is here: the conversation in the order in which they want it, the tools that
+ * are sent, and the choice among them.
+ */
+
+/* ---- members of objects ---- */
+
+/* Opens a bracket, as the value of a key if there is one. */
+TCALL_SHARED_ void tcall_write_begin_(tcall_writer *w, const char *key,
+                                      char bracket)
+{
+    if (key)
+        tcall_write_key(w, key);
+    tcall_write_open(w, bracket);
+}
+
+TCALL_SHARED_ void tcall_write_ends_(tcall_writer *w, const char *brackets)
+{
+    for (; *brackets; brackets++)
+        tcall_write_close(w, *brackets);
+}
+
+TCALL_SHARED_ void tcall_write_member_(tcall_writer *w, const char *key,
+                                       tcall_str value)
+{
+    tcall_write_key(w, key);
+    tcall_write_str(w, value);
+}
+
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *w, const char *key,
+                                     const char *word)
+{
+    tcall_write_member_(w, key, tcall_str_of(word));
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *w, const char *key,
+                                     bool value)
+{
+    tcall_write_key(w, key);
+    tcall_write_bool(w, value);
+}
+
+/* A number, if it is above 0: no number is the provider's default. */
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *key,
+                                      int value)
+{
+    if (value <= 0)
+        return;
+    tcall_write_key(w, key);
+    tcall_write_int(w, value);
+}
+
+TCALL_SHARED_ bool tcall_has_text_(const char *text)
+{
+    return text && *text;
+}
+
+/* ---- the conversation ---- */
+
+/* Is there no text that could be sent? Anthropic and Gemini refuse that. */
+TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
+{
+    size_t len = item->text.len;
+    if (item->kind > TCALL_ITEM_TEXT || item->signature.len)
+        return false;
+    while (len && tcall_is_space_(item->text.ptr[len - 1]))
+        len--;
+    return len == 0;
+}
+
+/* A call whose arguments are no object was not run; it goes back without. */
+TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+{
+    return call->is_object ? call->text : tcall_slice_("{}", 2);
+}
+
+/* The text of a result, for formats that have no flag for an error. */
+TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *w, const char *key,
+                                            const tcall_item *result)
+{
+    tcall_str text = result->text;
+    tcall_write_key(w, key);
+    tcall_write_quote(w);
+    /* An object says itself that something failed. */
+    if (result->error && !(text.len && *text.ptr == '{'))
+        tcall_write_text(w, "Error: ");
+    tcall_write_bytes(w, text.ptr, text.len);
+    tcall_write_unquote(w);
+}
+
+/* Which of the results with this id, counted from 1, belongs to the call that
+ * ends at this place; 0 or less: none. Where further calls of the answer have
+ * the same id, the last results are theirs. */
+static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
+{
+    tcall_item item;
+    int index = 0;
+    while (tcall_chat_next(chat, &at, &item)) {
+        bool same = tcall_str_eq(item.id, id);
+        if (item.kind == TCALL_ITEM_RESULT)
+            index += same;
+        else if (index > 0)
+            break; /* the next answer */
+        else if (item.kind == TCALL_ITEM_CALL)
+            index -= same;
+    }
+    return index;
+}
+
+/* Replaces a call, which ends at this place, by its result. One that is
+ * missing is made up: a call without a result would make the whole
+ * conversation invalid. */
+static void tcall_find_result_(const tcall_chat *chat, size_t at,
+                               tcall_item *item)
+{
+    const tcall_item call = *item;
+    int index = tcall_result_index_(chat, at, call.id);
+    if (index <= 0) {
+        item->kind = TCALL_ITEM_RESULT;
+        item->error = TCALL_E_CANCELLED;
+        item->text = tcall_str_of("this call was not run");
+        return;
+    }
+    while (index > 0 && tcall_chat_next(chat, &at, item))
+        index -=
+            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
+    item->synthetic_id = call.synthetic_id;
+}
+
+/* What the model said in one answer is given in passes over its items. */
+enum {
+    TCALL_PASS_REASONING_,
+    TCALL_PASS_TEXT_,
+    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
+    TCALL_PASS_RESULTS_
+};
+
+/* The items of a conversation in the order in which providers want them. */
+typedef struct tcall_history_ {
+    const tcall_provider *to;
+    const tcall_chat *chat;
+    size_t answer; /* where the answer at hand begins */
+    size_t at;     /* the place in it */
+    uint8_t pass;
+    bool after_call; /* in this pass */
+    char id[9];      /* an id that had to be mapped */
+} tcall_history_;
+
+TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
+                                               const tcall_chat *chat)
+{
+    tcall_history_ history;
+    memset(&history, 0, sizeof history);
+    history.to = to;
+    history.chat = chat;
+    return history;
+}
+
+/* Mistral takes ids of nine letters and digits only. Others are mapped to
+ * such, each always to the same. */
+static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i = 0;
+    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
+        i++;
+    if (i == 9 && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        to[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(to, 9);
+}
+
+/* Is the item of the model given in this pass? Reasoning is a secret between
+ * the model and its provider: nobody else gets it. */
+static bool tcall_history_takes_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->after_call = true;
+    if (item->kind == TCALL_ITEM_TEXT)
+        return history->pass == TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        return history->pass >= TCALL_PASS_CALLS_;
+    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
+                                                 : TCALL_PASS_REASONING_) &&
+           to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Gives the next item, false at the end. An item whose reasoning did not fit
+ * makes the request an error. */
+TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
+                                       tcall_item *item)
+{
+    for (;;) {
+        size_t next = history->at;
+        bool more = tcall_chat_next(history->chat, &next, item);
+        if (more && item->kind != TCALL_ITEM_USER &&
+            item->kind != TCALL_ITEM_RESULT) {
+            history->at = next;
+            if (tcall_history_takes_(history, item))
+                break;
             continue;
         }
-        first = first ? first : p;
-        p += strlen(marker[0]);
-        close = tcall_marked_find_(p, end, *marker[1] ? marker[1] : marker[0]);
-        closed = close < end || !*marker[1];
-        error = tcall_marked_body_(r, p, close, closed);
-        p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
+        history->after_call = false;
+        if (history->at > history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
+            history->at = history->answer;
+            continue;
+        }
+        /* Results were given with their answer; one without a call is not. */
+        history->pass = TCALL_PASS_REASONING_;
+        history->at = history->answer = next;
+        if (!more || item->kind == TCALL_ITEM_USER)
+            return more;
     }
-    if (error < 0) {
-        r->answer.error = error;
-        b->low = r->start;
-    } else if (r->answer.calls) {
-        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
-                             tcall_reader_text_len_(r) - (size_t)(end - first));
-        if (r->cut || r->answer.text_cut) /* who knows what followed */
-            tcall_reader_head_(r, r->slot)->error = (int8_t)TCALL_E_CUT;
+    if (item->reasoning_dropped && history->to->reasoning && !w->error)
+        w->error = TCALL_E_MEMORY;
+    if (history->pass == TCALL_PASS_RESULTS_)
+        tcall_find_result_(history->chat, history->at, item);
+    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
+        item->id = tcall_nine_letters_(history->id, item->id);
+    return true;
+}
+
+/* Begins a message of this role with a list, unless the last one is of the
+ * same: roles must take turns. */
+TCALL_SHARED_ void tcall_write_role_(tcall_writer *w, const char **open,
+                                     const char *role, const char *list)
+{
+    if (*open && strcmp(*open, role) == 0)
+        return;
+    if (*open)
+        tcall_write_ends_(w, "]}");
+    *open = role;
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", role);
+    tcall_write_begin_(w, list, '[');
+}
+
+/* ---- messages as OpenAI began to write them ---- */
+
+/* How far a message of the model is written: its text is one string, its calls
+ * are one list. */
+typedef enum tcall_message_ {
+    TCALL_MESSAGE_NONE_,
+    TCALL_MESSAGE_OPEN_,
+    TCALL_MESSAGE_TEXT_,
+    TCALL_MESSAGE_CALLS_
+} tcall_message_;
+
+TCALL_SHARED_ void tcall_message_to_(tcall_writer *w, tcall_message_ *message,
+                                     tcall_message_ to)
+{
+    if (*message == TCALL_MESSAGE_NONE_) {
+        tcall_write_begin_(w, NULL, '{');
+        tcall_write_word_(w, "role", "assistant");
+        *message = TCALL_MESSAGE_OPEN_;
     }
-    return error;
+    if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_write_key(w, "content");
+        tcall_write_quote(w);
+        *message = TCALL_MESSAGE_TEXT_;
+    }
+    if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_write_unquote(w);
+        tcall_write_begin_(w, "tool_calls", '[');
+        *message = TCALL_MESSAGE_CALLS_;
+    }
+}
+
+TCALL_SHARED_ void tcall_message_end_(tcall_writer *w, tcall_message_ *message)
+{
+    switch (*message) {
+    case TCALL_MESSAGE_NONE_: return;
+    case TCALL_MESSAGE_OPEN_: tcall_write_word_(w, "content", ""); break;
+    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(w); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_close(w, ']'); break;
+    }
+    tcall_write_close(w, '}');
+    *message = TCALL_MESSAGE_NONE_;
+}
+
+TCALL_SHARED_ void tcall_write_message_(tcall_writer *w, const char *role,
+                                        tcall_str content)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", role);
+    tcall_write_member_(w, "content", content);
+    tcall_write_close(w, '}');
+}
+
+/* Writes what all such formats write alike of an item; results and calls are
+ * the caller's to write then. */
+TCALL_SHARED_ void tcall_message_item_(tcall_writer *w, tcall_message_ *message,
+                                       const tcall_item *item)
+{
+    switch (item->kind) {
+    case TCALL_ITEM_USER:
+        tcall_message_end_(w, message);
+        tcall_write_message_(w, "user", item->text);
+        break;
+    case TCALL_ITEM_TEXT:
+        tcall_message_to_(w, message, TCALL_MESSAGE_TEXT_);
+        tcall_write_bytes(w, item->text.ptr, item->text.len);
+        break;
+    case TCALL_ITEM_CALL:
+        tcall_message_to_(w, message, TCALL_MESSAGE_CALLS_);
+        break;
+    case TCALL_ITEM_RESULT: tcall_message_end_(w, message); break;
+    default: break;
+    }
+}
+
+/* ---- tools ---- */
+
+/* The tools of a request, one after the other. */
+typedef struct tcall_sent_tools_ {
+    const tcall_provider *provider;
+    const tcall_chat_request *request;
+    const tcall_tool *tool; /* NULL: no more */
+    size_t next;            /* among the picks, or all */
+    tcall_strict_budget_ budget;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_sent_tools_;
+
+/* A server that does not obey a choice gets only what may be called. */
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
+                           const tcall_tool *tool)
+{
+    const tcall_chat_request *request = tools->request;
+    if (!tcall_enabled(tool, request->allow))
+        return false;
+    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
+        return true;
+    return request->choice != TCALL_CHOICE_NONE &&
+           (request->choice != TCALL_CHOICE_ONE ||
+            strcmp(tool->name, request->choice_name) == 0);
+}
+
+TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+{
+    const tcall_chat_request *request = tools->request;
+    size_t count = request->picks ? request->pick_count : request->tool_count;
+    tools->tool = NULL;
+    while (tools->next < count && !tools->tool) {
+        size_t index =
+            request->picks ? request->picks[tools->next] : tools->next;
+        tools->next++;
+        if (index < request->tool_count &&
+            tcall_is_sent_(tools, &request->tools[index]))
+            tools->tool = &request->tools[index];
+    }
+}
+
+TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
+    const tcall_provider *provider, const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools;
+    memset(&tools, 0, sizeof tools);
+    tools.provider = provider;
+    tools.request = request;
+    tools.budget = tcall_strict_budget_of_(provider->strict);
+    tcall_sent_tools_next_(&tools);
+    return tools;
+}
+
+/* Begins the tool at hand. Returns false where it went out before the sink
+ * refused more; what it takes of the budget counts nevertheless. */
+TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
+{
+    if (tcall_write_part_(w)) {
+        tcall_write_begin_(w, NULL, '{');
+        return true;
+    }
+    if (!w->error)
+        tcall_strict_spend_(tools->tool, &tools->budget);
+    return false;
+}
+
+TCALL_SHARED_ void tcall_end_tool_(tcall_writer *w)
+{
+    tcall_write_close(w, '}');
+    tcall_write_part_end_(w);
+}
+
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *w, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    text = text ? text : "";
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(w, text, (size_t)(open - text));
+        tcall_write_text(w, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(w, text);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_write_plain_schema_(tcall_writer *w, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(w, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(w, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(w, ",");
+    }
+    tcall_write_bytes(w, schema, (size_t)(end - schema));
+}
+
+/* Writes what all formats say of a tool: name, description, schema and
+ * whether it is strict. */
+TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w, tcall_sent_tools_ *tools,
+                                     const char *schema_key)
+{
+    const tcall_tool *tool = tools->tool;
+    bool strict;
+    tcall_write_word_(w, "name", tool->name);
+    tcall_write_key(w, "description");
+    tcall_write_quote(w);
+    tcall_write_description_(w, tool->description, tools->request->variables);
+    tcall_write_unquote(w);
+    tcall_write_key(w, schema_key);
+    strict = tcall_strict_write_(w, tool, &tools->budget);
+    if (!strict)
+        tcall_write_plain_schema_(w, tcall_tool_schema_(tool));
+    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
+    if (strict || tools->say_strict)
+        tcall_write_flag_(w, "strict", strict);
+}
+
+/* Writes tools as OpenAI began to write them. Returns false if there are none.
+ */
+TCALL_SHARED_ bool
+tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *w,
+                            const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_word_(w, "type", "function");
+        tcall_write_begin_(w, "function", '{');
+        tcall_write_tool_(w, &tools, "parameters");
+        tcall_write_close(w, '}');
+        tcall_end_tool_(w);
+    }
+    tcall_write_close(w, ']');
+    return true;
+}
+
+/* Has the request to name a tool that must be called? */
+TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
+                                     const tcall_chat_request *request)
+{
+    return request->choice == TCALL_CHOICE_ONE &&
+           !(provider->quirks &
+             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+}
+
+/* Writes the choice among the tools, where none is named. */
+TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
+                                       tcall_writer *w,
+                                       const tcall_chat_request *request)
+{
+    const char *required =
+        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO ||
+        provider->quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    tcall_write_word_(w, "tool_choice",
+                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
+}
+
+/* Says whether an answer may hold more than one call. */
+TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
+                                         tcall_writer *w,
+                                         const tcall_chat_request *request)
+{
+    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
+        (request->no_parallel && can))
+        tcall_write_flag_(w, "parallel_tool_calls", !request->no_parallel);
+}
+
+/* ==========================================================================
+ * >>reader
+ *
+ * The items of an answer lie at the end of the chat: first its text, which
+ * grows in place, then the calls and reasonings that are known, and then,
+ * while a document of the stream passes, the elements of that document. What
+ * an element belongs to may be said after its arguments, so it is merged only
+ * when the document is complete: it stays as a new item, or what it brings is
+ * moved to an older one.
+ */
+
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+/* ---- items in the block ---- */
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
+{
+    return tcall_head_at_(reader->chat, at);
+}
+
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+{
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+}
+
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
+
+static size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
+}
+
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+{
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
+{
+    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
+    size_t old = tcall_reader_len_(reader, at, part);
+    tcall_chat_resize_(reader->chat, at, part, len);
+    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same, or another, part of
+ * an item before it. What lies in between moves up. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+                               int part)
+{
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    size_t len = tcall_head_len_(source, part);
+    size_t old_end = tcall_head_end_(target, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_((char *)target + old_end, end - len, end);
+    tcall_reader_moved_(reader, to + old_end, from, len);
+}
+
+/* ---- room ---- */
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Drops what the item at this place has of reasoning, and so many bytes that
+ * were to come: a part of it would be refused. */
+static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    size_t dropped = more;
+    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
+    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
+    if (tcall_reader_head_(reader, at)->kind == TCALL_ITEM_REASONING) {
+        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    }
+    reader->answer.reasoning_dropped += dropped;
+    if (dropped)
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+}
+
+static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
+{
+    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
+    reader->raw_missing += len + more;
+    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
+}
+
+static void tcall_reader_drop_all_reasoning_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    if (reader->keeping_raw)
+        tcall_reader_drop_raw_(reader, 0);
+    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
+        tcall_reader_drop_reasoning_(reader, at, 0);
+}
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
+{
+    size_t text = tcall_reader_text_len_(reader), free;
+    if (bytes > tcall_reader_free_(reader) + text)
+        tcall_reader_drop_all_reasoning_(reader);
+    free = tcall_reader_free_(reader);
+    if (bytes > free + text)
+        return false;
+    if (bytes > free) {
+        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+                             text - (bytes - free));
+        reader->answer.text_cut = true;
+    }
+    return true;
+}
+
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *reader)
+{
+    reader->chat->block->low = reader->unmerged = reader->element =
+        reader->raw = reader->start;
+    reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->complete = reader->stopped = reader->cut = false;
+    reader->began = reader->finished = 0;
+    reader->answer.reasoning_dropped = 0;
+    reader->answer.text_cut = false;
+    reader->answer.stop = TCALL_STOP_UNKNOWN;
+    reader->answer.stop_text[0] = 0;
+}
+
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+{
+    if (tcall_reader_room_(reader, bytes))
+        return true;
+    reader->missing += reader->chat->block->low - reader->start + bytes;
+    tcall_reader_clear_(reader);
+    reader->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
+{
+    tcall_block *block = reader->chat->block;
+    if (!tcall_reader_need_(reader, TCALL_HEAD_))
+        return false;
+    *at = block->low;
+    tcall_block_grow_(block, TCALL_HEAD_);
+    tcall_reader_blank_(reader, *at, kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Gives the text of the answer its place, before everything else. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
+    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    reader->has_text = true;
+}
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
+                                 size_t own)
+{
+    size_t room, most = 0;
+    if (reader->choice)
+        return 0;
+    if (reader->text)
+        reader->text(reader->user, piece);
+    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
+        return 0;
+    room = tcall_reader_free_(reader) + own;
+    room = room > TCALL_HEAD_ + TCALL_RESERVE_
+               ? room - TCALL_HEAD_ - TCALL_RESERVE_
+               : 0;
+    if (room)
+        tcall_reader_begin_text_(reader);
+    if (reader->has_text)
+        most = reader->text_max - tcall_reader_text_len_(reader);
+    room = room < most ? room : most;
+    if (room >= piece.len)
+        return piece.len;
+    reader->answer.text_cut = true;
+    return room;
+}
+
+static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
+{
+    piece.len = tcall_reader_hear_(reader, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
+}
+
+/* The text of the element at *at, which may move, is text of the model. */
+static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
+{
+    tcall_str text =
+        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
+    if (!text.len)
+        return;
+    text.len = tcall_reader_hear_(reader, text, text.len);
+    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
+}
+
+/* The signature of the element at *at is of the text. The first one counts. */
+static void tcall_reader_sign_text_(tcall_reader *reader, const size_t *at)
+{
+    const uint8_t dropped =
+        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
+    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+        return;
+    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        return;
+    tcall_reader_head_(reader, reader->start)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
+}
+
+/* ---- parts of an element ---- */
+
+/* The kind of an element that has this field. */
+static uint8_t tcall_field_kind_(int field)
+{
+    switch (field) {
+    case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
+    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
+    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
+    default: return TCALL_ITEM_CALL;
+    }
+}
+
+/* The part that a field is a piece of, or -1. */
+static int tcall_field_part_(int field)
+{
+    switch (field) {
+    case TCALL_FIELD_ID: return TCALL_PART_ID_;
+    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
+    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
+    case TCALL_FIELD_ARGUMENTS:
+    case TCALL_FIELD_ALL_ARGUMENTS:
+    case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_DATA:
+    case TCALL_FIELD_TEXT:
+    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
+    default: return -1;
+    }
+}
+
+/* Opens the current element as soon as there is something to keep of it. Some
+ * fields tell its kind, ids and the like do not. */
+static bool tcall_reader_open_(tcall_reader *reader)
+{
+    uint8_t kind = tcall_field_kind_(reader->field);
+    if (!reader->open)
+        reader->open =
+            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
+    if (reader->open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->kind = kind;
+        if (reader->field == TCALL_FIELD_REASONING_DATA)
+            head->flags |= TCALL_FLAG_RAW_;
+    }
+    return reader->open;
+}
+
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+static void tcall_reader_reasoning_(tcall_reader *reader, int part,
+                                    tcall_str piece)
+{
+    if (reader->answer.reasoning_dropped ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reader_drop_reasoning_(reader, reader->element, piece.len);
+    else
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* Keeps a piece of arguments, or of text that belongs to an element. */
+static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (reader->field == TCALL_FIELD_TEXT &&
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        /* It can wait no longer for what its element turns out to be. */
+        tcall_reader_say_(reader, &reader->element);
+        tcall_reader_text_(reader, piece);
+    } else if (head->error ||
+               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
+    } else {
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+    }
+}
+
+/* Takes a piece of a part of the current element. */
+static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
+{
+    if (reader->answer.error == TCALL_E_MEMORY) {
+        reader->missing += piece.len;
+        return;
+    }
+    if (!tcall_reader_open_(reader))
+        return;
+    if (part == TCALL_PART_SIGNATURE_ ||
+        tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING)
+        tcall_reader_reasoning_(reader, part, piece);
+    else if (part == TCALL_PART_TEXT_)
+        tcall_reader_content_(reader, piece);
+    else if (tcall_reader_need_(reader, piece.len))
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* ---- merging elements ---- */
+
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
+{
+    return text.len && text.ptr[text.len - 1] == '}';
+}
+
+/* Are both reasonings pieces of one? */
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
+{
+    bool same = known->kind == piece->kind && known->index == piece->index &&
+                !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    bool again;
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
+                                                              : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    /* Some servers give every call the same number: where a whole object is
+     * followed by another one with a name, that is another call. */
+    again = named && text.len && *text.ptr == '{' &&
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
+                                                        : TCALL_MATCH_YES_;
+}
+
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (known->choice != piece->choice ||
+        (known->index && piece->index && known->index != piece->index))
+        return TCALL_MATCH_NO_;
+    if (piece->kind == TCALL_ITEM_REASONING)
+        return tcall_match_reasoning_(known, piece);
+    /* The signature of a reasoning may come by itself. */
+    if (known->kind == TCALL_ITEM_REASONING)
+        return known->index && piece->index &&
+                       !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+                       !tcall_head_len_(piece, TCALL_PART_TEXT_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+static size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->start, found = reader->unmerged, maybe = found;
+    if (reader->has_text)
+        at = tcall_reader_next_(reader, at);
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || known->kind != TCALL_ITEM_REASONING)
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+    }
+    return found != reader->unmerged ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->unmerged, at, part);
+}
+
+/* Is the text of the element to be moved to the call? */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
+    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
+    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
+    if (whole && !known->error && old >= len && (!piece->error || old))
+        return false; /* it came in pieces before */
+    if (known->error || piece->error) {
+        tcall_reader_drop_arguments_(reader, at, len);
+        return false;
+    }
+    return true;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    const uint8_t flags = piece->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (known->kind == TCALL_ITEM_REASONING) {
+        size_t len =
+            tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
+        if (known->flags & TCALL_FLAG_DROPPED_) {
+            tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
+            tcall_reader_drop_reasoning_(reader, at, len);
+        }
+    } else if (!tcall_reader_merges_text_(reader, at)) {
+        return;
+    }
+    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
+}
+
+/* What a delta is, now that the event of its document is known. */
+static void tcall_reader_settle_delta_(const tcall_reader *reader,
+                                       tcall_item_head_ *head)
+{
+    switch (reader->event) {
+    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
+    case TCALL_MEANS_ALL_ARGUMENTS:
+        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
+    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
+    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    }
+}
+
+static void tcall_reader_show_(const tcall_reader *reader)
+{
+    size_t at = reader->unmerged - reader->chat->start;
+    tcall_item item;
+    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        reader->call(reader->user, &item);
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
+ * stays. An element that is void but has a number is kept as well: what comes
+ * with that number later is of it. */
+static bool tcall_reader_settle_item_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->unmerged;
+    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
+        return false;
+    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
+        at = tcall_reader_find_(reader);
+    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(reader);
+    if (at == reader->unmerged)
+        return true;
+    tcall_reader_merge_(reader, at);
+    return false;
+}
+
+/* Settles the first unmerged element: it is complete, and so is what was said
+ * around it. */
+static void tcall_reader_settle_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
+    head->choice = reader->choice;
+    if (!head->index)
+        head->index = reader->index;
+    if (head->kind == TCALL_ITEM_DELTA_)
+        tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT) {
+        tcall_reader_say_(reader, &reader->unmerged);
+        tcall_reader_sign_text_(reader, &reader->unmerged);
+    } else if (tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+        reader->began |= (uint8_t)(1u << reader->choice);
+        return;
+    }
+    tcall_reader_remove_(reader, reader->unmerged);
+}
+
+/* All elements of a choice, or of a document, are complete. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    while (reader->unmerged < reader->chat->block->low)
+        tcall_reader_settle_(reader);
+    if (reader->stopped)
+        reader->finished |= (uint8_t)(1u << reader->choice);
+    reader->stopped = false;
+    reader->choice = 0;
+}
+
+/* ---- elements as they came ---- */
+
+/* Keeps a piece of the current element as JSON text, as long as it may turn
+ * out to be reasoning. Its type usually comes first. */
+static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (reader->provider->reasoning != TCALL_REASONING_ELEMENTS ||
+        reader->event == TCALL_MEANS_ELEMENT_BEGINS ||
+        (reader->whole && reader->repeats) ||
+        (reader->type && reader->type != TCALL_MEANS_REASONING) ||
+        reader->answer.error == TCALL_E_MEMORY)
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (!reader->keeping_raw)
+        return;
+    if (reader->raw_missing ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reader_drop_raw_(reader, piece.len);
+    else
+        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reader_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
+    reader->keeping_raw = false;
+    if (reader->type == TCALL_MEANS_REASONING) {
+        head->kind = TCALL_ITEM_REASONING;
+        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+        head->index = reader->index;
+        if (reader->raw_missing)
+            tcall_reader_drop_reasoning_(reader, reader->raw,
+                                         reader->raw_missing);
+    } else {
+        tcall_reader_remove_(reader, reader->raw);
+    }
+    reader->raw_missing = 0;
+}
+
+/* ---- fields ---- */
+
+static void tcall_reader_element_end_(tcall_reader *reader)
+{
+    if (reader->answer.error == TCALL_E_MEMORY)
+        reader->missing += TCALL_HEAD_;
+    if (reader->keeping_raw)
+        tcall_reader_end_raw_(reader);
+    if (reader->open) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->index = reader->index;
+        head->flags |= reader->flags;
+        if (reader->bad_arguments)
+            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+            head->kind = TCALL_ITEM_VOID_;
+    }
+    reader->index = reader->field = reader->type = reader->flags = 0;
+    reader->in_element = reader->open = false;
+    reader->bad_arguments = reader->ignored = false;
+}
+
+/* Returns what the current word means, or otherwise if it is not listed. */
+static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
+                                     const tcall_word *words, uint8_t otherwise)
+{
+    while (words->word && strcmp(words->word, reader->word) != 0)
+        words++;
+    return words->word ? words->meaning : otherwise;
+}
+
+/* Appends to a text that is cut rather than refused. */
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+static void tcall_reader_keep_word_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(reader->word));
+}
+
+/* A reason to stop. The first counts, but for one that says cut off. */
+static void tcall_reader_stop_(tcall_reader *reader, uint8_t stop)
+{
+    tcall_stop *known = &reader->answer.stop;
+    if (!reader->word[0] || stop == TCALL_STOP_UNKNOWN)
+        return;
+    reader->stopped = true;
+    if (*known == TCALL_STOP_UNKNOWN ||
+        (stop == TCALL_STOP_LENGTH && *known != TCALL_STOP_CONTENT_FILTER)) {
+        *known = (tcall_stop)stop;
+        tcall_reader_keep_word_(reader);
+    }
+}
+
+static void tcall_reader_stop_word_(tcall_reader *reader, int field)
+{
+    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
+                                               TCALL_STOP_OTHER);
+    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
+        reader->cut = true;
+    if (field == TCALL_FIELD_STOP)
+        tcall_reader_stop_(reader, stop);
+    else if (stop == TCALL_STOP_CONTENT_FILTER)
+        reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+}
+
+static void tcall_reader_type_word_(tcall_reader *reader, int field)
+{
+    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
+                                                TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE) {
+        reader->type = means;
+        reader->ignored =
+            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        return;
+    }
+    reader->event = means;
+    if (means == TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = true;
+    if (means == TCALL_MEANS_ELEMENT_ENDS)
+        reader->stopped = true;
+    if (means == TCALL_MEANS_ANSWER_BEGINS)
+        reader->begins = true;
+}
+
+/* Of an error the code is kept rather than the type, unless it is a number. */
+static void tcall_reader_error_word_(tcall_reader *reader, int field)
+{
+    const char known = reader->answer.stop_text[0];
+    if (!known || tcall_is_digit_(known) ||
+        (field == TCALL_FIELD_ERROR_CODE && !tcall_is_digit_(reader->word[0])))
+        tcall_reader_keep_word_(reader);
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+static int tcall_reader_number_(tcall_reader *reader, int field)
+{
+    const long number = tcall_digits_(reader->word);
+    switch (field) {
+    case TCALL_FIELD_INDEX:
+        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
+        break;
+    case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice = (uint8_t)number & 7;
+        if (number != reader->choice)
+            return TCALL_E_PROTOCOL;
+        break;
+    case TCALL_FIELD_INPUT_TOKENS:
+        if (number >= 0)
+            reader->answer.input_tokens = number;
+        break;
+    default:
+        if (number >= 0)
+            reader->answer.output_tokens = number;
+    }
+    return TCALL_OK;
+}
+
+/* A short value is complete. */
+static int tcall_reader_word_(tcall_reader *reader, int field)
+{
+    switch (field) {
+    case TCALL_FIELD_TYPE:
+    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
+    case TCALL_FIELD_STOP:
+    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
+    case TCALL_FIELD_RETRY_DELAY:
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        break;
+    case TCALL_FIELD_ERROR_TYPE:
+    case TCALL_FIELD_ERROR_CODE: tcall_reader_error_word_(reader, field); break;
+    default: return tcall_reader_number_(reader, field);
+    }
+    return TCALL_OK;
+}
+
+static bool tcall_field_is_word_(int field)
+{
+    return field >= TCALL_FIELD_INDEX;
+}
+
+/* Is a value of this field, which begins with c, of no use? */
+static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
+                                     int part, char c)
+{
+    uint8_t keeps = reader->provider->reasoning;
+    switch (field) {
+    case TCALL_FIELD_REASONING_DATA:
+        /* Details of OpenRouter are a list of objects, others are strings. */
+        if (keeps != TCALL_REASONING_DATA || (!reader->in_element && c != '['))
+            return true;
+        break;
+    case TCALL_FIELD_SIGNATURE:
+    case TCALL_FIELD_REASONING:
+        if (keeps == TCALL_REASONING_NONE)
+            return true;
+        break;
+    case TCALL_FIELD_TEXT: return c != '"';
+    case TCALL_FIELD_DELTA:
+        if (c != '"')
+            return true;
+        break;
+    default: break;
+    }
+    return reader->open && tcall_reader_len_(reader, reader->element, part);
+}
+
+/* A part of an element begins with c. */
+static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
+                                     char c)
+{
+    reader->field = (uint8_t)field;
+    if (reader->skip)
+        return;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
+        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        /* Arguments are text there; an object was never reported. */
+        reader->bad_arguments = c == '{';
+    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+        reader->flags |= TCALL_FLAG_DEFAULT_;
+    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
+    /* Text and reasoning make an element even when they are empty. */
+    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
+        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader);
+}
+
+/* The part of an element that the field is of, or -1. Text that certainly
+ * counts is none, but goes to the answer at once. */
+static int tcall_reader_part_of_(const tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_TEXT &&
+        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+        return -1;
+    return tcall_field_part_(field);
+}
+
+/* A value begins with c. What follows of it is skipped if it is null, or if
+ * there is one already, as where a stream ends with the whole answer. */
+static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
+{
+    int part = tcall_reader_part_of_(reader, field);
+    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
+    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
+    reader->word[0] = 0;
+    switch (field) {
+    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_IGNORE:
+        if (c == 't' || c == '{')
+            reader->ignored = true;
+        break;
+    case TCALL_FIELD_RESTART:
+        if (c == '{')
+            tcall_reader_clear_(reader);
+        break;
+    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
+    case TCALL_FIELD_ERROR:
+        if (c == '{')
+            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+    case TCALL_FIELD_MESSAGE:
+        if (reader->answer.message[0])
+            reader->skip = true;
+        break;
+    default:
+        if (part >= 0)
+            tcall_reader_begin_part_(reader, field, part, c);
+    }
+}
+
+static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
+{
+    tcall_answer *answer = &reader->answer;
+    int part = tcall_reader_part_of_(reader, field);
+    if (part >= 0)
+        tcall_reader_part_(reader, part, bytes);
+    else if (field == TCALL_FIELD_TEXT)
+        tcall_reader_text_(reader, bytes);
+    else if (tcall_field_is_word_(field))
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+        if (field == TCALL_FIELD_ERROR)
+            answer->error = TCALL_E_PROVIDER;
+        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+    }
+}
+
+/* A value is complete. A part outside of an element is one by itself. */
+static int tcall_reader_complete_(tcall_reader *reader, int field)
+{
+    if (tcall_field_is_word_(field))
+        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_CHOICE)
+        tcall_reader_settle_all_(reader);
+    else if (field == TCALL_FIELD_ELEMENT ||
+             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+        tcall_reader_element_end_(reader);
+    return TCALL_OK;
+}
+
+/* One event of the scanner. */
+static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
+                            tcall_str bytes)
+{
+    tcall_reader *reader = (tcall_reader *)user;
+    if (event == TCALL_SCAN_END)
+        return tcall_reader_complete_(reader, field);
+    if (event == TCALL_SCAN_BEGIN)
+        tcall_reader_begin_(reader, field, *bytes.ptr);
+    else if (field == TCALL_FIELD_ELEMENT)
+        tcall_reader_raw_piece_(reader, bytes);
+    else if (!reader->skip)
+        tcall_reader_data_(reader, field, bytes);
+    return TCALL_OK;
+}
+
+/* ---- framing ---- */
+
+/* An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents. */
+enum {
+    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
+    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
+    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
+    TCALL_FRAME_BETWEEN_, /* between two documents */
+    TCALL_FRAME_DOCUMENT_
+};
+
+/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
+ * spaces. */
+enum { TCALL_PAGE_ = 80 };
+
+void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
+                       tcall_chat *chat,
+                       void (*text)(void *user, tcall_str piece), void *user)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->provider = provider;
+    reader->chat = chat;
+    reader->text = text;
+    reader->user = user;
+    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->text_max = tcall_reader_free_(reader) / 2;
+    reader->answer.input_tokens = reader->answer.output_tokens = -1;
+    reader->answer.wait_ms = -1;
+}
+
+static void tcall_reader_fail_(tcall_reader *reader, int error)
+{
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
+}
+
+static void tcall_reader_begin_document_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_DOCUMENT_;
+    if (!reader->any_document)
+        reader->answer.message[0] = 0;
+    reader->in_document = reader->any_document = true;
+    reader->event = TCALL_MEANS_UNKNOWN;
+    reader->whole = false;
+    reader->repeats =
+        reader->unmerged > reader->start || reader->answer.text_cut;
+    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
+                    reader);
+    tcall_scan_feed(&reader->scan, "{", 1);
+}
+
+static void tcall_reader_end_document_(tcall_reader *reader)
+{
+    tcall_reader_settle_all_(reader);
+    reader->index = 0;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    reader->in_document = false;
+    reader->state = TCALL_FRAME_BETWEEN_;
+}
+
+static void tcall_reader_begin_line_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_LINE_;
+    reader->match = 0;
+}
+
+/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
+ * Returns where it stopped. */
+static const char *tcall_reader_document_(tcall_reader *reader,
+                                          const char *bytes, const char *end)
+{
+    const char *line_end = reader->sse ? bytes : end;
+    size_t before = reader->scan.pos;
+    int error;
+    while (line_end < end && *line_end != '\n' && *line_end != '\r')
+        line_end++;
+    end = line_end < end ? line_end + 1 : end;
+    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
+    bytes += reader->scan.pos - before;
+    if (tcall_scan_done_(&reader->scan))
+        tcall_reader_end_document_(reader);
+    else if (error)
+        tcall_reader_fail_(reader, error);
+    if (bytes > line_end) {
+        tcall_reader_begin_line_(reader);
+        reader->after_cr = *line_end == '\r';
+    }
+    return bytes;
+}
+
+/* Keeps the beginning of what may be no answer. */
+static void tcall_reader_page_(tcall_reader *reader, char c)
+{
+    if (!reader->any_document)
+        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
+                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+}
+
+/* The name of an SSE field: those of "data:" count, and of "error:", which
+ * llama.cpp used to write. A document may go on in the next line. */
+static void tcall_reader_line_byte_(tcall_reader *reader, char c)
+{
+    static const char names[] = "data:error:";
+    if (reader->match == 0 && c == 'e')
+        reader->match = 5;
+    if (c != names[reader->match++])
+        reader->state = TCALL_FRAME_IGNORED_;
+    else if (c == ':')
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+}
+
+/* Between documents there are white space, the brackets and commas of an array
+ * of documents, and the [DONE] of OpenAI, which is no JSON. */
+static void tcall_reader_byte_between_(tcall_reader *reader, char c)
+{
+    if (c == '{') {
+        tcall_reader_begin_document_(reader);
+    } else if (c == 'D' && reader->sse) {
+        reader->complete = true;
+        reader->state = TCALL_FRAME_IGNORED_;
+    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
+        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
+    }
+}
+
+/* A line of SSE ends. A blank one ends its event, which no document outlives.
+ */
+static void tcall_reader_line_end_(tcall_reader *reader)
+{
+    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
+        reader->match == 0)
+        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
+    tcall_reader_begin_line_(reader);
+}
+
+/* Takes a byte outside of documents. */
+static void tcall_reader_byte_(tcall_reader *reader, char c)
+{
+    bool after_cr = reader->after_cr;
+    reader->after_cr = reader->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (reader->state == TCALL_FRAME_START_) {
+        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
+            return;
+        reader->sse = c != '{' && c != '[';
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+    }
+    tcall_reader_page_(reader, c);
+    if (reader->sse && (c == '\n' || c == '\r'))
+        tcall_reader_line_end_(reader);
+    else if (reader->state == TCALL_FRAME_LINE_)
+        tcall_reader_line_byte_(reader, c);
+    else if (reader->state == TCALL_FRAME_BETWEEN_)
+        tcall_reader_byte_between_(reader, c);
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    const char *end = bytes + len;
+    while (bytes < end && !reader->broken)
+        if (reader->state == TCALL_FRAME_DOCUMENT_)
+            bytes = tcall_reader_document_(reader, bytes, end);
+        else
+            tcall_reader_byte_(reader, *bytes++);
+    while (bytes < end)
+        tcall_reader_page_(reader, *bytes++);
+    return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+/* ---- the end ---- */
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Adds what the current element cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
+{
+    if (!tcall_reader_need_(reader, bytes.len))
+        return false;
+    tcall_reader_append_(reader, reader->element, part, bytes);
+    return true;
+}
+
+/* Completes a call. Returns false if there is nothing of it. */
+static bool tcall_reader_finish_call_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
+        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+            !tcall_head_len_(head, TCALL_PART_TEXT_))
+            return false;
+        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
+                               tcall_chat_make_id_(reader->chat, id)))
+            return false;
+    }
+    head = tcall_reader_head_(reader, reader->element);
+    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
+        head->flags |= TCALL_FLAG_OBJECT_;
+    reader->unmerged = reader->element;
+    reader->answer.calls++;
+    return true;
+}
+
+static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
+        return false;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
+}
+
+/* Completes the item at reader->element. Returns false if it is removed. */
+static bool tcall_reader_finish_item_(tcall_reader *reader)
+{
+    switch (tcall_reader_head_(reader, reader->element)->kind) {
+    case TCALL_ITEM_TEXT: return true;
+    case TCALL_ITEM_CALL: return tcall_reader_finish_call_(reader);
+    case TCALL_ITEM_REASONING: return tcall_reader_finish_reasoning_(reader);
+    default: return false;
+    }
+}
+
+/* Completes all items of a whole answer; reader->unmerged is the last call
+ * then. */
+static void tcall_reader_finish_(tcall_reader *reader)
+{
+    reader->element = reader->start;
+    while (reader->element < reader->chat->block->low) {
+        const bool stays = tcall_reader_finish_item_(reader);
+        if (reader->answer.error)
+            return;
+        if (stays)
+            reader->element = tcall_reader_next_(reader, reader->element);
+        else
+            tcall_reader_remove_(reader, reader->element);
+    }
+    if (reader->cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+        if (last->error != TCALL_E_MEMORY)
+            last->error = (int8_t)TCALL_E_CUT;
+    }
+    if (reader->answer.text_cut && reader->has_text) {
+        tcall_str text = tcall_head_part_(
+            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+                             tcall_utf8_whole_(text));
+    }
+}
+
+/* An answer without text and calls may be an error. */
+static void tcall_reader_check_empty_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    if (answer->calls || reader->has_text)
+        return;
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
+/* Is the answer over, and was it an answer? */
+static void tcall_reader_check_end_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    bool all_finished =
+        reader->finished && !(reader->began & ~reader->finished);
+    if (all_finished && !reader->begins)
+        reader->complete = true;
+    if (answer->error)
+        return;
+    if (answer->message[0] && reader->any_document && !reader->complete)
+        answer->error = TCALL_E_PROVIDER;
+    else if (!reader->complete || reader->in_document)
+        answer->error = reader->sse && !reader->any_document
+                            ? TCALL_E_PROTOCOL
+                            : TCALL_E_TRUNCATED;
+}
+
+/* Says how large the block should have been. */
+static void tcall_reader_note_need_(tcall_reader *reader)
+{
+    tcall_block *block = reader->chat->block;
+    size_t dropped = reader->answer.reasoning_dropped;
+    size_t need =
+        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
+    if (dropped) /* there was more at a time than is left in the end */
+        need = (need <= block->size ? block->size + dropped : need) +
+               TCALL_RESERVE_;
+    if (reader->missing + dropped && need > block->need)
+        block->need = need;
+}
+
+int tcall_reader_end(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    bool cut;
+    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
+    tcall_reader_check_end_(reader);
+    if (!answer->error)
+        tcall_reader_finish_(reader);
+    if (!answer->error)
+        tcall_reader_check_empty_(reader);
+    if (!answer->error)
+        answer->message[0] = 0;
+    tcall_reader_note_need_(reader);
+    cut = reader->cut || answer->text_cut;
+    if (!answer->error && reader->text_calls && !answer->calls &&
+        reader->has_text)
+        tcall_text_calls_(reader->chat, reader->start, answer, cut);
+    if (answer->error)
+        reader->chat->block->low = reader->start;
+    return answer->error;
+}
+
+/* ==========================================================================
+ * >>openai
+ */
+
+#ifdef TCALL_HAS_OPENAI_
+
+#define TCALL_OPENAI_PATHS_(X)                                            \
+    X(1, 0, 0, "usage")                                                   \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "completion_tokens") \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error")                     \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                               \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                   \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                               \
+    X(1, TCALL_FIELD_ERROR_TYPE, 0, "type")                               \
+    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                      \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                            \
+    X(3, TCALL_FIELD_STOP, 0, "finish_reason")                            \
+    X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
+      "native_finish_reason")                         /* of OpenRouter */ \
+    X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
+    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
+    X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
+    X(4, TCALL_FIELD_ELEMENT, 0,                                          \
+      "function_call") /* before there were tools */                      \
+    X(5, TCALL_FIELD_NAME, 0, "name")                                     \
+    X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
+    X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
+    X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
+    X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
+    X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
+    X(5, 0, 0, "*") /* Mistral may send parts */                          \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
+    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
+    X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
+    X(6, TCALL_FIELD_ID, 0, "id")                                         \
+    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
+    X(6, 0, TCALL_PATH_LAST, "function")                                  \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")              \
+    X(7, TCALL_FIELD_ARGUMENTS, 0, "input") /* of a custom tool */
+
+TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+
+static const tcall_word tcall_openai_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"tool_calls", TCALL_STOP_TOOL_CALLS},
+    {"function_call", TCALL_STOP_TOOL_CALLS},
+    {"length", TCALL_STOP_LENGTH},
+    {"model_length", TCALL_STOP_LENGTH},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"insufficient_system_resource", TCALL_STOP_LENGTH},
+    {"error", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* No element and no event has a type here. */
+static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
+
+/* ---- reasoning details of OpenRouter ---- */
+
+/* They are lists of objects, one list after the other as they were streamed. A
+ * detail may come in pieces, objects of one type and index; it has to go back
+ * whole, because its signature is of the whole. */
+
+/* The members of a piece that are put together. */
+static const struct {
+    const char *key;
+    bool joined; /* one text; of others the last piece's counts */
+} tcall_detail_members_[] = {{"text", true},
+                             {"summary", true},
+                             {"signature", false},
+                             {"id", false},
+                             {"format", false}};
+
+typedef struct tcall_detail_ {
+    const char *first; /* its first piece */
+    const char *next;  /* the piece after its last one, or NULL */
+    const char *end;   /* of the text */
+} tcall_detail_;
+
+/* Returns the next object of such lists, or NULL at the end. */
+static const char *tcall_next_piece_(const char *p, const char *end)
+{
+    while (p < end && (strchr("[],", *p) || tcall_is_space_(*p)))
+        p++;
+    return p < end && *p == '{' ? p : NULL;
+}
+
+static bool tcall_same_member_(const char *a, const char *b, const char *key)
+{
+    a = tcall_text_get_(a, key);
+    b = tcall_text_get_(b, key);
+    return a && b &&
+           tcall_str_eq(tcall_text_verbatim_(a), tcall_text_verbatim_(b));
+}
+
+/* Finds the pieces of the detail that begins here. Data stands for itself. */
+static tcall_detail_ tcall_detail_of_(const char *first, const char *end)
+{
+    tcall_detail_ detail;
+    const char *piece = first;
+    do
+        piece = tcall_next_piece_(tcall_text_skip_(piece), end);
+    while (piece && tcall_same_member_(first, piece, "type") &&
+           tcall_same_member_(first, piece, "index") &&
+           !tcall_text_get_(piece, "data"));
+    detail.first = first;
+    detail.next = piece;
+    detail.end = end;
+    return detail;
+}
+
+/* Gives the next text that a piece has under this key, NULL at the end. */
+static const char *tcall_detail_text_(const tcall_detail_ *detail,
+                                      const char **piece, const char *key)
+{
+    const char *text = NULL;
+    while (*piece && *piece != detail->next && !text) {
+        text = tcall_text_get_(*piece, key);
+        if (text && *text != '"')
+            text = NULL;
+        *piece = tcall_next_piece_(tcall_text_skip_(*piece), detail->end);
+    }
+    return text;
+}
+
+static void tcall_write_joined_(tcall_writer *w, const tcall_detail_ *detail,
+                                const char *key)
+{
+    const char *piece = detail->first;
+    const char *text = tcall_detail_text_(detail, &piece, key);
+    if (!text)
+        return;
+    tcall_write_key(w, key);
+    tcall_write_char_(w, '"');
+    for (; text; text = tcall_detail_text_(detail, &piece, key)) {
+        tcall_str inner = tcall_text_inner_(text);
+        tcall_write_bytes(w, inner.ptr, inner.len);
+    }
+    tcall_write_char_(w, '"');
+}
+
+static void tcall_write_last_(tcall_writer *w, const tcall_detail_ *detail,
+                              const char *key)
+{
+    const char *piece = detail->first, *text, *last = NULL;
+    while ((text = tcall_detail_text_(detail, &piece, key)) != NULL)
+        last = text;
+    if (!last)
+        return;
+    tcall_write_key(w, key);
+    tcall_write_verbatim(w, tcall_text_verbatim_(last));
+}
+
+static bool tcall_is_detail_member_(const char *key)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
+        if (tcall_text_is_(key, tcall_detail_members_[i].key))
+            return true;
+    return false;
+}
+
+/* Writes the pieces of a detail as one: what is put together comes after the
+ * first piece's other members. */
+static void tcall_write_detail_(tcall_writer *w, const tcall_detail_ *detail)
+{
+    const char *key = tcall_text_next_(detail->first + 1), *end;
+    size_t i;
+    tcall_write_open(w, '{');
+    for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
+        end = tcall_text_skip_(tcall_text_value_(key));
+        if (!tcall_is_detail_member_(key))
+            tcall_write_verbatim(w, tcall_slice_(key, (size_t)(end - key)));
+    }
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
+        if (tcall_detail_members_[i].joined)
+            tcall_write_joined_(w, detail, tcall_detail_members_[i].key);
+        else
+            tcall_write_last_(w, detail, tcall_detail_members_[i].key);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_write_details_(tcall_writer *w, tcall_str pieces)
+{
+    const char *end = pieces.ptr + pieces.len;
+    const char *piece = tcall_next_piece_(pieces.ptr, end);
+    tcall_write_begin_(w, "reasoning_details", '[');
+    while (piece) {
+        tcall_detail_ detail = tcall_detail_of_(piece, end);
+        if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
+            tcall_write_verbatim(w, tcall_text_verbatim_(piece));
+        else
+            tcall_write_detail_(w, &detail);
+        piece = detail.next;
+    }
+    tcall_write_close(w, ']');
+}
+
+/* ---- requests ---- */
+
+static void tcall_openai_call_(tcall_writer *w, const tcall_item *call)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_member_(w, "id", call->id);
+    tcall_write_word_(w, "type", "function");
+    tcall_write_begin_(w, "function", '{');
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
+    tcall_write_ends_(w, "}}");
+}
+
+static void tcall_openai_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", "tool");
+    tcall_write_member_(w, "tool_call_id", result->id);
+    tcall_write_result_text_(w, "content", result);
+    tcall_write_close(w, '}');
+}
+
+/* Reasoning stands before text and calls of its message, or not at all. */
+static void tcall_openai_reasoning_(tcall_writer *w, tcall_message_ *message,
+                                    const tcall_item *reasoning)
+{
+    if (*message > TCALL_MESSAGE_OPEN_)
+        return;
+    tcall_message_to_(w, message, TCALL_MESSAGE_OPEN_);
+    if (reasoning->raw)
+        tcall_write_details_(w, reasoning->text);
+    else
+        tcall_write_member_(w, "reasoning_content", reasoning->text);
+}
+
+static void tcall_openai_messages_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    tcall_write_begin_(w, "messages", '[');
+    if (tcall_has_text_(request->system))
+        tcall_write_message_(w, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, w, &item)) {
+        tcall_message_item_(w, &message, &item);
+        if (item.kind == TCALL_ITEM_CALL)
+            tcall_openai_call_(w, &item);
+        else if (item.kind == TCALL_ITEM_RESULT)
+            tcall_openai_result_(w, &item);
+        else if (item.kind == TCALL_ITEM_REASONING)
+            tcall_openai_reasoning_(w, &message, &item);
+    }
+    tcall_message_end_(w, &message);
+    tcall_write_close(w, ']');
+}
+
+static void tcall_openai_choice_(const tcall_provider *provider,
+                                 tcall_writer *w,
+                                 const tcall_chat_request *request)
+{
+    if (tcall_names_tool_(provider, request)) {
+        tcall_write_begin_(w, "tool_choice", '{');
+        tcall_write_word_(w, "type", "function");
+        tcall_write_begin_(w, "function", '{');
+        tcall_write_word_(w, "name", request->choice_name);
+        tcall_write_ends_(w, "}}");
+    } else {
+        tcall_write_choice_(provider, w, request);
+    }
+    tcall_write_parallel_(provider, w, request);
+}
+
+static int tcall_openai_write_(const tcall_provider *provider, tcall_writer *w,
+                               const tcall_chat_request *request)
+{
+    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    tcall_openai_messages_(provider, w, request);
+    if (tcall_write_function_tools_(provider, w, request))
+        tcall_openai_choice_(provider, w, request);
+    tcall_write_limit_(w, short_name ? "max_tokens" : "max_completion_tokens",
+                       request->max_tokens);
+    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
+        tcall_write_begin_(w, "stream_options", '{');
+        tcall_write_flag_(w, "include_usage", true);
+        tcall_write_close(w, '}');
+    }
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
+                                                 "https://api.openai.com",
+                                                 "/v1/chat/completions",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_openai_write_,
+                                                 &tcall_openai_paths_,
+                                                 tcall_openai_stops_,
+                                                 tcall_openai_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OPENAI,
+                                                 0};
+
+#endif /* TCALL_HAS_OPENAI_ */
+
+/* ==========================================================================
+ * >>anthropic
+ *
+ * An event of a stream is itself the element of a call: index and type may
+ * stand before it or after it.
+ */
+
+#ifdef TCALL_HAS_ANTHROPIC_
+
+#define TCALL_ANTHROPIC_PATHS_(X)                                          \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
+    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
+    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(2, 0, 0, "usage")                                                    \
+    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, 0, 0, "usage")                                                    \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
+    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(2, TCALL_FIELD_ID, 0, "id")                                          \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(3, TCALL_FIELD_ID, 0, "id")                                          \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+
+static const tcall_word tcall_anthropic_stops_[] = {
+    {"end_turn", TCALL_STOP_END},
+    {"stop_sequence", TCALL_STOP_END},
+    {"tool_use", TCALL_STOP_TOOL_CALLS},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
+    {"refusal", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+static const tcall_word tcall_anthropic_types_[] = {
+    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
+    {"tool_use", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {NULL, 0},
+};
+
+static void tcall_anthropic_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_word_(w, "type", "tool_result");
+    tcall_write_member_(w, "tool_use_id", result->id);
+    tcall_write_member_(w, "content", result->text);
+    if (result->error)
+        tcall_write_flag_(w, "is_error", true);
+}
+
+static void tcall_anthropic_reasoning_(tcall_writer *w,
+                                       const tcall_item *reasoning)
+{
+    if (reasoning->raw) {
+        tcall_write_word_(w, "type", "redacted_thinking");
+        tcall_write_member_(w, "data", reasoning->text);
+    } else {
+        tcall_write_word_(w, "type", "thinking");
+        tcall_write_member_(w, "thinking", reasoning->text);
+        tcall_write_member_(w, "signature", reasoning->signature);
+    }
+}
+
+/* Writes an item as a content block. */
+static void tcall_anthropic_block_(tcall_writer *w, const tcall_item *item)
+{
+    tcall_write_begin_(w, NULL, '{');
+    switch (item->kind) {
+    case TCALL_ITEM_CALL:
+        tcall_write_word_(w, "type", "tool_use");
+        tcall_write_member_(w, "id", item->id);
+        tcall_write_member_(w, "name", item->name);
+        tcall_write_key(w, "input");
+        tcall_write_verbatim(w, tcall_sent_arguments_(item));
+        break;
+    case TCALL_ITEM_RESULT: tcall_anthropic_result_(w, item); break;
+    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(w, item); break;
+    default:
+        tcall_write_word_(w, "type", "text");
+        tcall_write_member_(w, "text", item->text);
+    }
+    tcall_write_close(w, '}');
+}
+
+static void tcall_anthropic_messages_(const tcall_provider *provider,
+                                      tcall_writer *w,
+                                      const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    tcall_write_begin_(w, "messages", '[');
+    while (tcall_history_next_(&history, w, &item)) {
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (tcall_item_is_blank_(&item))
+            continue;
+        tcall_write_role_(w, &role, user ? "user" : "assistant", "content");
+        tcall_anthropic_block_(w, &item);
+    }
+    tcall_write_ends_(w, role ? "]}]" : "]");
+}
+
+static bool tcall_anthropic_tools_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_tool_(w, &tools, "input_schema");
+        tcall_end_tool_(w);
+    }
+    tcall_write_close(w, ']');
+    return true;
+}
+
+static void tcall_anthropic_choice_(tcall_writer *w,
+                                    const tcall_chat_request *request)
+{
+    static const char *const types[] = {"auto", "none", "any", "tool"};
+    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+        return;
+    tcall_write_begin_(w, "tool_choice", '{');
+    tcall_write_word_(w, "type", types[request->choice]);
+    if (request->choice == TCALL_CHOICE_ONE)
+        tcall_write_word_(w, "name", request->choice_name);
+    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+        tcall_write_flag_(w, "disable_parallel_tool_use", true);
+    tcall_write_close(w, '}');
+}
+
+static int tcall_anthropic_write_(const tcall_provider *provider,
+                                  tcall_writer *w,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    /* The one format in which a limit must be given. */
+    tcall_write_limit_(w, "max_tokens",
+                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    if (tcall_has_text_(request->system))
+        tcall_write_word_(w, "system", request->system);
+    tcall_anthropic_messages_(provider, w, request);
+    if (tcall_anthropic_tools_(provider, w, request))
+        tcall_anthropic_choice_(w, request);
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_anthropic = {
+    "anthropic",
+    "https://api.anthropic.com",
+    "/v1/messages",
+    NULL,
+    "x-api-key",
+    "",
+    {"anthropic-version", "2023-06-01"},
+    tcall_anthropic_write_,
+    &tcall_anthropic_paths_,
+    tcall_anthropic_stops_,
+    tcall_anthropic_types_,
+    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+    TCALL_STRICT_ANTHROPIC,
+    0};
+
+#endif /* TCALL_HAS_ANTHROPIC_ */
+
+/* ==========================================================================
+ * >>ollama
+ *
+ * Calls come whole, and their numbers mean nothing: each is a new one.
+ */
+
+#ifdef TCALL_HAS_OLLAMA_
+
+#define TCALL_OLLAMA_PATHS_(X)                               \
+    X(1, 0, 0, "message")                                    \
+    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, 0, 0, "tool_calls")                                 \
+    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
+    X(4, TCALL_FIELD_ID, 0, "id")                            \
+    X(4, 0, 0, "function")                                   \
+    X(5, TCALL_FIELD_NAME, 0, "name")                        \
+    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
+    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
+    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
+    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+
+static const tcall_word tcall_ollama_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"length", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* The event is the value of "done". */
+static const tcall_word tcall_ollama_types_[] = {
+    {"true", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+static void tcall_ollama_call_(tcall_writer *w, const tcall_item *call)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_member_(w, "id", call->id);
+    tcall_write_begin_(w, "function", '{');
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_key(w, "arguments");
+    tcall_write_verbatim(w, tcall_sent_arguments_(call));
+    tcall_write_ends_(w, "}}");
+}
+
+static void tcall_ollama_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", "tool");
+    tcall_write_member_(w, "tool_name", result->name);
+    tcall_write_member_(w, "tool_call_id", result->id);
+    tcall_write_result_text_(w, "content", result);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_ollama_messages_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    tcall_write_begin_(w, "messages", '[');
+    if (tcall_has_text_(request->system))
+        tcall_write_message_(w, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, w, &item)) {
+        tcall_message_item_(w, &message, &item);
+        if (item.kind == TCALL_ITEM_CALL)
+            tcall_ollama_call_(w, &item);
+        else if (item.kind == TCALL_ITEM_RESULT)
+            tcall_ollama_result_(w, &item);
+    }
+    tcall_message_end_(w, &message);
+    tcall_write_close(w, ']');
+}
+
+static int tcall_ollama_write_(const tcall_provider *provider, tcall_writer *w,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    tcall_ollama_messages_(provider, w, request);
+    tcall_write_function_tools_(provider, w, request);
+    if (request->max_tokens > 0) {
+        tcall_write_begin_(w, "options", '{');
+        tcall_write_limit_(w, "num_predict", request->max_tokens);
+        tcall_write_close(w, '}');
+    }
+    /* It streams unless it is told not to. */
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
+                                                 "http://127.0.0.1:11434",
+                                                 "/api/chat",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_ollama_write_,
+                                                 &tcall_ollama_paths_,
+                                                 tcall_ollama_stops_,
+                                                 tcall_ollama_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OLLAMA,
+                                                 TCALL_QUIRK_WEAK_CHOICE};
+
+#endif /* TCALL_HAS_OLLAMA_ */
+
+/* ==========================================================================
+ * >>responses
+ *
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event says what its piece is of. Reasoning goes back as it came.
+ */
+
+#ifdef TCALL_HAS_RESPONSES_
+
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
+    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
+    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
+    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
+    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
+    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+
+static const tcall_word tcall_responses_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+static const tcall_word tcall_responses_types_[] = {
+    {"function_call", TCALL_MEANS_CALL},
+    {"custom_tool_call", TCALL_MEANS_CALL},
+    {"message", TCALL_MEANS_TEXT},
+    {"reasoning", TCALL_MEANS_REASONING},
+    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
+    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
+    {"response.output_text.delta", TCALL_MEANS_TEXT},
+    {"response.refusal.delta", TCALL_MEANS_TEXT},
+    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
+    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
+    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+static void tcall_responses_call_(tcall_writer *w, const tcall_item *call)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "type", "function_call");
+    tcall_write_member_(w, "call_id", call->id);
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
+    tcall_write_close(w, '}');
+}
+
+static void tcall_responses_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "type", "function_call_output");
+    tcall_write_member_(w, "call_id", result->id);
+    tcall_write_result_text_(w, "output", result);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_responses_item_(tcall_writer *w, const tcall_item *item)
+{
+    switch (item->kind) {
+    case TCALL_ITEM_CALL: tcall_responses_call_(w, item); break;
+    case TCALL_ITEM_RESULT: tcall_responses_result_(w, item); break;
+    case TCALL_ITEM_REASONING: tcall_write_verbatim(w, item->text); break;
+    case TCALL_ITEM_USER: tcall_write_message_(w, "user", item->text); break;
+    default: tcall_write_message_(w, "assistant", item->text);
+    }
+}
+
+static void tcall_responses_input_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    tcall_write_begin_(w, "input", '[');
+    while (tcall_history_next_(&history, w, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_responses_item_(w, &item);
+    tcall_write_close(w, ']');
+}
+
+static bool tcall_responses_tools_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tools.say_strict = true; /* without a word they would be strict */
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_word_(w, "type", "function");
+        tcall_write_tool_(w, &tools, "parameters");
+        tcall_end_tool_(w);
+    }
+    tcall_write_close(w, ']');
+    return true;
+}
+
+static void tcall_responses_choice_(const tcall_provider *provider,
+                                    tcall_writer *w,
+                                    const tcall_chat_request *request)
+{
+    if (tcall_names_tool_(provider, request)) {
+        tcall_write_begin_(w, "tool_choice", '{');
+        tcall_write_word_(w, "type", "function");
+        tcall_write_word_(w, "name", request->choice_name);
+        tcall_write_close(w, '}');
+    } else {
+        tcall_write_choice_(provider, w, request);
+    }
+    tcall_write_parallel_(provider, w, request);
+}
+
+static int tcall_responses_write_(const tcall_provider *provider,
+                                  tcall_writer *w,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    if (tcall_has_text_(request->system))
+        tcall_write_word_(w, "instructions", request->system);
+    tcall_responses_input_(provider, w, request);
+    if (tcall_responses_tools_(provider, w, request))
+        tcall_responses_choice_(provider, w, request);
+    tcall_write_limit_(w, "max_output_tokens", request->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
+    tcall_write_flag_(w, "store", false);
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
+        tcall_write_begin_(w, "include", '[');
+        tcall_write_string(w, "reasoning.encrypted_content");
+        tcall_write_close(w, ']');
+    }
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
+                                                    "https://api.openai.com",
+                                                    "/v1/responses",
+                                                    NULL,
+                                                    "Authorization",
+                                                    "Bearer ",
+                                                    {NULL, NULL},
+                                                    tcall_responses_write_,
+                                                    &tcall_responses_paths_,
+                                                    tcall_responses_stops_,
+                                                    tcall_responses_types_,
+                                                    TCALL_REASONING_ELEMENTS,
+                                                    TCALL_STRICT_OPENAI,
+                                                    0};
+
+#endif /* TCALL_HAS_RESPONSES_ */
+
+/* ==========================================================================
+ * >>gemini
+ *
+ * A call is a part of what the model says and comes whole. A part may bear a
+ * signature, which has to go back with the same part. Results must be objects.
+ */
+
+#ifdef TCALL_HAS_GEMINI_
+
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_FIELD_ID, 0, "id")                                           \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+
+static const tcall_word tcall_gemini_stops_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"3", TCALL_STOP_CONTENT_FILTER},
+    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
+    {"4", TCALL_STOP_CONTENT_FILTER},
+    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
+    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
+    {"SPII", TCALL_STOP_CONTENT_FILTER},
+    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
+    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
+    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
+    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
+    {NULL, 0},
+};
+
+/* No element and no event has a type here. */
+static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+
+static void tcall_gemini_text_(tcall_writer *w, const tcall_item *item)
+{
+    tcall_write_member_(w, "text", item->text);
+    if (item->signature.len)
+        tcall_write_member_(w, "thoughtSignature", item->signature);
+}
+
+/* An id that was made up here is none of Google's: only names connect then. */
+static void tcall_gemini_id_(tcall_writer *w, const tcall_item *item)
+{
+    if (item->id.len && !item->synthetic_id)
+        tcall_write_member_(w, "id", item->id);
+}
+
+static void tcall_gemini_call_(tcall_writer *w, const tcall_item *call)
+{
+    tcall_write_begin_(w, "functionCall", '{');
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_key(w, "args");
+    tcall_write_verbatim(w, tcall_sent_arguments_(call));
+    tcall_gemini_id_(w, call);
+    tcall_write_close(w, '}');
+    if (call->signature.len)
+        tcall_write_member_(w, "thoughtSignature", call->signature);
+}
+
+static void tcall_gemini_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, "functionResponse", '{');
+    tcall_write_member_(w, "name", result->name);
+    tcall_write_begin_(w, "response", '{');
+    tcall_write_member_(w, result->error ? "error" : "output", result->text);
+    tcall_write_close(w, '}');
+    tcall_gemini_id_(w, result);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_gemini_part_(tcall_writer *w, const tcall_item *item)
+{
+    tcall_write_begin_(w, NULL, '{');
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_gemini_call_(w, item);
+    else if (item->kind == TCALL_ITEM_RESULT)
+        tcall_gemini_result_(w, item);
+    else
+        tcall_gemini_text_(w, item);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_gemini_contents_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    tcall_write_begin_(w, "contents", '[');
+    while (tcall_history_next_(&history, w, &item)) {
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        /* Signatures are of parts: there is no reasoning by itself. */
+        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
+            continue;
+        tcall_write_role_(w, &role, user ? "user" : "model", "parts");
+        tcall_gemini_part_(w, &item);
+    }
+    tcall_write_ends_(w, role ? "]}]" : "]");
+}
+
+static bool tcall_gemini_tools_(const tcall_provider *provider, tcall_writer *w,
+                                const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(w, "functionDeclarations", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_tool_(w, &tools, "parametersJsonSchema");
+        tcall_end_tool_(w);
+    }
+    tcall_write_ends_(w, "]}]");
+    return true;
+}
+
+static void tcall_gemini_choice_(tcall_writer *w,
+                                 const tcall_chat_request *request)
+{
+    if (request->choice == TCALL_CHOICE_AUTO)
+        return;
+    tcall_write_begin_(w, "toolConfig", '{');
+    tcall_write_begin_(w, "functionCallingConfig", '{');
+    tcall_write_word_(w, "mode",
+                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
+    if (request->choice == TCALL_CHOICE_ONE) {
+        tcall_write_begin_(w, "allowedFunctionNames", '[');
+        tcall_write_string(w, request->choice_name);
+        tcall_write_close(w, ']');
+    }
+    tcall_write_ends_(w, "}}");
+}
+
+static int tcall_gemini_write_(const tcall_provider *provider, tcall_writer *w,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_gemini_contents_(provider, w, request);
+    if (tcall_has_text_(request->system)) {
+        tcall_write_begin_(w, "systemInstruction", '{');
+        tcall_write_begin_(w, "parts", '[');
+        tcall_write_begin_(w, NULL, '{');
+        tcall_write_word_(w, "text", request->system);
+        tcall_write_ends_(w, "}]}");
+    }
+    if (tcall_gemini_tools_(provider, w, request))
+        tcall_gemini_choice_(w, request);
+    if (request->max_tokens > 0) {
+        tcall_write_begin_(w, "generationConfig", '{');
+        tcall_write_limit_(w, "maxOutputTokens", request->max_tokens);
+        tcall_write_close(w, '}');
+    }
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_write_,
+    &tcall_gemini_paths_,
+    tcall_gemini_stops_,
+    tcall_gemini_types_,
+    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_STRICT_NONE,
+    0};
+
+#endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>servers
+ */
+
+#ifdef TCALL_HAS_SERVERS_
+
+#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
+                                                     url,                    \
+                                                     path,                   \
+                                                     NULL,                   \
+                                                     header,                 \
+                                                     prefix,                 \
+                                                     {NULL, NULL},           \
+                                                     tcall_openai_write_,    \
+                                                     &tcall_openai_paths_,   \
+                                                     tcall_openai_stops_,    \
+                                                     tcall_openai_types_,    \
+                                                     reasoning,              \
+                                                     strict,                 \
+                                                     quirks};
+TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+
+#endif /* TCALL_HAS_SERVERS_ */
+
+/* ==========================================================================
+ * >>providers
+ */
+
+/* A chapter that was left out, or whose file was deleted, defines no
+ * TCALL_HAS_..._ in its contract. */
+static const tcall_provider *const tcall_providers_[] = {
+#ifdef TCALL_HAS_OPENAI_
+    &tcall_openai,
+#endif
+#ifdef TCALL_HAS_RESPONSES_
+    &tcall_responses,
+#endif
+#ifdef TCALL_HAS_ANTHROPIC_
+    &tcall_anthropic,
+#endif
+#ifdef TCALL_HAS_OLLAMA_
+    &tcall_ollama,
+#endif
+#ifdef TCALL_HAS_GEMINI_
+    &tcall_gemini,
+#endif
+#ifdef TCALL_HAS_SERVERS_
+#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+    &tcall_##name,
+    TCALL_SERVERS(TCALL_X_)
+#undef TCALL_X_
+#endif
+        NULL};
+
+const tcall_provider *tcall_provider_named(const char *name)
+{
+    const tcall_provider *const *provider = tcall_providers_;
+    while (*provider && strcmp((*provider)->name, name) != 0)
+        provider++;
+    return *provider;
 }
 
 /* ==========================================================================
@@ -16072,7 +17281,7 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
         size_t at; /* bytes of the pointer */
     } open[TCALL_LINT_LEVELS_];
     int depth = 0, count = 0;
-    const char *p = tcall_view_get_(schema, "properties"), *items;
+    const char *p = tcall_text_get_(schema, "properties"), *items;
     tcall_lint_at_(l, "/parameters");
     open[0].next = p && *p == '{' ? tcall_text_next_(p + 1) : "";
     open[0].at = l->at.len;
@@ -16088,16 +17297,16 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
         tcall_lint_back_(l, open[depth].at);
         tcall_write_text(&l->at, "/properties/");
         tcall_lint_key_(l, key);
-        items = tcall_view_get_(p, "description");
-        if (!items || tcall_view_is_(items, ""))
+        items = tcall_text_get_(p, "description");
+        if (!items || tcall_text_is_(items, ""))
             tcall_lint_say_(l, "parameter", NULL,
                             "has no description: say what it is, its unit and "
                             "its range");
-        while ((items = tcall_view_get_(p, "items")) != NULL) {
+        while ((items = tcall_text_get_(p, "items")) != NULL) {
             tcall_write_text(&l->at, "/items");
             p = items;
         }
-        p = tcall_view_get_(p, "properties");
+        p = tcall_text_get_(p, "properties");
         if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
             *nested = true;
             open[++depth].next = tcall_text_next_(p + 1);
@@ -16130,15 +17339,14 @@ TCALL_APART_ static void tcall_lint_description_(tcall_lint_ *l, int parameters,
 }
 
 /* left: what the tools before have left of a provider's strict mode. */
-TCALL_APART_ static void
-tcall_lint_strict_(tcall_lint_ *l, const char *provider, tcall_strict *left)
+TCALL_APART_ static void tcall_lint_strict_(tcall_lint_ *l,
+                                            const char *provider,
+                                            tcall_strict_budget_ *left)
 {
     tcall_tool tool = *l->tool;
-    tcall_strict one = *left;
-    tcall_writer count;
+    tcall_strict_budget_ one = *left;
     tool.strict = true;
-    tcall_writer_init(&count, NULL, 0);
-    if (!tcall_view(&count, &tool, &one))
+    if (!tcall_strict_spend_(&tool, &one))
         tcall_lint_tell_(l, "strict", provider, !l->tool->strict,
                          tcall_str_of("is sent without strict mode, which "
                                       "cannot say it or has reached a limit"));
@@ -16177,8 +17385,9 @@ int tcall_lint(const tcall_tool *tools, size_t tool_count,
                void (*found)(void *user, const tcall_finding *finding),
                void *user)
 {
-    tcall_strict openai = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    tcall_strict anthropic = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
+    tcall_strict_budget_ openai = tcall_strict_budget_of_(TCALL_STRICT_OPENAI);
+    tcall_strict_budget_ anthropic =
+        tcall_strict_budget_of_(TCALL_STRICT_ANTHROPIC);
     tcall_lint_ l;
     size_t i;
     memset(&l, 0, sizeof l);
@@ -16208,7 +17417,7 @@ size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
     char empty[8];
     tcall_block none;
     tcall_chat chat;
-    tcall_ask ask;
+    tcall_chat_request ask;
     tcall_writer with, without;
     memset(&ask, 0, sizeof ask);
     tcall_block_init(&none, empty, sizeof empty);
@@ -16464,24 +17673,22 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_ask ask;
-    memset(&ask, 0, sizeof ask);
-    ask.model = desc->model;
-    ask.system = desc->system;
-    ask.chat = &agent->chat;
-    ask.tools = desc->tc->desc.tools;
-    ask.tool_count = desc->tc->desc.tool_count;
-    ask.picks = agent->picked ? agent->picks : NULL;
-    ask.pick_count = agent->pick_count;
-    ask.allow = desc->tc->desc.allow;
-    ask.max_tokens = desc->max_tokens;
-    ask.stream = desc->stream;
-    ask.view = tcall_view;
-    ask.describe = desc->variables ? tcall_describe : NULL;
-    ask.describe_user = desc->variables;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = &agent->chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.picks = agent->picked ? agent->picks : NULL;
+    request.pick_count = agent->pick_count;
+    request.allow = desc->tc->desc.allow;
+    request.max_tokens = desc->max_tokens;
+    request.stream = desc->stream;
+    request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
-        ask.choice = TCALL_CHOICE_NONE;
-    desc->provider->write(desc->provider, writer, &ask);
+        request.choice = TCALL_CHOICE_NONE;
+    desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
 
@@ -16616,6 +17823,7 @@ TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
     tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
                       tcall_agent_text_piece_, tc);
     agent->reader->call = tcall_agent_call_piece_;
+    agent->reader->text_calls = agent->desc.text_calls;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
@@ -16641,8 +17849,6 @@ static int tcall_agent_judge_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     int result = tcall_reader_end(agent->reader), status;
-    if (result == TCALL_OK && desc->text_calls)
-        result = tcall_text_calls(agent->reader);
     agent->answer = agent->reader->answer;
     tcall_agent_hide_key_(agent->answer.message, desc->key);
     tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
@@ -16653,7 +17859,7 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.unkept)
+    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result;
 }
@@ -16965,7 +18171,7 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
 }
 
 /* Returns 16 random bits. Devices that failed together should not come back
- * together; without a seed they differ by when they ask. */
+ * together; without a seed they differ by when they request. */
 static uint32_t tcall_agent_chance_(tcall_agent *agent)
 {
     uint32_t bits;

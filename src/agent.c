@@ -3,7 +3,6 @@
 #include "pick.c"
 #include "invoke.c"
 #include "reader.c"
-#include "text_calls.c"
 
 /* ==========================================================================
  * >>agent
@@ -242,24 +241,22 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_ask ask;
-    memset(&ask, 0, sizeof ask);
-    ask.model = desc->model;
-    ask.system = desc->system;
-    ask.chat = &agent->chat;
-    ask.tools = desc->tc->desc.tools;
-    ask.tool_count = desc->tc->desc.tool_count;
-    ask.picks = agent->picked ? agent->picks : NULL;
-    ask.pick_count = agent->pick_count;
-    ask.allow = desc->tc->desc.allow;
-    ask.max_tokens = desc->max_tokens;
-    ask.stream = desc->stream;
-    ask.view = tcall_view;
-    ask.describe = desc->variables ? tcall_describe : NULL;
-    ask.describe_user = desc->variables;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = &agent->chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.picks = agent->picked ? agent->picks : NULL;
+    request.pick_count = agent->pick_count;
+    request.allow = desc->tc->desc.allow;
+    request.max_tokens = desc->max_tokens;
+    request.stream = desc->stream;
+    request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
-        ask.choice = TCALL_CHOICE_NONE;
-    desc->provider->write(desc->provider, writer, &ask);
+        request.choice = TCALL_CHOICE_NONE;
+    desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
 
@@ -394,6 +391,7 @@ TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
     tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
                       tcall_agent_text_piece_, tc);
     agent->reader->call = tcall_agent_call_piece_;
+    agent->reader->text_calls = agent->desc.text_calls;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
@@ -419,8 +417,6 @@ static int tcall_agent_judge_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     int result = tcall_reader_end(agent->reader), status;
-    if (result == TCALL_OK && desc->text_calls)
-        result = tcall_text_calls(agent->reader);
     agent->answer = agent->reader->answer;
     tcall_agent_hide_key_(agent->answer.message, desc->key);
     tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
@@ -431,7 +427,7 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.unkept)
+    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result;
 }
@@ -743,7 +739,7 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
 }
 
 /* Returns 16 random bits. Devices that failed together should not come back
- * together; without a seed they differ by when they ask. */
+ * together; without a seed they differ by when they request. */
 static uint32_t tcall_agent_chance_(tcall_agent *agent)
 {
     uint32_t bits;

@@ -2,7 +2,6 @@
 #include "pick.h"
 #include "invoke.h"
 #include "reader.h"
-#include "text_calls.h"
 
 /* ==========================================================================
  * >>agent: say, run, plan, over a transport

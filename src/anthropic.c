@@ -1,107 +1,202 @@
 #pragma once
+#include "anthropic.h"
 #include "reader.c"
 
 /* ==========================================================================
- * >>anthropic: Messages
+ * >>anthropic
  *
  * An event of a stream is itself the element of a call: index and type may
- * stand before or behind it.
+ * stand before it or after it.
  */
 
-#define TCALL_ANTHROPIC_PATHS_(X)                               \
-    X(1, TCALL_AT_EVENT, 0, "type")                             \
-    X(1, TCALL_AT_INDEX, 0, "index")                            \
-    X(1, TCALL_AT_STOP, 0, "stop_reason")                       \
-    X(1, TCALL_AT_RESTART, 0, "message")                        \
-    X(2, 0, 0, "usage")                                         \
-    X(3, TCALL_AT_INPUT, 0, "input_tokens")                     \
-    X(3, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
-    X(1, 0, 0, "usage")                                         \
-    X(2, TCALL_AT_INPUT, 0, "input_tokens")                     \
-    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                   \
-    X(1, TCALL_AT_ERROR, 0, "error")                            \
-    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                        \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                        \
-    X(1, TCALL_AT_CALL, 0, "delta")                             \
-    X(2, TCALL_AT_ARGS, 0, "partial_json")                      \
-    X(2, TCALL_AT_TEXT, 0, "text")                              \
-    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
-    X(2, TCALL_AT_SIGN, 0, "signature")                         \
-    X(2, TCALL_AT_STOP, TCALL_PATH_LAST, "stop_reason")         \
-    X(1, TCALL_AT_CALL, 0, "content_block")                     \
-    X(2, TCALL_AT_TYPE, 0, "type")                              \
-    X(2, TCALL_AT_ID, 0, "id")                                  \
-    X(2, TCALL_AT_NAME, 0, "name")                              \
-    X(2, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
-    X(2, TCALL_AT_KEEP, 0, "thinking")                          \
-    X(2, TCALL_AT_KEEP_2, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_AT_SIGN, 0, "signature")                         \
-    X(2, TCALL_AT_TEXT, TCALL_PATH_LAST, "text")                \
-    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "content")            \
-    X(2, TCALL_AT_CALL, 0, "*")                                 \
-    X(3, TCALL_AT_TYPE, 0, "type")                              \
-    X(3, TCALL_AT_ID, 0, "id")                                  \
-    X(3, TCALL_AT_NAME, 0, "name")                              \
-    X(3, TCALL_AT_ARGS, TCALL_PATH_RAW, "input")                \
-    X(3, TCALL_AT_TEXT, 0, "text")                              \
-    X(3, TCALL_AT_KEEP, 0, "thinking")                          \
-    X(3, TCALL_AT_KEEP_2, 0, "data")                            \
-    X(3, TCALL_AT_SIGN, 0, "signature")
+#ifdef TCALL_HAS_ANTHROPIC_
+
+#define TCALL_ANTHROPIC_PATHS_(X)                                          \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
+    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
+    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(2, 0, 0, "usage")                                                    \
+    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, 0, 0, "usage")                                                    \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
+    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(2, TCALL_FIELD_ID, 0, "id")                                          \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(3, TCALL_FIELD_ID, 0, "id")                                          \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
-/* clang-format off */
-static const char tcall_anthropic_words_[] =
-    TCALL_SAYS_FINAL "message_stop\0"
-    TCALL_SAYS_CALL "tool_use\0"
-    TCALL_SAYS_END "end_turn\0"
-    TCALL_SAYS_END "stop_sequence\0"
-    TCALL_SAYS_LENGTH "max_tokens\0"
-    TCALL_SAYS_LENGTH "model_context_window_exceeded\0"
-    TCALL_SAYS_REFUSED "refusal\0";
-/* clang-format on */
+static const tcall_word tcall_anthropic_stops_[] = {
+    {"end_turn", TCALL_STOP_END},
+    {"stop_sequence", TCALL_STOP_END},
+    {"tool_use", TCALL_STOP_TOOL_CALLS},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
+    {"refusal", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
 
-static const char tcall_anthropic_turns_[] =
-    "{'role':'user','content':[\0"
-    "{'role':'assistant','content':[\0"
-    "u{'type':'text','text':%t}\0"
-    "m{'type':'text','text':%t}\0"
-    "m{'type':'tool_use','id':%i,'name':%n,'input':%a}\0"
-    "u{'type':'tool_result','tool_use_id':%i,'content':%t}\0"
-    "m{'type':'thinking','thinking':%t,'signature':%g}\0"
-    "u{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}\0"
-    "m{'type':'redacted_thinking','data':%t}";
+static const tcall_word tcall_anthropic_types_[] = {
+    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
+    {"tool_use", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {NULL, 0},
+};
 
-static int tcall_anthropic_write_(const tcall_provider *p, tcall_writer *w,
-                                  const tcall_ask *ask)
+static void tcall_anthropic_result_(tcall_writer *w, const tcall_item *result)
 {
-    static const char choices[] = ",'tool_choice':{'type':'auto'%.}\0"
-                                  ",'tool_choice':{'type':'none'}\0"
-                                  ",'tool_choice':{'type':'any'%.}\0"
-                                  ",'tool_choice':{'type':'tool','name':%t%.}";
-    /* What one request may hold of strict tools, optional parameters and
-     * unions, over all of them together. */
-    tcall_strict left = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
-    const char *rest;
-    tcall_write_words_(w, "{'model':%t", ask->model);
-    tcall_write_limit_(w, ",'max_tokens':%.",
-                       ask->max_tokens > 0 ? ask->max_tokens : 1024);
-    tcall_write_option_(w, ",'system':%t", ask->system);
-    tcall_write_text(w, ",\"messages\":[");
-    tcall_write_turns_(p, w, ask, tcall_anthropic_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                           "{'name':%t,'description':%.,'input_schema':%.}",
-                           &left) &&
-        (ask->choice != TCALL_CHOICE_AUTO || ask->no_parallel)) {
-        rest = tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
-                                  ask->choice_name);
-        if (*rest && ask->no_parallel)
-            tcall_write_text(w, ",\"disable_parallel_tool_use\":true");
-        tcall_write_text(w, rest);
-    }
-    return tcall_write_stream_(w, ask);
+    tcall_write_word_(w, "type", "tool_result");
+    tcall_write_member_(w, "tool_use_id", result->id);
+    tcall_write_member_(w, "content", result->text);
+    if (result->error)
+        tcall_write_flag_(w, "is_error", true);
 }
 
-TCALL_PROVIDER_(anthropic, anthropic, "https://api.anthropic.com",
-                "/v1/messages", NULL, "x-api-key", "", "anthropic-version",
-                "2023-06-01", NULL, tcall_opaque, NULL, 0)
+static void tcall_anthropic_reasoning_(tcall_writer *w,
+                                       const tcall_item *reasoning)
+{
+    if (reasoning->raw) {
+        tcall_write_word_(w, "type", "redacted_thinking");
+        tcall_write_member_(w, "data", reasoning->text);
+    } else {
+        tcall_write_word_(w, "type", "thinking");
+        tcall_write_member_(w, "thinking", reasoning->text);
+        tcall_write_member_(w, "signature", reasoning->signature);
+    }
+}
+
+/* Writes an item as a content block. */
+static void tcall_anthropic_block_(tcall_writer *w, const tcall_item *item)
+{
+    tcall_write_begin_(w, NULL, '{');
+    switch (item->kind) {
+    case TCALL_ITEM_CALL:
+        tcall_write_word_(w, "type", "tool_use");
+        tcall_write_member_(w, "id", item->id);
+        tcall_write_member_(w, "name", item->name);
+        tcall_write_key(w, "input");
+        tcall_write_verbatim(w, tcall_sent_arguments_(item));
+        break;
+    case TCALL_ITEM_RESULT: tcall_anthropic_result_(w, item); break;
+    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(w, item); break;
+    default:
+        tcall_write_word_(w, "type", "text");
+        tcall_write_member_(w, "text", item->text);
+    }
+    tcall_write_close(w, '}');
+}
+
+static void tcall_anthropic_messages_(const tcall_provider *provider,
+                                      tcall_writer *w,
+                                      const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    tcall_write_begin_(w, "messages", '[');
+    while (tcall_history_next_(&history, w, &item)) {
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (tcall_item_is_blank_(&item))
+            continue;
+        tcall_write_role_(w, &role, user ? "user" : "assistant", "content");
+        tcall_anthropic_block_(w, &item);
+    }
+    tcall_write_ends_(w, role ? "]}]" : "]");
+}
+
+static bool tcall_anthropic_tools_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_tool_(w, &tools, "input_schema");
+        tcall_end_tool_(w);
+    }
+    tcall_write_close(w, ']');
+    return true;
+}
+
+static void tcall_anthropic_choice_(tcall_writer *w,
+                                    const tcall_chat_request *request)
+{
+    static const char *const types[] = {"auto", "none", "any", "tool"};
+    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+        return;
+    tcall_write_begin_(w, "tool_choice", '{');
+    tcall_write_word_(w, "type", types[request->choice]);
+    if (request->choice == TCALL_CHOICE_ONE)
+        tcall_write_word_(w, "name", request->choice_name);
+    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+        tcall_write_flag_(w, "disable_parallel_tool_use", true);
+    tcall_write_close(w, '}');
+}
+
+static int tcall_anthropic_write_(const tcall_provider *provider,
+                                  tcall_writer *w,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    /* The one format in which a limit must be given. */
+    tcall_write_limit_(w, "max_tokens",
+                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    if (tcall_has_text_(request->system))
+        tcall_write_word_(w, "system", request->system);
+    tcall_anthropic_messages_(provider, w, request);
+    if (tcall_anthropic_tools_(provider, w, request))
+        tcall_anthropic_choice_(w, request);
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_anthropic = {
+    "anthropic",
+    "https://api.anthropic.com",
+    "/v1/messages",
+    NULL,
+    "x-api-key",
+    "",
+    {"anthropic-version", "2023-06-01"},
+    tcall_anthropic_write_,
+    &tcall_anthropic_paths_,
+    tcall_anthropic_stops_,
+    tcall_anthropic_types_,
+    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+    TCALL_STRICT_ANTHROPIC,
+    0};
+
+#endif /* TCALL_HAS_ANTHROPIC_ */

@@ -1,83 +1,101 @@
 #pragma once
 #include "chat.h"
 #include "block.c"
+#include "scan.c"
 
 /* ==========================================================================
  * >>chat
+ *
+ * An item is kept as a header, which has the lengths of its parts, and then
+ * the bytes of its parts: id, name, signature, text.
  */
 
-/* The parts of an item, in their order, which is that of tcall_item. */
 enum {
     TCALL_PART_ID_,
     TCALL_PART_NAME_,
-    TCALL_PART_SIGN_,
+    TCALL_PART_SIGNATURE_,
     TCALL_PART_TEXT_,
     TCALL_PARTS_
 };
 
-/* Of bytes only: it stands in the block wherever its item begins. */
-typedef struct tcall_head_ {
-    uint8_t kind; /* tcall_kind and the flags below */
-    int8_t error;
-    uint8_t index, choice; /* of a call while its answer is read */
-    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
-} tcall_head_;
-
 enum {
-    TCALL_ITEM_PIECE_ = 14, /* what it is a piece of is not known yet */
-    TCALL_ITEM_NONE_ = 15,  /* an element that is no call of ours */
-    TCALL_ITEM_KIND_ = 15,
-    TCALL_ITEM_MADE_ = 16,  /* the id was made up */
-    TCALL_ITEM_START_ = 32, /* arguments stand until the first piece comes */
-    TCALL_ITEM_ALL_ = 64,   /* they are no piece: the longer ones count */
-    TCALL_ITEM_LOST_ = 128
+    TCALL_FLAG_SYNTHETIC_ID_ = 1,
+    TCALL_FLAG_RAW_ = 2,
+    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
+    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    /* Only while an answer is read: */
+    TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
+    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
 };
 
-#define TCALL_HEAD_ sizeof(tcall_head_)
-/* Text and arguments leave so much free, for the head, id and name of the
- * next call: it then can at least be named. */
-#define TCALL_RESERVE_ 64
+/* Has bytes only, because an item begins at any address. */
+typedef struct tcall_item_head_ {
+    uint8_t kind;          /* tcall_kind, or one of the reader's own */
+    uint8_t flags;         /* TCALL_FLAG_..._ */
+    uint8_t index, choice; /* of a call while its answer is read */
+    int8_t error;
+    uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
+} tcall_item_head_;
 
-TCALL_SHARED_ tcall_head_ *tcall_head_at_(const tcall_chat *c, size_t at)
+#define TCALL_HEAD_ sizeof(tcall_item_head_)
+
+TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
+                                               size_t at)
 {
-    return (tcall_head_ *)(void *)(c->block->base + at);
+    return (tcall_item_head_ *)(void *)(chat->block->base + at);
 }
 
-TCALL_SHARED_ size_t tcall_len_(const tcall_head_ *h, int part)
+TCALL_SHARED_ size_t tcall_head_len_(const tcall_item_head_ *head, int part)
 {
-    uint32_t n;
-    memcpy(&n, h->len[part], sizeof n);
-    return n;
+    uint32_t len;
+    memcpy(&len, head->len[part], sizeof len);
+    return len;
 }
 
-TCALL_SHARED_ void tcall_len_set_(tcall_head_ *h, int part, size_t len)
+TCALL_SHARED_ void tcall_head_set_len_(tcall_item_head_ *head, int part,
+                                       size_t len)
 {
-    uint32_t n = (uint32_t)len;
-    memcpy(h->len[part], &n, sizeof n);
+    uint32_t value = (uint32_t)len;
+    memcpy(head->len[part], &value, sizeof value);
 }
 
-/* Where a part ends, from the head on; the last one ends the item. */
-TCALL_SHARED_ size_t tcall_head_end_(const tcall_head_ *h, int part)
+/* Bytes from the start of the header to the end of a part; the part -1 is the
+ * header itself. */
+TCALL_SHARED_ size_t tcall_head_end_(const tcall_item_head_ *head, int part)
 {
-    size_t n = TCALL_HEAD_;
+    size_t end = TCALL_HEAD_;
     for (; part >= 0; part--)
-        n += tcall_len_(h, part);
-    return n;
+        end += tcall_head_len_(head, part);
+    return end;
 }
 
-/* Have both items the same part? */
-TCALL_SHARED_ bool tcall_head_same_(const tcall_head_ *a, const tcall_head_ *b,
-                                    int part)
+TCALL_SHARED_ size_t tcall_head_size_(const tcall_item_head_ *head)
 {
-    size_t n = tcall_len_(a, part);
-    return n == tcall_len_(b, part) &&
-           memcmp((const char *)a + tcall_head_end_(a, part - 1),
-                  (const char *)b + tcall_head_end_(b, part - 1), n) == 0;
+    return tcall_head_end_(head, TCALL_PARTS_ - 1);
 }
 
-TCALL_SHARED_ size_t tcall_head_size_(const tcall_head_ *h)
+TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
-    return tcall_head_end_(h, TCALL_PART_TEXT_);
+    const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
+    return tcall_slice_(bytes, tcall_head_len_(head, part));
+}
+
+static tcall_str *tcall_item_part_(tcall_item *item, int part)
+{
+    switch (part) {
+    case TCALL_PART_ID_: return &item->id;
+    case TCALL_PART_NAME_: return &item->name;
+    case TCALL_PART_SIGNATURE_: return &item->signature;
+    default: return &item->text;
+    }
+}
+
+/* Servers refuse a conversation for ever once it holds arguments that are no
+ * JSON object. This is looked at once, when a call enters the conversation. */
+TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
+{
+    tcall_scan scan;
+    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -87,73 +105,81 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
-TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str s)
+TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
 {
-    if (s.len)
-        memcpy(to, s.ptr, s.len);
-    return to + s.len;
+    if (bytes.len)
+        memcpy(to, bytes.ptr, bytes.len);
+    return to + bytes.len;
+}
+
+static uint8_t tcall_item_flags_(const tcall_item *item)
+{
+    uint8_t flags = 0;
+    if (item->synthetic_id)
+        flags |= TCALL_FLAG_SYNTHETIC_ID_;
+    if (item->raw)
+        flags |= TCALL_FLAG_RAW_;
+    if (item->reasoning_dropped)
+        flags |= TCALL_FLAG_DROPPED_;
+    if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
+        flags |= TCALL_FLAG_OBJECT_;
+    return flags;
 }
 
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const tcall_str *parts =
-        (const tcall_str *)(const void *)((const char *)item +
-                                          offsetof(tcall_item, id));
-    size_t at = chat->block->low, size = TCALL_HEAD_;
-    tcall_head_ *h = tcall_head_at_(chat, at);
-    char *to = chat->block->base + at + TCALL_HEAD_;
-    int i;
-    for (i = 0; i < TCALL_PARTS_; i++)
-        size += parts[i].len;
+    tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
+    tcall_item copy = *item;
+    size_t size = TCALL_HEAD_;
+    char *end;
+    int part;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        size += tcall_item_part_(&copy, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    memset(h, 0, sizeof *h);
-    h->kind = (uint8_t)(item->kind | (item->made ? TCALL_ITEM_MADE_ : 0) |
-                        (item->lost ? TCALL_ITEM_LOST_ : 0));
-    h->error = (int8_t)item->error;
-    for (i = 0; i < TCALL_PARTS_; i++) {
-        tcall_len_set_(h, i, parts[i].len);
-        to = tcall_copy_(to, parts[i]);
+    memset(head, 0, sizeof *head);
+    head->kind = item->kind;
+    head->flags = tcall_item_flags_(item);
+    head->error = (int8_t)item->error;
+    end = (char *)head + TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        tcall_str bytes = *tcall_item_part_(&copy, part);
+        tcall_head_set_len_(head, part, bytes.len);
+        end = tcall_copy_(end, bytes);
     }
     return TCALL_OK;
 }
 
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    size_t from = chat->start + *at;
-    tcall_str *parts =
-        (tcall_str *)(void *)((char *)item + offsetof(tcall_item, id));
-    const tcall_head_ *h;
-    const char *p;
-    int i;
-    if (from >= chat->block->low)
+    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    int part;
+    if (chat->start + *at >= chat->block->low)
         return false;
-    h = tcall_head_at_(chat, from);
-    p = chat->block->base + from + TCALL_HEAD_;
-    item->kind = h->kind & TCALL_ITEM_KIND_;
-    item->made = (h->kind & TCALL_ITEM_MADE_) != 0;
-    item->lost = (h->kind & TCALL_ITEM_LOST_) != 0;
-    item->error = h->error;
-    for (i = 0; i < TCALL_PARTS_; i++) {
-        parts[i] = tcall_slice_(p, tcall_len_(h, i));
-        p += parts[i].len;
-    }
-    *at = (size_t)(p - chat->block->base) - chat->start;
+    item->kind = head->kind;
+    item->error = head->error;
+    item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
+    item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
+    *at += tcall_head_size_(head);
     return true;
 }
 
 bool tcall_chat_drop(tcall_chat *chat)
 {
-    char *base = chat->block->base + chat->start;
-    size_t at = 0, from = 0, len = chat->block->low - chat->start;
+    char *first = chat->block->base + chat->start;
+    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER && from > 0) {
-            memmove(base, base + from, len - from);
-            chat->block->low -= from;
+        if (item.kind == TCALL_ITEM_USER && item_at > 0) {
+            memmove(first, first + item_at, len - item_at);
+            chat->block->low -= item_at;
             return true;
         }
-        from = at;
+        item_at = at;
     }
     return false;
 }
@@ -164,4 +190,36 @@ bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
         if (!tcall_chat_drop(chat))
             return false;
     return true;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
+{
+    tcall_block *block = chat->block;
+    if (block->low > from)
+        memmove(block->base + to, block->base + from, block->low - from);
+    block->low += to - from;
+    tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Gives a part of the item at this place another length, at its end. */
+TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
+                                      size_t len)
+{
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_chat_shift_(chat, end, end - old + len);
+}
+
+/* Makes up an id of nine letters and digits: every provider takes those. */
+TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
+{
+    uint32_t number = ++chat->made;
+    int i;
+    memcpy(id, "call", 4);
+    for (i = 8; i > 3; i--, number /= 10)
+        id[i] = (char)('0' + number % 10);
+    return tcall_slice_(id, 9);
 }

@@ -4,52 +4,60 @@
 /* ==========================================================================
  * >>chat: the conversation
  *
- * A turn is what the user said and all that follows, up to the next time the
- * user speaks. History is shortened by whole turns from the oldest on, so a
- * call and its result are never parted.
+ * A list of items in the order in which they were said, whoever the provider
+ * is. A turn is what the user said and all that follows, up to the next time
+ * the user speaks. History is shortened by whole turns from the oldest on, so
+ * that a call and its result are never parted.
  */
 
-/* One thing said in a conversation, whoever the provider is. */
 typedef enum tcall_kind {
-    TCALL_ITEM_USER,   /* text */
-    TCALL_ITEM_TEXT,   /* text of the model */
-    TCALL_ITEM_CALL,   /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT, /* id, name, text; error */
-    TCALL_ITEM_OPAQUE  /* reasoning; name: the provider that gets it back */
+    TCALL_ITEM_USER,     /* text */
+    TCALL_ITEM_TEXT,     /* text of the model */
+    TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
+    TCALL_ITEM_RESULT,   /* id, name, text; error */
+    TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
+                            the only one that gets it back */
 } tcall_kind;
 
+/* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind;
-    /* Result: the tool failed. Call: it must not run, TCALL_E_CUT or
-     * TCALL_E_MEMORY (arguments too large to keep). Arguments that end too
-     * early without a word of the provider are found by tcall_hydrate. */
+    uint8_t kind; /* tcall_kind */
+    /* Of a result: the tool failed. Of a call: it must not run, TCALL_E_CUT or
+     * TCALL_E_MEMORY (its arguments were too large to keep). Arguments that end
+     * too early without a word of the provider are found by tcall_hydrate. */
     int error;
-    bool made;    /* the provider gave no id, this one was made up; of
-                     opaque: the provider's second form */
-    bool lost;    /* what is opaque of it did not fit the block */
-    tcall_str id; /* of a call and of its result; parts begin here */
+    tcall_str id; /* of a call, and of its result */
     tcall_str name;
-    tcall_str sign; /* opaque, goes back to its provider with the item */
+    /* The provider's signature of a reasoning, call or text; goes back with
+     * the item, to the byte. */
+    tcall_str signature;
     tcall_str text;
+    bool synthetic_id; /* the provider gave no id, this one was made up */
+    bool raw; /* reasoning: text is the provider's own data, no words */
+    bool reasoning_dropped; /* reasoning or signature did not fit the block */
+    bool is_object; /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
-/* The conversation lies at the end of the lower part of a block. */
+/* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
 } tcall_chat;
 
-/* Nothing else may be taken from the lower part of the block afterwards. */
+/* Begins an empty conversation. Nothing else may be taken from the lower part
+ * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* TCALL_OK or TCALL_E_MEMORY; then nothing was added. */
+/* Adds a copy of the item at the end. Returns TCALL_OK, or TCALL_E_MEMORY and
+ * nothing was added. */
 TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
-/* for (at = 0; tcall_chat_next(chat, &at, &item);) visits all of them. The
- * slices stay valid until the conversation changes. */
+/* Gives the item at *at and moves *at to the next one; returns false at the
+ * end. Begin with *at = 0. The slices stay valid until the conversation
+ * changes. */
 TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
                                tcall_item *item);
-
-/* Drops the oldest turn; false when there is but one. */
+/* Drops the oldest turn. Returns false if there is only one. */
 TCALL_API bool tcall_chat_drop(tcall_chat *chat);
-/* Drops oldest turns until so many bytes of the block are free. */
+/* Drops oldest turns until so many bytes of the block are free. Returns false
+ * if the last turn is in the way. */
 TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);

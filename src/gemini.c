@@ -1,110 +1,216 @@
 #pragma once
+#include "gemini.h"
 #include "reader.c"
 
 /* ==========================================================================
- * >>gemini: generateContent of Google
+ * >>gemini
  *
  * A call is a part of what the model says and comes whole. A part may bear a
  * signature, which has to go back with the same part. Results must be objects.
  */
 
+#ifdef TCALL_HAS_GEMINI_
+
 #define TCALL_GEMINI_PATHS_(X)                                              \
     X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_AT_CHOICE, 0, "*")                                           \
-    X(3, TCALL_AT_NUMBER, 0, "index")                                       \
-    X(3, TCALL_AT_STOP, 0, "finishReason")                                  \
-    X(3, TCALL_AT_MESSAGE, 0, "finishMessage")                              \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
     X(3, 0, TCALL_PATH_LAST, "content")                                     \
     X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_AT_CALL, 0, "*")                                             \
-    X(6, TCALL_AT_SIGN, 0, "thoughtSignature")                              \
-    X(6, TCALL_AT_SAID, 0, "text")                                          \
-    X(6, TCALL_AT_VOID, 0, "thought")                                       \
-    X(6, TCALL_AT_VOID, 0, "toolCall") /* those that Google runs */         \
-    X(6, TCALL_AT_VOID, 0, "toolResponse")                                  \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
     X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_AT_ID, 0, "id")                                              \
-    X(7, TCALL_AT_NAME, 0, "name")                                          \
-    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "args")                             \
+    X(7, TCALL_FIELD_ID, 0, "id")                                           \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
     /* Patches instead of arguments, which are never asked for: they are no \
      * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_AT_ARGS, TCALL_PATH_RAW, "partialArgs")                      \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
     X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_AT_STOP, 0, "blockReason")                                   \
-    X(2, TCALL_AT_MESSAGE, 0, "blockReasonMessage")                         \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
     X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_AT_INPUT, 0, "promptTokenCount")                             \
-    X(2, TCALL_AT_OUTPUT, 0, "candidatesTokenCount")                        \
-    X(1, TCALL_AT_ERROR, TCALL_PATH_LAST, "error")                          \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                                    \
-    X(2, TCALL_AT_ERROR_CODE, 0, "status")                                  \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
     X(2, 0, 0, "details")                                                   \
     X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_AT_WAIT, 0, "retryDelay")
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
-/* clang-format off */
-static const char tcall_gemini_words_[] =
-    TCALL_SAYS_END "STOP\0"
-    TCALL_SAYS_END "1\0"
-    TCALL_SAYS_LENGTH "MAX_TOKENS\0"
-    TCALL_SAYS_LENGTH "2\0"
-    TCALL_SAYS_REFUSED "SAFETY\0"
-    TCALL_SAYS_REFUSED "3\0"
-    TCALL_SAYS_REFUSED "RECITATION\0"
-    TCALL_SAYS_REFUSED "4\0"
-    TCALL_SAYS_REFUSED "BLOCKLIST\0"
-    TCALL_SAYS_REFUSED "PROHIBITED_CONTENT\0"
-    TCALL_SAYS_REFUSED "SPII\0"
-    TCALL_SAYS_REFUSED "IMAGE_SAFETY\0"
-    TCALL_SAYS_REFUSED "JAILBREAK\0"
-    TCALL_SAYS_REFUSED "MODEL_ARMOR\0"
-    TCALL_SAYS_REFUSED "LANGUAGE\0"
-    TCALL_SAYS_REFUSED "OTHER\0"; /* so is it called */
-/* clang-format on */
+static const tcall_word tcall_gemini_stops_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"3", TCALL_STOP_CONTENT_FILTER},
+    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
+    {"4", TCALL_STOP_CONTENT_FILTER},
+    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
+    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
+    {"SPII", TCALL_STOP_CONTENT_FILTER},
+    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
+    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
+    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
+    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
+    {NULL, 0},
+};
 
-static const char tcall_gemini_turns_[] =
-    "{'role':'user','parts':[\0"
-    "{'role':'model','parts':[\0"
-    "u{'text':%t%s}\0"
-    "m{'text':%t%s}\0"
-    "m{'functionCall':{'name':%n,'args':%a%I}%s}\0"
-    "u{'functionResponse':{'name':%n,'response':{'output':%t}%I}}\0"
-    "m\0" /* signs belong to parts */
-    "u{'functionResponse':{'name':%n,'response':{'error':%t}%I}}\0"
-    "m";
+/* No element and no event has a type here. */
+static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
-static int tcall_gemini_write_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask)
+static void tcall_gemini_text_(tcall_writer *w, const tcall_item *item)
 {
-    static const char choices[] = "\0"
-                                  "'NONE'\0"
-                                  "'ANY'\0"
-                                  "'ANY','allowedFunctionNames':[%t]";
-    tcall_strict left = {0, 0, 0, 0, false};
-    tcall_write_text(w, "{\"contents\":[");
-    tcall_write_turns_(p, w, ask, tcall_gemini_turns_);
-    tcall_write_option_(w, ",'systemInstruction':{'parts':[{'text':%t}]}",
-                        ask->system);
-    if (tcall_write_tools_(
-            p, w, ask, ",'tools':[{'functionDeclarations':[%.]}]",
-            "{'name':%t,'description':%.,'parametersJsonSchema':%.}", &left) &&
-        ask->choice != TCALL_CHOICE_AUTO) {
-        tcall_write_words_(
-            w, ",'toolConfig':{'functionCallingConfig':{'mode':", NULL);
-        tcall_write_words_(w, tcall_nth_(choices, (int)ask->choice),
-                           ask->choice_name);
-        tcall_write_text(w, "}}");
-    }
-    tcall_write_limit_(w, ",'generationConfig':{'maxOutputTokens':%.}",
-                       ask->max_tokens);
-    return tcall_write_text(w, "}");
+    tcall_write_member_(w, "text", item->text);
+    if (item->signature.len)
+        tcall_write_member_(w, "thoughtSignature", item->signature);
 }
 
-static const char tcall_gemini_stream_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-TCALL_PROVIDER_(gemini, gemini, "https://generativelanguage.googleapis.com",
-                "/v1beta/models/{model}:generateContent", tcall_gemini_stream_,
-                "x-goog-api-key", "", NULL, NULL, NULL, tcall_opaque_signs_,
-                NULL, 0)
+/* An id that was made up here is none of Google's: only names connect then. */
+static void tcall_gemini_id_(tcall_writer *w, const tcall_item *item)
+{
+    if (item->id.len && !item->synthetic_id)
+        tcall_write_member_(w, "id", item->id);
+}
+
+static void tcall_gemini_call_(tcall_writer *w, const tcall_item *call)
+{
+    tcall_write_begin_(w, "functionCall", '{');
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_key(w, "args");
+    tcall_write_verbatim(w, tcall_sent_arguments_(call));
+    tcall_gemini_id_(w, call);
+    tcall_write_close(w, '}');
+    if (call->signature.len)
+        tcall_write_member_(w, "thoughtSignature", call->signature);
+}
+
+static void tcall_gemini_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, "functionResponse", '{');
+    tcall_write_member_(w, "name", result->name);
+    tcall_write_begin_(w, "response", '{');
+    tcall_write_member_(w, result->error ? "error" : "output", result->text);
+    tcall_write_close(w, '}');
+    tcall_gemini_id_(w, result);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_gemini_part_(tcall_writer *w, const tcall_item *item)
+{
+    tcall_write_begin_(w, NULL, '{');
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_gemini_call_(w, item);
+    else if (item->kind == TCALL_ITEM_RESULT)
+        tcall_gemini_result_(w, item);
+    else
+        tcall_gemini_text_(w, item);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_gemini_contents_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    tcall_write_begin_(w, "contents", '[');
+    while (tcall_history_next_(&history, w, &item)) {
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        /* Signatures are of parts: there is no reasoning by itself. */
+        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
+            continue;
+        tcall_write_role_(w, &role, user ? "user" : "model", "parts");
+        tcall_gemini_part_(w, &item);
+    }
+    tcall_write_ends_(w, role ? "]}]" : "]");
+}
+
+static bool tcall_gemini_tools_(const tcall_provider *provider, tcall_writer *w,
+                                const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(w, "functionDeclarations", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_tool_(w, &tools, "parametersJsonSchema");
+        tcall_end_tool_(w);
+    }
+    tcall_write_ends_(w, "]}]");
+    return true;
+}
+
+static void tcall_gemini_choice_(tcall_writer *w,
+                                 const tcall_chat_request *request)
+{
+    if (request->choice == TCALL_CHOICE_AUTO)
+        return;
+    tcall_write_begin_(w, "toolConfig", '{');
+    tcall_write_begin_(w, "functionCallingConfig", '{');
+    tcall_write_word_(w, "mode",
+                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
+    if (request->choice == TCALL_CHOICE_ONE) {
+        tcall_write_begin_(w, "allowedFunctionNames", '[');
+        tcall_write_string(w, request->choice_name);
+        tcall_write_close(w, ']');
+    }
+    tcall_write_ends_(w, "}}");
+}
+
+static int tcall_gemini_write_(const tcall_provider *provider, tcall_writer *w,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_gemini_contents_(provider, w, request);
+    if (tcall_has_text_(request->system)) {
+        tcall_write_begin_(w, "systemInstruction", '{');
+        tcall_write_begin_(w, "parts", '[');
+        tcall_write_begin_(w, NULL, '{');
+        tcall_write_word_(w, "text", request->system);
+        tcall_write_ends_(w, "}]}");
+    }
+    if (tcall_gemini_tools_(provider, w, request))
+        tcall_gemini_choice_(w, request);
+    if (request->max_tokens > 0) {
+        tcall_write_begin_(w, "generationConfig", '{');
+        tcall_write_limit_(w, "maxOutputTokens", request->max_tokens);
+        tcall_write_close(w, '}');
+    }
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_write_,
+    &tcall_gemini_paths_,
+    tcall_gemini_stops_,
+    tcall_gemini_types_,
+    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_STRICT_NONE,
+    0};
+
+#endif /* TCALL_HAS_GEMINI_ */

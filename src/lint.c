@@ -132,7 +132,7 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
         size_t at; /* bytes of the pointer */
     } open[TCALL_LINT_LEVELS_];
     int depth = 0, count = 0;
-    const char *p = tcall_view_get_(schema, "properties"), *items;
+    const char *p = tcall_text_get_(schema, "properties"), *items;
     tcall_lint_at_(l, "/parameters");
     open[0].next = p && *p == '{' ? tcall_text_next_(p + 1) : "";
     open[0].at = l->at.len;
@@ -148,16 +148,16 @@ TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
         tcall_lint_back_(l, open[depth].at);
         tcall_write_text(&l->at, "/properties/");
         tcall_lint_key_(l, key);
-        items = tcall_view_get_(p, "description");
-        if (!items || tcall_view_is_(items, ""))
+        items = tcall_text_get_(p, "description");
+        if (!items || tcall_text_is_(items, ""))
             tcall_lint_say_(l, "parameter", NULL,
                             "has no description: say what it is, its unit and "
                             "its range");
-        while ((items = tcall_view_get_(p, "items")) != NULL) {
+        while ((items = tcall_text_get_(p, "items")) != NULL) {
             tcall_write_text(&l->at, "/items");
             p = items;
         }
-        p = tcall_view_get_(p, "properties");
+        p = tcall_text_get_(p, "properties");
         if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
             *nested = true;
             open[++depth].next = tcall_text_next_(p + 1);
@@ -190,15 +190,14 @@ TCALL_APART_ static void tcall_lint_description_(tcall_lint_ *l, int parameters,
 }
 
 /* left: what the tools before have left of a provider's strict mode. */
-TCALL_APART_ static void
-tcall_lint_strict_(tcall_lint_ *l, const char *provider, tcall_strict *left)
+TCALL_APART_ static void tcall_lint_strict_(tcall_lint_ *l,
+                                            const char *provider,
+                                            tcall_strict_budget_ *left)
 {
     tcall_tool tool = *l->tool;
-    tcall_strict one = *left;
-    tcall_writer count;
+    tcall_strict_budget_ one = *left;
     tool.strict = true;
-    tcall_writer_init(&count, NULL, 0);
-    if (!tcall_view(&count, &tool, &one))
+    if (!tcall_strict_spend_(&tool, &one))
         tcall_lint_tell_(l, "strict", provider, !l->tool->strict,
                          tcall_str_of("is sent without strict mode, which "
                                       "cannot say it or has reached a limit"));
@@ -237,8 +236,9 @@ int tcall_lint(const tcall_tool *tools, size_t tool_count,
                void (*found)(void *user, const tcall_finding *finding),
                void *user)
 {
-    tcall_strict openai = {TCALL_STRICT_OPENAI, 999, 999, 999, false};
-    tcall_strict anthropic = {TCALL_STRICT_ANTHROPIC, 20, 24, 16, false};
+    tcall_strict_budget_ openai = tcall_strict_budget_of_(TCALL_STRICT_OPENAI);
+    tcall_strict_budget_ anthropic =
+        tcall_strict_budget_of_(TCALL_STRICT_ANTHROPIC);
     tcall_lint_ l;
     size_t i;
     memset(&l, 0, sizeof l);
@@ -268,7 +268,7 @@ size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
     char empty[8];
     tcall_block none;
     tcall_chat chat;
-    tcall_ask ask;
+    tcall_chat_request ask;
     tcall_writer with, without;
     memset(&ask, 0, sizeof ask);
     tcall_block_init(&none, empty, sizeof empty);

@@ -1,52 +1,117 @@
 #pragma once
+#include "ollama.h"
 #include "reader.c"
 
 /* ==========================================================================
- * >>ollama: its own /api/chat
+ * >>ollama
  *
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-#define TCALL_OLLAMA_PATHS_(X)                       \
-    X(1, 0, 0, "message")                            \
-    X(2, TCALL_AT_TEXT, 0, "content")                \
-    X(2, 0, 0, "tool_calls")                         \
-    X(3, TCALL_AT_CALL, 0, "*")                      \
-    X(4, TCALL_AT_ID, 0, "id")                       \
-    X(4, 0, 0, "function")                           \
-    X(5, TCALL_AT_NAME, 0, "name")                   \
-    X(5, TCALL_AT_ARGS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_AT_EVENT, 0, "done")                  \
-    X(1, TCALL_AT_STOP, 0, "done_reason")            \
-    X(1, TCALL_AT_INPUT, 0, "prompt_eval_count")     \
-    X(1, TCALL_AT_OUTPUT, 0, "eval_count")           \
-    X(1, TCALL_AT_ERROR, 0, "error")                 \
-    X(2, TCALL_AT_MESSAGE, 0, "message")
+#ifdef TCALL_HAS_OLLAMA_
+
+#define TCALL_OLLAMA_PATHS_(X)                               \
+    X(1, 0, 0, "message")                                    \
+    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, 0, 0, "tool_calls")                                 \
+    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
+    X(4, TCALL_FIELD_ID, 0, "id")                            \
+    X(4, 0, 0, "function")                                   \
+    X(5, TCALL_FIELD_NAME, 0, "name")                        \
+    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
+    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
+    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
+    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")
 
 TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
 
-/* clang-format off */
-static const char tcall_ollama_words_[] =
-    TCALL_SAYS_FINAL "true\0"
-    TCALL_SAYS_END "stop\0"
-    TCALL_SAYS_LENGTH "length\0";
-/* clang-format on */
+static const tcall_word tcall_ollama_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"length", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
 
-static int tcall_ollama_write_(const tcall_provider *p, tcall_writer *w,
-                               const tcall_ask *ask)
+/* The event is the value of "done". */
+static const tcall_word tcall_ollama_types_[] = {
+    {"true", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+static void tcall_ollama_call_(tcall_writer *w, const tcall_item *call)
 {
-    tcall_strict left = {TCALL_STRICT_OLLAMA, 0, 0, 0, false};
-    tcall_write_talk_(
-        p, w, ask, "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-        "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%e}");
-    tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                       "{'type':'function','function':{'name':%t,"
-                       "'description':%.,'parameters':%.}}",
-                       &left);
-    tcall_write_limit_(w, ",'options':{'num_predict':%.}", ask->max_tokens);
-    return tcall_write_stream_(w, ask); /* it streams unless it is told */
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_member_(w, "id", call->id);
+    tcall_write_begin_(w, "function", '{');
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_key(w, "arguments");
+    tcall_write_verbatim(w, tcall_sent_arguments_(call));
+    tcall_write_ends_(w, "}}");
 }
 
-TCALL_PROVIDER_(ollama, ollama, "http://127.0.0.1:11434", "/api/chat", NULL,
-                "Authorization", "Bearer ", NULL, NULL, NULL, NULL, NULL,
-                TCALL_TRAIT_WEAK_CHOICE)
+static void tcall_ollama_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", "tool");
+    tcall_write_member_(w, "tool_name", result->name);
+    tcall_write_member_(w, "tool_call_id", result->id);
+    tcall_write_result_text_(w, "content", result);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_ollama_messages_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    tcall_write_begin_(w, "messages", '[');
+    if (tcall_has_text_(request->system))
+        tcall_write_message_(w, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, w, &item)) {
+        tcall_message_item_(w, &message, &item);
+        if (item.kind == TCALL_ITEM_CALL)
+            tcall_ollama_call_(w, &item);
+        else if (item.kind == TCALL_ITEM_RESULT)
+            tcall_ollama_result_(w, &item);
+    }
+    tcall_message_end_(w, &message);
+    tcall_write_close(w, ']');
+}
+
+static int tcall_ollama_write_(const tcall_provider *provider, tcall_writer *w,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    tcall_ollama_messages_(provider, w, request);
+    tcall_write_function_tools_(provider, w, request);
+    if (request->max_tokens > 0) {
+        tcall_write_begin_(w, "options", '{');
+        tcall_write_limit_(w, "num_predict", request->max_tokens);
+        tcall_write_close(w, '}');
+    }
+    /* It streams unless it is told not to. */
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
+                                                 "http://127.0.0.1:11434",
+                                                 "/api/chat",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_ollama_write_,
+                                                 &tcall_ollama_paths_,
+                                                 tcall_ollama_stops_,
+                                                 tcall_ollama_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OLLAMA,
+                                                 TCALL_QUIRK_WEAK_CHOICE};
+
+#endif /* TCALL_HAS_OLLAMA_ */

@@ -6,454 +6,520 @@
 /* ==========================================================================
  * >>provider
  *
- * An item of a conversation is a head, then its id, its name and its text. An
- * answer's items begin with its text, which grows in place; behind it stand
- * the calls that are settled and then, while a document of the stream passes,
- * the elements of that document. What an element belongs to may stand behind
- * its arguments, so it is settled only when all of it is known: it is a new
- * call and stays, or what it brings is moved to an older one.
+ * A request is written by plain calls of the JSON writer. What formats share
+ * is here: the conversation in the order in which they want it, the tools that
+ * are sent, and the choice among them.
  */
 
-/* The schema of a tool as a value. Without a view it is what the tool says,
- * to the byte; only the type that every provider insists on is added. True if
- * it is strict. */
-static bool tcall_write_schema_(tcall_writer *w, const tcall_ask *ask,
-                                const tcall_tool *tool, tcall_strict *left)
+/* ---- members of objects ---- */
+
+/* Opens a bracket, as the value of a key if there is one. */
+TCALL_SHARED_ void tcall_write_begin_(tcall_writer *w, const char *key,
+                                      char bracket)
 {
-    const char *p = tcall_tool_schema_(tool);
-    const char *end = tcall_text_skip_(p);
-    if (left->profile && ask->view && ask->view(w, tool, left))
-        return left->profile != TCALL_STRICT_OLLAMA;
-    if (!tcall_view_get_(p, "type")) {
-        tcall_write_text(w, "{\"type\":\"object\"");
-        if (!tcall_view_get_(p, "properties"))
-            tcall_write_text(w, ",\"properties\":{}");
-        p = tcall_text_space_(p + 1);
-        if (*p != '}')
-            tcall_write_text(w, ",");
-    }
-    tcall_write_bytes(w, p, (size_t)(end - p));
-    return false;
+    if (key)
+        tcall_write_key(w, key);
+    tcall_write_open(w, bracket);
 }
 
-/* The tools to send, one after the other; NULL: no more. */
-static const tcall_tool *tcall_ask_tool_(const tcall_ask *ask, size_t *i)
+TCALL_SHARED_ void tcall_write_ends_(tcall_writer *w, const char *brackets)
 {
-    while (*i < (ask->picks ? ask->pick_count : ask->tool_count)) {
-        size_t at = ask->picks ? ask->picks[*i] : *i;
-        ++*i;
-        if (at < ask->tool_count && tcall_enabled(&ask->tools[at], ask->allow))
-            return &ask->tools[at];
-    }
-    return NULL;
+    for (; *brackets; brackets++)
+        tcall_write_close(w, *brackets);
 }
 
-/* May arguments be sent back as the model wrote them? Unless they are one JSON
- * object, servers would refuse them for ever after. */
-static bool tcall_sendable_(tcall_str arguments)
+TCALL_SHARED_ void tcall_write_member_(tcall_writer *w, const char *key,
+                                       tcall_str value)
 {
-    tcall_scan s;
-    return tcall_scan_text_(&s, arguments) == TCALL_OK && s.open[0] & 1;
+    tcall_write_key(w, key);
+    tcall_write_str(w, value);
 }
 
-/* What a letter of a form stands for. */
-static void tcall_write_value_(tcall_writer *w, char letter,
-                               const tcall_item *item)
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *w, const char *key,
+                                     const char *word)
 {
-    tcall_str s = letter == 'n'                    ? item->name
-                  : letter == 'i' || letter == 'I' ? item->id
-                  : letter == 'g' || letter == 's' ? item->sign
-                                                   : item->text;
-    if ((letter == 'a' || letter == 'A') && !tcall_sendable_(s))
-        s = tcall_slice_("{}", 2);
-    if (letter == 'I' || letter == 's') {
-        if (!s.len || (letter == 'I' && item->made))
-            return;
-        tcall_write_text(w,
-                         letter == 'I' ? ",\"id\":" : ",\"thoughtSignature\":");
-    }
-    if (!strchr("ar)", letter))
-        tcall_write_quote(w);
-    if (letter == 'e' && item->error && !(s.len && *s.ptr == '{'))
-        tcall_write_text(w, "Error: ");
-    tcall_write_bytes(w, s.ptr, s.len);
-    if (!strchr("ar(", letter))
-        tcall_write_unquote(w);
+    tcall_write_member_(w, key, tcall_str_of(word));
 }
 
-/* Writes JSON that is given as a form, with ' for the quotes. %i, %n and %t
- * are id, name and text of the item, as strings; %r its text as it is; %a its
- * text as arguments, %A that as a string; %e the text of a result where there
- * is no flag for an error; %g its sign; %I and %s id and sign as members of
- * Gemini's, if there are any; %( and %) begin and end a string. An object
- * behind another one gets its comma. Ends at %., the result is what follows. */
-static const char *tcall_write_form_(tcall_writer *w, const char *form,
-                                     const tcall_item *item)
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *w, const char *key,
+                                     bool value)
 {
-    if ((*form == '{' || *form == '%') && w->last == '}' && !w->quoted)
-        tcall_write_text(w, ",");
-    while (*(form = tcall_write_plain_(w, form))) {
-        form += 2;
-        if (form[-1] == '.')
-            break;
-        tcall_write_value_(w, form[-1], item);
-    }
-    return form;
+    tcall_write_key(w, key);
+    tcall_write_bool(w, value);
 }
 
-/* A form with one text only, or with none. */
-TCALL_SHARED_ const char *tcall_write_words_(tcall_writer *w, const char *form,
-                                             const char *text)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.text = tcall_str_of(text);
-    return tcall_write_form_(w, form, &item);
-}
-
-/* The same, where there is a text. */
-TCALL_SHARED_ void tcall_write_option_(tcall_writer *w, const char *form,
-                                       const char *text)
-{
-    if (text && *text)
-        tcall_write_words_(w, form, text);
-}
-
-/* And with a number above 0. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *form,
+/* A number, if it is above 0: no number is the provider's default. */
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *key,
                                       int value)
 {
-    if (value > 0) {
-        form = tcall_write_words_(w, form, NULL);
-        tcall_write_int(w, value);
-        tcall_write_words_(w, form, NULL);
-    }
+    if (value <= 0)
+        return;
+    tcall_write_key(w, key);
+    tcall_write_int(w, value);
 }
 
-/* The end of most requests. */
-TCALL_SHARED_ int tcall_write_stream_(tcall_writer *w, const tcall_ask *ask)
+TCALL_SHARED_ bool tcall_has_text_(const char *text)
 {
-    tcall_write_text(w, ",\"stream\":");
-    tcall_write_bool(w, ask->stream);
-    return tcall_write_text(w, "}");
+    return text && *text;
 }
 
-int tcall_describe(tcall_writer *w, const tcall_tool *tool, const void *user)
-{
-    const char *p = tool->description ? tool->description : "";
-    while (*p) {
-        const char *at = strstr(p, "${"), *end = at ? strchr(at, '}') : NULL;
-        const tcall_variable *v = (const tcall_variable *)user;
-        if (!end)
-            return tcall_write_text(w, p);
-        tcall_write_bytes(w, p, (size_t)(at - p));
-        while (v->name &&
-               !tcall_str_eq(tcall_str_of(v->name),
-                             tcall_slice_(at + 2, (size_t)(end - at - 2))))
-            v++;
-        p = v->name ? end + 1 : at + 2;
-        tcall_write_text(w, v->name ? v->text : "${");
-    }
-    return w->error;
-}
+/* ---- the conversation ---- */
 
-/* All tools as a member of the request: a form around all of them, and one for
- * each, with %t for its name, %. for its description and for its schema. False:
- * there are none. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *p, tcall_writer *w,
-                                      const tcall_ask *ask, const char *form,
-                                      const char *each, tcall_strict *left)
+/* Is there no text that could be sent? Anthropic and Gemini refuse that. */
+TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 {
-    const bool weak = (p->traits & TCALL_TRAIT_WEAK_CHOICE) != 0;
-    const tcall_tool *tool;
-    const char *rest;
-    size_t i = 0;
-    bool some = false, strict;
-    if (weak && ask->choice == TCALL_CHOICE_NONE)
+    size_t len = item->text.len;
+    if (item->kind > TCALL_ITEM_TEXT || item->signature.len)
         return false;
-    if (p->traits & TCALL_TRAIT_NO_STRICT)
-        left->tools = 0;
-    while ((tool = tcall_ask_tool_(ask, &i)) != NULL) {
-        if (weak && ask->choice == TCALL_CHOICE_ONE &&
-            strcmp(tool->name, ask->choice_name) != 0)
-            continue;
-        if (!some)
-            form = tcall_write_words_(w, form, NULL);
-        some = true;
-        if (!tcall_write_part_(w))
-            continue;
-        rest = tcall_write_words_(w, each, tool->name);
-        tcall_write_quote(w);
-        if (ask->describe)
-            ask->describe(w, tool, ask->describe_user);
-        else
-            tcall_write_text(w, tool->description ? tool->description : "");
-        tcall_write_unquote(w);
-        rest = tcall_write_words_(w, rest, NULL);
-        strict = tcall_write_schema_(w, ask, tool, left);
-        tcall_write_text(w, strict      ? ",\"strict\":true"
-                            : left->say ? ",\"strict\":false"
-                                        : "");
-        tcall_write_words_(w, rest, NULL);
-        tcall_write_part_end_(w);
-    }
-    if (some)
-        tcall_write_words_(w, form, NULL);
-    return some;
+    while (len && tcall_is_space_(item->text.ptr[len - 1]))
+        len--;
+    return len == 0;
 }
 
-/* From a call, which ends at at, to its result. One that is missing is made
- * up: an unanswered call would make the whole conversation invalid. Where more
- * calls of the answer have the id, their results are behind this one's. */
-static void tcall_chat_result_(const tcall_chat *chat, size_t at,
+/* A call whose arguments are no object was not run; it goes back without. */
+TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+{
+    return call->is_object ? call->text : tcall_slice_("{}", 2);
+}
+
+/* The text of a result, for formats that have no flag for an error. */
+TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *w, const char *key,
+                                            const tcall_item *result)
+{
+    tcall_str text = result->text;
+    tcall_write_key(w, key);
+    tcall_write_quote(w);
+    /* An object says itself that something failed. */
+    if (result->error && !(text.len && *text.ptr == '{'))
+        tcall_write_text(w, "Error: ");
+    tcall_write_bytes(w, text.ptr, text.len);
+    tcall_write_unquote(w);
+}
+
+/* Which of the results with this id, counted from 1, belongs to the call that
+ * ends at this place; 0 or less: none. Where further calls of the answer have
+ * the same id, the last results are theirs. */
+static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
+{
+    tcall_item item;
+    int index = 0;
+    while (tcall_chat_next(chat, &at, &item)) {
+        bool same = tcall_str_eq(item.id, id);
+        if (item.kind == TCALL_ITEM_RESULT)
+            index += same;
+        else if (index > 0)
+            break; /* the next answer */
+        else if (item.kind == TCALL_ITEM_CALL)
+            index -= same;
+    }
+    return index;
+}
+
+/* Replaces a call, which ends at this place, by its result. One that is
+ * missing is made up: a call without a result would make the whole
+ * conversation invalid. */
+static void tcall_find_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_item call = *item;
-    size_t from = at;
-    bool found;
-    int skip = 0;
-    while (tcall_chat_next(chat, &at, item)) {
-        bool same = tcall_str_eq(item->id, call.id);
-        if (item->kind == TCALL_ITEM_RESULT)
-            skip += same;
-        else if (skip > 0)
-            break;
-        else if (item->kind == TCALL_ITEM_CALL)
-            skip -= same;
-    }
-    found = skip > 0;
-    while (skip > 0 && tcall_chat_next(chat, &from, item))
-        skip -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
-    if (!found) {
-        *item = call;
+    int index = tcall_result_index_(chat, at, call.id);
+    if (index <= 0) {
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
+        return;
     }
-    item->made = call.made;
+    while (index > 0 && tcall_chat_next(chat, &at, item))
+        index -=
+            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
+    item->synthetic_id = call.synthetic_id;
 }
 
-/* A conversation in the order in which providers want it. What the model said
- * in one answer comes as reasoning, text, calls with their reasoning, and then
- * the results of all its calls. */
-typedef struct tcall_talk_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t from, at; /* where the answer begins; the place in it */
-    uint8_t phase;
-    bool called; /* a call came by */
-    char id[9];  /* room for one that has to be mapped */
-} tcall_talk_;
-
-static void tcall_talk_init_(tcall_talk_ *t, const tcall_provider *to,
-                             const tcall_chat *chat)
-{
-    memset(t, 0, sizeof *t);
-    t->to = to;
-    t->chat = chat;
-}
-
-/* Does the item belong to the phase that is on? */
-static bool tcall_talk_fits_(tcall_talk_ *t, const tcall_item *item)
-{
-    if (item->kind == TCALL_ITEM_CALL)
-        t->called = true;
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT: return t->phase == 1;
-    case TCALL_ITEM_CALL: return t->phase >= 2;
-    case TCALL_ITEM_OPAQUE:
-        return t->phase == (t->called ? 2 : 0) && t->to->more &&
-               tcall_str_eq(item->name, tcall_str_of(t->to->name));
-    default: return false;
-    }
-}
-
-/* The next one. What is opaque and did not fit makes the request an error. */
-static bool tcall_talk_next_(tcall_talk_ *t, tcall_writer *w, tcall_item *item)
-{
-    for (;;) {
-        size_t next = t->at;
-        bool some = tcall_chat_next(t->chat, &next, item);
-        if (some && item->kind != TCALL_ITEM_USER &&
-            item->kind != TCALL_ITEM_RESULT) {
-            t->at = next;
-            if (!tcall_talk_fits_(t, item))
-                continue;
-            if (item->lost && t->to->more && !w->error)
-                w->error = TCALL_E_MEMORY;
-            if (t->phase == 3)
-                tcall_chat_result_(t->chat, next, item);
-            if (t->to->id)
-                item->id = t->to->id(t->id, item->id);
-            return true;
-        }
-        t->called = false;
-        if (t->at > t->from && t->phase < 3) { /* once more */
-            t->phase++;
-            t->at = t->from;
-            continue;
-        }
-        t->phase = 0;
-        t->at = t->from = next;
-        if (!some || item->kind == TCALL_ITEM_USER)
-            return some;
-    }
-}
-
-/* How far a message of the model is written. */
+/* What the model said in one answer is given in passes over its items. */
 enum {
-    TCALL_SAID_NONE_,
-    TCALL_SAID_OPEN_,
-    TCALL_SAID_TEXT_,
-    TCALL_SAID_CALLS_
+    TCALL_PASS_REASONING_,
+    TCALL_PASS_TEXT_,
+    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
+    TCALL_PASS_RESULTS_
 };
 
-/* Goes on to there, or ends the message. */
-static void tcall_write_said_(tcall_writer *w, int *said, int to)
+/* The items of a conversation in the order in which providers want them. */
+typedef struct tcall_history_ {
+    const tcall_provider *to;
+    const tcall_chat *chat;
+    size_t answer; /* where the answer at hand begins */
+    size_t at;     /* the place in it */
+    uint8_t pass;
+    bool after_call; /* in this pass */
+    char id[9];      /* an id that had to be mapped */
+} tcall_history_;
+
+TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
+                                               const tcall_chat *chat)
 {
-    static const char steps[] = "{'role':'assistant'\0"
-                                ",'content':%(\0"
-                                "%),'tool_calls':[\0";
-    static const char ends[] = "\0"
-                               ",'content':''}\0"
-                               "%)}\0"
-                               "]}";
-    if (to == TCALL_SAID_NONE_) {
-        tcall_write_words_(w, tcall_nth_(ends, *said), NULL);
-        *said = to;
-    }
-    for (; *said < to; ++*said)
-        tcall_write_words_(w, tcall_nth_(steps, *said), NULL);
+    tcall_history_ history;
+    memset(&history, 0, sizeof history);
+    history.to = to;
+    history.chat = chat;
+    return history;
 }
 
-/* Begins a request: model and messages, as OpenAI began to write them. */
-TCALL_SHARED_ void tcall_write_talk_(const tcall_provider *p, tcall_writer *w,
-                                     const tcall_ask *ask, const char *call,
-                                     const char *result)
+/* Mistral takes ids of nine letters and digits only. Others are mapped to
+ * such, each always to the same. */
+static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
 {
-    tcall_talk_ talk;
-    tcall_item item;
-    int said = TCALL_SAID_NONE_;
-    tcall_write_words_(w, "{'model':%t,'messages':[", ask->model);
-    tcall_write_option_(w, "{'role':'system','content':%t}", ask->system);
-    tcall_talk_init_(&talk, p, ask->chat);
-    while (tcall_talk_next_(&talk, w, &item))
-        switch (item.kind) {
-        case TCALL_ITEM_USER:
-        case TCALL_ITEM_RESULT:
-            tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-            tcall_write_form_(w,
-                              item.kind == TCALL_ITEM_RESULT
-                                  ? result
-                                  : "{'role':'user','content':%t}",
-                              &item);
-            break;
-        case TCALL_ITEM_TEXT:
-            tcall_write_said_(w, &said, TCALL_SAID_TEXT_);
-            tcall_write_bytes(w, item.text.ptr, item.text.len);
-            break;
-        case TCALL_ITEM_CALL:
-            tcall_write_said_(w, &said, TCALL_SAID_CALLS_);
-            tcall_write_form_(w, call, &item);
-            break;
-        default:
-            if (said > TCALL_SAID_OPEN_ || (item.made && !p->join))
-                break; /* it always stands before the calls */
-            tcall_write_said_(w, &said, TCALL_SAID_OPEN_);
-            if (item.made) {
-                tcall_write_text(w, ",\"reasoning_details\":");
-                p->join(w, item.text);
-            } else {
-                tcall_write_form_(w, ",'reasoning_content':%t", &item);
-            }
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i = 0;
+    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
+        i++;
+    if (i == 9 && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        to[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(to, 9);
+}
+
+/* Is the item of the model given in this pass? Reasoning is a secret between
+ * the model and its provider: nobody else gets it. */
+static bool tcall_history_takes_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->after_call = true;
+    if (item->kind == TCALL_ITEM_TEXT)
+        return history->pass == TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        return history->pass >= TCALL_PASS_CALLS_;
+    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
+                                                 : TCALL_PASS_REASONING_) &&
+           to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Gives the next item, false at the end. An item whose reasoning did not fit
+ * makes the request an error. */
+TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
+                                       tcall_item *item)
+{
+    for (;;) {
+        size_t next = history->at;
+        bool more = tcall_chat_next(history->chat, &next, item);
+        if (more && item->kind != TCALL_ITEM_USER &&
+            item->kind != TCALL_ITEM_RESULT) {
+            history->at = next;
+            if (tcall_history_takes_(history, item))
+                break;
+            continue;
         }
-    tcall_write_said_(w, &said, TCALL_SAID_NONE_);
-    tcall_write_text(w, "]");
-}
-
-/* How a provider says each kind of item: texts, the first two of which open a
- * message of the user and one of the model. The others are forms, behind who
- * says it (u, m, or - where there are no messages), for the kinds of items in
- * their order and for these two. */
-enum { TCALL_TURN_ERROR_ = TCALL_ITEM_OPAQUE + 1, TCALL_TURN_OPAQUE_2_ };
-
-static bool tcall_blank_(tcall_str s)
-{
-    while (s.len && tcall_is_space_(s.ptr[s.len - 1]))
-        s.len--;
-    return s.len == 0;
-}
-
-/* The conversation as such turns. Items of one role after the other share a
- * message: roles must take turns. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *p, tcall_writer *w,
-                                      const tcall_ask *ask, const char *turns)
-{
-    char role = '-';
-    tcall_talk_ talk;
-    tcall_item item;
-    tcall_talk_init_(&talk, p, ask->chat);
-    while (tcall_talk_next_(&talk, w, &item)) {
-        int kind = item.kind;
-        const char *turn;
-        if (kind == TCALL_ITEM_RESULT && item.error)
-            kind = TCALL_TURN_ERROR_;
-        if (kind == TCALL_ITEM_OPAQUE && item.made)
-            kind = TCALL_TURN_OPAQUE_2_;
-        if (kind <= TCALL_ITEM_TEXT && !item.sign.len &&
-            tcall_blank_(item.text))
-            continue; /* that would be refused */
-        turn = tcall_nth_(turns, 2 + kind);
-        if (role != *turn) {
-            tcall_write_text(w, role == '-' ? "" : "]}");
-            tcall_write_words_(w, tcall_nth_(turns, *turn == 'm'), NULL);
+        history->after_call = false;
+        if (history->at > history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
+            history->at = history->answer;
+            continue;
         }
-        role = *turn;
-        tcall_write_form_(w, turn + 1, &item);
+        /* Results were given with their answer; one without a call is not. */
+        history->pass = TCALL_PASS_REASONING_;
+        history->at = history->answer = next;
+        if (!more || item->kind == TCALL_ITEM_USER)
+            return more;
     }
-    tcall_write_text(w, role == '-' ? "]" : "]}]");
+    if (item->reasoning_dropped && history->to->reasoning && !w->error)
+        w->error = TCALL_E_MEMORY;
+    if (history->pass == TCALL_PASS_RESULTS_)
+        tcall_find_result_(history->chat, history->at, item);
+    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
+        item->id = tcall_nine_letters_(history->id, item->id);
+    return true;
 }
 
-/* The choice among the tools, as OpenAI began to say it; named is the form for
- * one tool. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *p, tcall_writer *w,
-                                       const tcall_ask *ask, const char *named)
+/* Begins a message of this role with a list, unless the last one is of the
+ * same: roles must take turns. */
+TCALL_SHARED_ void tcall_write_role_(tcall_writer *w, const char **open,
+                                     const char *role, const char *list)
 {
-    const unsigned is = p->traits;
-    const char *word = ask->choice == TCALL_CHOICE_NONE ? "none"
-                       : is & TCALL_TRAIT_ANY           ? "any"
-                                                        : "required";
-    bool one =
-        ask->choice == TCALL_CHOICE_ONE && !(is & TCALL_TRAIT_WEAK_CHOICE);
-    if (ask->choice != TCALL_CHOICE_AUTO && !(is & TCALL_TRAIT_NO_CHOICE))
-        tcall_write_words_(w, one ? named : ",'tool_choice':%t",
-                           one ? ask->choice_name : word);
-    if (is & TCALL_TRAIT_SAY_PARALLEL ||
-        (ask->no_parallel && !(is & TCALL_TRAIT_NO_PARALLEL))) {
-        tcall_write_text(w, ",\"parallel_tool_calls\":");
-        tcall_write_bool(w, !ask->no_parallel);
+    if (*open && strcmp(*open, role) == 0)
+        return;
+    if (*open)
+        tcall_write_ends_(w, "]}");
+    *open = role;
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", role);
+    tcall_write_begin_(w, list, '[');
+}
+
+/* ---- messages as OpenAI began to write them ---- */
+
+/* How far a message of the model is written: its text is one string, its calls
+ * are one list. */
+typedef enum tcall_message_ {
+    TCALL_MESSAGE_NONE_,
+    TCALL_MESSAGE_OPEN_,
+    TCALL_MESSAGE_TEXT_,
+    TCALL_MESSAGE_CALLS_
+} tcall_message_;
+
+TCALL_SHARED_ void tcall_message_to_(tcall_writer *w, tcall_message_ *message,
+                                     tcall_message_ to)
+{
+    if (*message == TCALL_MESSAGE_NONE_) {
+        tcall_write_begin_(w, NULL, '{');
+        tcall_write_word_(w, "role", "assistant");
+        *message = TCALL_MESSAGE_OPEN_;
+    }
+    if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_write_key(w, "content");
+        tcall_write_quote(w);
+        *message = TCALL_MESSAGE_TEXT_;
+    }
+    if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_write_unquote(w);
+        tcall_write_begin_(w, "tool_calls", '[');
+        *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-/* A provider whose tables and writer are those of a format. Its texts are
- * linked only with it. */
-#define TCALL_PROVIDER_(name, format, url, path, stream, header, prefix,       \
-                        version, value, id, more, join, traits)                \
-    static const char tcall_##name##_name_[] = #name;                          \
-    static const char tcall_##name##_url_[] = url;                             \
-    static const char tcall_##name##_path_[] = path;                           \
-    TCALL_DATA_ const tcall_provider tcall_##name = {tcall_##name##_name_,     \
-                                                     tcall_##name##_url_,      \
-                                                     tcall_##name##_path_,     \
-                                                     stream,                   \
-                                                     header,                   \
-                                                     prefix,                   \
-                                                     {version, value},         \
-                                                     &tcall_##format##_paths_, \
-                                                     tcall_##format##_words_,  \
-                                                     tcall_##format##_write_,  \
-                                                     id,                       \
-                                                     more,                     \
-                                                     join,                     \
-                                                     traits};
+TCALL_SHARED_ void tcall_message_end_(tcall_writer *w, tcall_message_ *message)
+{
+    switch (*message) {
+    case TCALL_MESSAGE_NONE_: return;
+    case TCALL_MESSAGE_OPEN_: tcall_write_word_(w, "content", ""); break;
+    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(w); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_close(w, ']'); break;
+    }
+    tcall_write_close(w, '}');
+    *message = TCALL_MESSAGE_NONE_;
+}
+
+TCALL_SHARED_ void tcall_write_message_(tcall_writer *w, const char *role,
+                                        tcall_str content)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "role", role);
+    tcall_write_member_(w, "content", content);
+    tcall_write_close(w, '}');
+}
+
+/* Writes what all such formats write alike of an item; results and calls are
+ * the caller's to write then. */
+TCALL_SHARED_ void tcall_message_item_(tcall_writer *w, tcall_message_ *message,
+                                       const tcall_item *item)
+{
+    switch (item->kind) {
+    case TCALL_ITEM_USER:
+        tcall_message_end_(w, message);
+        tcall_write_message_(w, "user", item->text);
+        break;
+    case TCALL_ITEM_TEXT:
+        tcall_message_to_(w, message, TCALL_MESSAGE_TEXT_);
+        tcall_write_bytes(w, item->text.ptr, item->text.len);
+        break;
+    case TCALL_ITEM_CALL:
+        tcall_message_to_(w, message, TCALL_MESSAGE_CALLS_);
+        break;
+    case TCALL_ITEM_RESULT: tcall_message_end_(w, message); break;
+    default: break;
+    }
+}
+
+/* ---- tools ---- */
+
+/* The tools of a request, one after the other. */
+typedef struct tcall_sent_tools_ {
+    const tcall_provider *provider;
+    const tcall_chat_request *request;
+    const tcall_tool *tool; /* NULL: no more */
+    size_t next;            /* among the picks, or all */
+    tcall_strict_budget_ budget;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_sent_tools_;
+
+/* A server that does not obey a choice gets only what may be called. */
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
+                           const tcall_tool *tool)
+{
+    const tcall_chat_request *request = tools->request;
+    if (!tcall_enabled(tool, request->allow))
+        return false;
+    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
+        return true;
+    return request->choice != TCALL_CHOICE_NONE &&
+           (request->choice != TCALL_CHOICE_ONE ||
+            strcmp(tool->name, request->choice_name) == 0);
+}
+
+TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+{
+    const tcall_chat_request *request = tools->request;
+    size_t count = request->picks ? request->pick_count : request->tool_count;
+    tools->tool = NULL;
+    while (tools->next < count && !tools->tool) {
+        size_t index =
+            request->picks ? request->picks[tools->next] : tools->next;
+        tools->next++;
+        if (index < request->tool_count &&
+            tcall_is_sent_(tools, &request->tools[index]))
+            tools->tool = &request->tools[index];
+    }
+}
+
+TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
+    const tcall_provider *provider, const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools;
+    memset(&tools, 0, sizeof tools);
+    tools.provider = provider;
+    tools.request = request;
+    tools.budget = tcall_strict_budget_of_(provider->strict);
+    tcall_sent_tools_next_(&tools);
+    return tools;
+}
+
+/* Begins the tool at hand. Returns false where it went out before the sink
+ * refused more; what it takes of the budget counts nevertheless. */
+TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
+{
+    if (tcall_write_part_(w)) {
+        tcall_write_begin_(w, NULL, '{');
+        return true;
+    }
+    if (!w->error)
+        tcall_strict_spend_(tools->tool, &tools->budget);
+    return false;
+}
+
+TCALL_SHARED_ void tcall_end_tool_(tcall_writer *w)
+{
+    tcall_write_close(w, '}');
+    tcall_write_part_end_(w);
+}
+
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *w, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    text = text ? text : "";
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(w, text, (size_t)(open - text));
+        tcall_write_text(w, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(w, text);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_write_plain_schema_(tcall_writer *w, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(w, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(w, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(w, ",");
+    }
+    tcall_write_bytes(w, schema, (size_t)(end - schema));
+}
+
+/* Writes what all formats say of a tool: name, description, schema and
+ * whether it is strict. */
+TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w, tcall_sent_tools_ *tools,
+                                     const char *schema_key)
+{
+    const tcall_tool *tool = tools->tool;
+    bool strict;
+    tcall_write_word_(w, "name", tool->name);
+    tcall_write_key(w, "description");
+    tcall_write_quote(w);
+    tcall_write_description_(w, tool->description, tools->request->variables);
+    tcall_write_unquote(w);
+    tcall_write_key(w, schema_key);
+    strict = tcall_strict_write_(w, tool, &tools->budget);
+    if (!strict)
+        tcall_write_plain_schema_(w, tcall_tool_schema_(tool));
+    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
+    if (strict || tools->say_strict)
+        tcall_write_flag_(w, "strict", strict);
+}
+
+/* Writes tools as OpenAI began to write them. Returns false if there are none.
+ */
+TCALL_SHARED_ bool
+tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *w,
+                            const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_word_(w, "type", "function");
+        tcall_write_begin_(w, "function", '{');
+        tcall_write_tool_(w, &tools, "parameters");
+        tcall_write_close(w, '}');
+        tcall_end_tool_(w);
+    }
+    tcall_write_close(w, ']');
+    return true;
+}
+
+/* Has the request to name a tool that must be called? */
+TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
+                                     const tcall_chat_request *request)
+{
+    return request->choice == TCALL_CHOICE_ONE &&
+           !(provider->quirks &
+             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+}
+
+/* Writes the choice among the tools, where none is named. */
+TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
+                                       tcall_writer *w,
+                                       const tcall_chat_request *request)
+{
+    const char *required =
+        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO ||
+        provider->quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    tcall_write_word_(w, "tool_choice",
+                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
+}
+
+/* Says whether an answer may hold more than one call. */
+TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
+                                         tcall_writer *w,
+                                         const tcall_chat_request *request)
+{
+    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
+        (request->no_parallel && can))
+        tcall_write_flag_(w, "parallel_tool_calls", !request->no_parallel);
+}

@@ -1,217 +1,95 @@
 #pragma once
 #include "reader.h"
 #include "provider.c"
-#include "chat.c"
+#include "answer.c"
+#include "text_calls.c"
 
 /* ==========================================================================
  * >>reader
+ *
+ * The items of an answer lie at the end of the chat: first its text, which
+ * grows in place, then the calls and reasonings that are known, and then,
+ * while a document of the stream passes, the elements of that document. What
+ * an element belongs to may be said after its arguments, so it is merged only
+ * when the document is complete: it stays as a new item, or what it brings is
+ * moved to an older one.
  */
 
-TCALL_SHARED_ tcall_head_ *tcall_reader_head_(const tcall_reader *r, size_t at)
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+/* ---- items in the block ---- */
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
 {
-    return tcall_head_at_(r->chat, at);
+    return tcall_head_at_(reader->chat, at);
 }
 
-static uint8_t tcall_reader_kind_(const tcall_reader *r, size_t at)
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
 {
-    return tcall_reader_head_(r, at)->kind & TCALL_ITEM_KIND_;
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
-static size_t tcall_reader_len_(const tcall_reader *r, size_t at, int part)
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
-    return tcall_len_(tcall_reader_head_(r, at), part);
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
 }
 
-static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
+static size_t tcall_reader_free_(const tcall_reader *reader)
 {
-    return at + tcall_head_size_(tcall_reader_head_(r, at));
+    return tcall_block_free_(reader->chat->block);
 }
 
-/* What stood there, from the first byte to the last one, was moved. */
-static void tcall_reader_moved_(tcall_reader *r, size_t first, size_t last,
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
                                 size_t by)
 {
-    if (r->pending >= first && r->pending <= last)
-        r->pending += by;
-    if (r->slot >= first && r->slot <= last)
-        r->slot += by;
-    if (r->raw >= first && r->raw <= last)
-        r->raw += by;
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
 }
 
-/* Moves all that stands from "from" on to "to"; the room is there. */
-static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
 {
-    tcall_block *b = r->chat->block;
-    if (b->low > from)
-        memmove(b->base + to, b->base + from, b->low - from);
-    b->low += to - from;
-    tcall_block_room_(b, 0); /* for the peak */
-    tcall_reader_moved_(r, from, (size_t)-1, to - from);
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
-/* Takes the item at at out. */
-static void tcall_reader_remove_(tcall_reader *r, size_t at)
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
-    tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
-/* Gives a part another length, at its end; the room is there. Returns where it
- * ended. */
-TCALL_SHARED_ char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
-                                         size_t n)
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
 {
-    tcall_head_ *h = tcall_reader_head_(r, at);
-    size_t end = at + tcall_head_end_(h, part), old = tcall_len_(h, part);
-    tcall_len_set_(h, part, n);
-    tcall_reader_shift_(r, end, end - old + n);
-    return r->chat->block->base + end;
+    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
+    size_t old = tcall_reader_len_(reader, at, part);
+    tcall_chat_resize_(reader->chat, at, part, len);
+    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_put_(tcall_reader *r, size_t at, int part, tcall_str s)
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
 {
-    size_t n = tcall_reader_len_(r, at, part) + s.len;
-    tcall_copy_(tcall_reader_resize_(r, at, part, n), s);
-}
-
-/* Void all that was read. */
-TCALL_APART_ static void tcall_reader_clear_(tcall_reader *r)
-{
-    r->chat->block->low = r->pending = r->slot = r->raw = r->start;
-    r->has_text = r->open = r->keeping = false;
-    r->answer.unkept = 0;
-    r->complete = r->stopped = r->cut = r->answer.text_cut = false;
-    r->began = r->finished = 0;
-    r->answer.stop = TCALL_STOP_UNKNOWN;
-    r->answer.stop_text[0] = 0;
-}
-
-/* What only some providers do, see tcall_provider.more. */
-enum {
-    /* A piece for a part of the slot, or one of these: */
-    TCALL_MORE_STRIP_ = TCALL_PARTS_, /* calls need the memory */
-    TCALL_MORE_RAW_,                  /* a piece of an element as JSON text */
-    TCALL_MORE_RAW_END_,              /* which is complete */
-    TCALL_MORE_SAID_,  /* the pending element was text of the model */
-    TCALL_MORE_MERGE_, /* it is to go to the item at slot */
-    TCALL_MORE_WAIT_   /* the word tells how long to wait */
-};
-
-static void tcall_reader_more_(tcall_reader *r, int what, tcall_str s)
-{
-    if (r->provider->more)
-        r->provider->more(r, what, s);
-}
-
-static void tcall_reader_note_(tcall_reader *r, int what)
-{
-    tcall_reader_more_(r, what, tcall_slice_(NULL, 0));
-}
-
-TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *r)
-{
-    return r->has_text ? tcall_reader_len_(r, r->start, TCALL_PART_TEXT_) : 0;
-}
-
-/* Are n bytes free? Calls matter more than text and what is opaque: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *r, size_t n)
-{
-    const tcall_block *b = r->chat->block;
-    size_t text = tcall_reader_text_len_(r);
-    if (n > tcall_block_free_(b) + text)
-        tcall_reader_note_(r, TCALL_MORE_STRIP_);
-    if (n > tcall_block_free_(b) + text)
-        return false;
-    if (n > tcall_block_free_(b)) {
-        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
-                             text - (n - tcall_block_free_(b)));
-        r->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* The same for what a call cannot do without. Where it is missing the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *r, size_t n)
-{
-    if (tcall_reader_room_(r, n))
-        return true;
-    r->lost += r->chat->block->low - r->start + n;
-    tcall_reader_clear_(r);
-    r->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* Arguments that do not fit make that call fail, not the answer. */
-static void tcall_reader_lose_(tcall_reader *r, size_t at, size_t n)
-{
-    r->lost += tcall_reader_len_(r, at, TCALL_PART_TEXT_) + n;
-    tcall_reader_head_(r, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
-}
-
-/* The item at at is an empty one of this kind. */
-static void tcall_reader_blank_(tcall_reader *r, size_t at, int kind)
-{
-    tcall_head_ *h = tcall_reader_head_(r, at);
-    memset(h, 0, sizeof *h);
-    h->kind = (uint8_t)kind;
-}
-
-/* A place for an element of this kind. */
-static bool tcall_reader_place_(tcall_reader *r, size_t *slot, int kind)
-{
-    tcall_block *b = r->chat->block;
-    if (!tcall_reader_need_(r, TCALL_HEAD_))
-        return false;
-    *slot = b->low;
-    tcall_block_grow_(b, TCALL_HEAD_);
-    tcall_reader_blank_(r, *slot, kind);
-    return true;
-}
-
-/* The text of the answer gets its place, before everything else. */
-static void tcall_reader_begin_text_(tcall_reader *r)
-{
-    if (r->has_text || tcall_block_free_(r->chat->block) < TCALL_HEAD_)
-        return;
-    tcall_reader_shift_(r, r->start, r->start + TCALL_HEAD_);
-    tcall_reader_blank_(r, r->start, TCALL_ITEM_TEXT);
-    r->has_text = true;
-}
-
-/* Tells a piece of the model's text, and how much of it can be kept where this
- * many bytes are free beside those that it may lie in already. */
-static size_t tcall_reader_hear_(tcall_reader *r, tcall_str s, size_t own)
-{
-    size_t room, max;
-    if (r->choice)
-        return 0;
-    if (r->text)
-        r->text(r->user, s);
-    if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
-        return 0;
-    room = tcall_block_free_(r->chat->block) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
-    if (room)
-        tcall_reader_begin_text_(r);
-    max = r->has_text ? r->text_max - tcall_reader_text_len_(r) : 0;
-    room = room < max ? room : max;
-    if (room >= s.len)
-        return s.len;
-    r->answer.text_cut = true;
-    return room;
-}
-
-static void tcall_reader_text_(tcall_reader *r, tcall_str s)
-{
-    s.len = tcall_reader_hear_(r, s, 0);
-    if (s.len)
-        tcall_reader_put_(r, r->start, TCALL_PART_TEXT_, s);
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
 }
 
 static void tcall_reverse_(char *p, char *end)
@@ -223,935 +101,1222 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Moves a part of the item at from to the end of that of one before it, and
- * with it the items in between and its own head. */
-static void tcall_reader_give_(tcall_reader *r, size_t from, size_t at,
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same, or another, part of
+ * an item before it. What lies in between moves up. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
                                int part)
 {
-    tcall_head_ *a = tcall_reader_head_(r, at);
-    tcall_head_ *b = tcall_reader_head_(r, from);
-    size_t n = tcall_len_(b, part), behind = tcall_head_end_(a, part);
-    char *to = (char *)a + behind;
-    char *end = (char *)b + tcall_head_end_(b, part);
-    tcall_len_set_(a, part, tcall_len_(a, part) + n);
-    tcall_len_set_(b, part, 0);
-    tcall_reverse_(to, end - n);
-    tcall_reverse_(end - n, end);
-    tcall_reverse_(to, end);
-    tcall_reader_moved_(r, at + behind, from, n);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    size_t len = tcall_head_len_(source, part);
+    size_t old_end = tcall_head_end_(target, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_((char *)target + old_end, end - len, end);
+    tcall_reader_moved_(reader, to + old_end, from, len);
 }
 
-/* The text of the element at *at turns out to be text of the model. */
-static void tcall_reader_say_(tcall_reader *r, const size_t *at)
+/* ---- room ---- */
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
-    const tcall_head_ *h = tcall_reader_head_(r, *at);
-    size_t n = tcall_len_(h, TCALL_PART_TEXT_);
-    const char *text = (const char *)h + tcall_head_end_(h, TCALL_PART_SIGN_);
-    if (!n)
-        return;
-    n = tcall_reader_hear_(r, tcall_slice_(text, n), n);
-    tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, n);
-    if (n)
-        tcall_reader_give_(r, *at, r->start, TCALL_PART_TEXT_);
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               : 0;
 }
 
-/* The element that is being read gets its place as soon as there is something
- * to keep of it; some fields tell its kind. */
-static bool tcall_reader_open_(tcall_reader *r)
+/* Drops what the item at this place has of reasoning, and so many bytes that
+ * were to come: a part of it would be refused. */
+static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
+                                         size_t more)
 {
-    if (!r->open)
-        r->open = tcall_reader_place_(r, &r->slot, TCALL_ITEM_CALL);
-    if (r->open && r->kind) {
-        tcall_head_ *h = tcall_reader_head_(r, r->slot);
-        h->kind = (uint8_t)(r->kind | (h->kind & TCALL_ITEM_LOST_));
+    size_t dropped = more;
+    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
+    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
+    if (tcall_reader_head_(reader, at)->kind == TCALL_ITEM_REASONING) {
+        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    return r->open;
+    reader->answer.reasoning_dropped += dropped;
+    if (dropped)
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
 }
 
-/* Adds to the slot what it cannot do without. */
-static bool tcall_reader_add_(tcall_reader *r, int part, tcall_str s)
+static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
 {
-    if (!tcall_reader_need_(r, s.len))
+    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
+    reader->raw_missing += len + more;
+    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
+}
+
+static void tcall_reader_drop_all_reasoning_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    if (reader->keeping_raw)
+        tcall_reader_drop_raw_(reader, 0);
+    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
+        tcall_reader_drop_reasoning_(reader, at, 0);
+}
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
+{
+    size_t text = tcall_reader_text_len_(reader), free;
+    if (bytes > tcall_reader_free_(reader) + text)
+        tcall_reader_drop_all_reasoning_(reader);
+    free = tcall_reader_free_(reader);
+    if (bytes > free + text)
         return false;
-    tcall_reader_put_(r, r->slot, part, s);
+    if (bytes > free) {
+        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+                             text - (bytes - free));
+        reader->answer.text_cut = true;
+    }
     return true;
 }
 
-/* A piece of id, name, arguments or what is opaque. */
-static void tcall_reader_part_(tcall_reader *r, int part, tcall_str s)
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *reader)
 {
-    bool text = part == TCALL_PART_TEXT_;
-    if (r->answer.error == TCALL_E_MEMORY) {
-        r->lost += s.len;
-        return;
-    }
-    if (!tcall_reader_open_(r))
-        return;
-    if (part == TCALL_PART_SIGN_ ||
-        (r->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        tcall_reader_more_(r, part, s);
-    } else if (text && r->kind == TCALL_ITEM_TEXT &&
-               tcall_block_free_(r->chat->block) < s.len + TCALL_RESERVE_) {
-        tcall_reader_say_(r, &r->slot);
-        tcall_reader_text_(r, s);
-    } else if (text && (tcall_reader_head_(r, r->slot)->error ||
-                        !tcall_reader_room_(r, s.len + TCALL_RESERVE_))) {
-        tcall_reader_lose_(r, r->slot, s.len);
-    } else {
-        tcall_reader_add_(r, part, s);
-    }
+    reader->chat->block->low = reader->unmerged = reader->element =
+        reader->raw = reader->start;
+    reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->complete = reader->stopped = reader->cut = false;
+    reader->began = reader->finished = 0;
+    reader->answer.reasoning_dropped = 0;
+    reader->answer.text_cut = false;
+    reader->answer.stop = TCALL_STOP_UNKNOWN;
+    reader->answer.stop_text[0] = 0;
 }
 
-/* Is the pending element a further piece of the call at at? 0: no; -1: it does
- * not say. */
-static int tcall_reader_continues_(const tcall_reader *r, size_t at)
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 {
-    const tcall_head_ *a = tcall_reader_head_(r, at);
-    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
-    const uint8_t form = TCALL_ITEM_KIND_ | TCALL_ITEM_MADE_;
-    const size_t name = tcall_len_(b, TCALL_PART_NAME_);
-    const bool numbered = a->index && b->index;
-    if (a->choice != b->choice || (numbered && a->index != b->index))
+    if (tcall_reader_room_(reader, bytes))
+        return true;
+    reader->missing += reader->chat->block->low - reader->start + bytes;
+    tcall_reader_clear_(reader);
+    reader->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
+{
+    tcall_block *block = reader->chat->block;
+    if (!tcall_reader_need_(reader, TCALL_HEAD_))
+        return false;
+    *at = block->low;
+    tcall_block_grow_(block, TCALL_HEAD_);
+    tcall_reader_blank_(reader, *at, kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Gives the text of the answer its place, before everything else. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
+    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    reader->has_text = true;
+}
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
+                                 size_t own)
+{
+    size_t room, most = 0;
+    if (reader->choice)
         return 0;
-    if ((b->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        return a->index == b->index && !((a->kind ^ b->kind) & form);
-    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE)
-        return numbered && !name && !tcall_len_(b, TCALL_PART_TEXT_);
-    /* Some servers give every piece an id of its own. */
-    if (tcall_len_(b, TCALL_PART_ID_) && tcall_len_(a, TCALL_PART_ID_) &&
-        (!numbered || name))
-        return tcall_head_same_(a, b, TCALL_PART_ID_);
-    if (!numbered)
-        return name ? 0 : -1;
-    /* Some servers give every call the same number: an object behind a whole
-     * one is no piece of it. */
-    return (b->kind & TCALL_ITEM_ALL_) || !name ||
-           !tcall_len_(a, TCALL_PART_TEXT_) ||
-           ((const char *)a)[tcall_head_size_(a) - 1] != '}' ||
-           ((const char *)b)[tcall_head_end_(b, TCALL_PART_SIGN_)] != '{';
+    if (reader->text)
+        reader->text(reader->user, piece);
+    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
+        return 0;
+    room = tcall_reader_free_(reader) + own;
+    room = room > TCALL_HEAD_ + TCALL_RESERVE_
+               ? room - TCALL_HEAD_ - TCALL_RESERVE_
+               : 0;
+    if (room)
+        tcall_reader_begin_text_(reader);
+    if (reader->has_text)
+        most = reader->text_max - tcall_reader_text_len_(reader);
+    room = room < most ? room : most;
+    if (room >= piece.len)
+        return piece.len;
+    reader->answer.text_cut = true;
+    return room;
 }
 
-/* The call that the pending element continues: the one of its id or number,
- * or the last one if it has neither; itself, if it is a new one. */
-TCALL_APART_ static size_t tcall_reader_find_(const tcall_reader *r)
+static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
-    size_t at = r->start, best = r->pending, last = best;
-    if (r->has_text)
-        at = tcall_reader_next_(r, at);
-    for (; at < r->pending; at = tcall_reader_next_(r, at)) {
-        int same = tcall_reader_continues_(r, at);
-        if (same > 0)
-            best = at;
-        if (same || tcall_reader_kind_(r, at) != TCALL_ITEM_OPAQUE)
-            last = same < 0 ? at : r->pending;
-    }
-    return best != r->pending ? best : last;
+    piece.len = tcall_reader_hear_(reader, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
 }
 
-/* Gives what the pending element brings to the call at at. An id is taken but
- * once, and so is a name; another one is a piece of it. */
-static void tcall_reader_merge_(tcall_reader *r, size_t at)
+/* The text of the element at *at, which may move, is text of the model. */
+static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 {
-    tcall_head_ *a = tcall_reader_head_(r, at);
-    const tcall_head_ *b = tcall_reader_head_(r, r->pending);
-    const size_t n = tcall_len_(b, TCALL_PART_TEXT_);
-    const size_t old = tcall_len_(a, TCALL_PART_TEXT_);
-    const bool all = (b->kind & TCALL_ITEM_ALL_) != 0, broken = b->error;
-    const bool more = !old && !tcall_head_same_(a, b, TCALL_PART_NAME_);
-    int part = TCALL_PART_ID_;
-    if (a->kind == TCALL_ITEM_NONE_)
+    tcall_str text =
+        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
+    if (!text.len)
         return;
-    a->kind |= b->kind & TCALL_ITEM_LOST_;
-    for (; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_len_(a, part) || (part == TCALL_PART_NAME_ && more))
-            tcall_reader_give_(r, r->pending, at, part);
-    if ((a->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_OPAQUE) {
-        r->slot = at;
-        tcall_reader_note_(r, TCALL_MORE_MERGE_);
-    } else if (all && !a->error && old >= n && (!broken || old)) {
-        return; /* it is there already */
-    } else if (a->error || broken) {
-        tcall_reader_lose_(r, at, n);
+    text.len = tcall_reader_hear_(reader, text, text.len);
+    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
+}
+
+/* The signature of the element at *at is of the text. The first one counts. */
+static void tcall_reader_sign_text_(tcall_reader *reader, const size_t *at)
+{
+    const uint8_t dropped =
+        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
+    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    }
-    if (!tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_))
+    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
         return;
-    if (all || a->kind & TCALL_ITEM_START_)
-        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
-    if (!all)
-        a->kind &= (uint8_t)~TCALL_ITEM_START_;
-    tcall_reader_give_(r, r->pending, at, TCALL_PART_TEXT_);
+    tcall_reader_head_(reader, reader->start)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
 }
 
-/* What an element is, now that its document is complete. */
-static int tcall_reader_piece_(const tcall_reader *r)
-{
-    return r->event == TCALL_WORD_TEXT_    ? TCALL_ITEM_TEXT
-           : r->event == TCALL_WORD_PIECE_ ? TCALL_ITEM_CALL
-           : r->event == TCALL_WORD_ALL_
-               ? (int)TCALL_ITEM_CALL | TCALL_ITEM_ALL_
-               : TCALL_ITEM_NONE_;
-}
+/* ---- parts of an element ---- */
 
-/* Shows a piece of a call. */
-static void tcall_reader_show_(tcall_reader *r)
+/* The kind of an element that has this field. */
+static uint8_t tcall_field_kind_(int field)
 {
-    size_t at = r->pending - r->chat->start;
-    tcall_item item;
-    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        r->call(r->user, &item);
-}
-
-/* The pending element is complete, and so is what was said around it. */
-static void tcall_reader_settle_(tcall_reader *r)
-{
-    tcall_head_ *h = tcall_reader_head_(r, r->pending);
-    size_t at = r->pending;
-    bool piece = (h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_PIECE_;
-    if (piece)
-        h->kind = (uint8_t)tcall_reader_piece_(r);
-    h->choice = r->choice;
-    if (!h->index)
-        h->index = r->index;
-    if ((h->kind & TCALL_ITEM_KIND_) == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(r, &r->pending);
-        tcall_reader_note_(r, TCALL_MORE_SAID_);
-    } else if (h->kind != TCALL_ITEM_NONE_ || (!piece && h->index)) {
-        if (!r->whole && h->kind != TCALL_ITEM_NONE_)
-            at = tcall_reader_find_(r);
-        if (at == r->pending || !(h->kind & TCALL_ITEM_ALL_))
-            tcall_reader_show_(r);
-        if (at == r->pending) {
-            r->pending = tcall_reader_next_(r, r->pending);
-            r->began |= (uint8_t)(1u << r->choice);
-            return;
-        }
-        tcall_reader_merge_(r, at);
-    }
-    tcall_reader_remove_(r, r->pending);
-}
-
-/* All elements of one choice, or of a document, are complete. */
-static void tcall_reader_settle_all_(tcall_reader *r)
-{
-    while (r->pending < r->chat->block->low)
-        tcall_reader_settle_(r);
-    if (r->stopped)
-        r->finished |= (uint8_t)(1u << r->choice);
-    r->stopped = false;
-    r->choice = 0;
-}
-
-static void tcall_reader_call_end_(tcall_reader *r)
-{
-    if (r->answer.error == TCALL_E_MEMORY)
-        r->lost += TCALL_HEAD_;
-    if (r->keeping)
-        tcall_reader_note_(r, TCALL_MORE_RAW_END_);
-    if (r->open) {
-        tcall_head_ *h = tcall_reader_head_(r, r->slot);
-        h->index = r->index;
-        h->kind |= r->marks;
-        if (r->bad) /* no text: what it holds was not reported */
-            h->error = (int8_t)TCALL_E_BAD_VALUE;
-        if (r->ignored && (h->kind & TCALL_ITEM_KIND_) != TCALL_ITEM_OPAQUE)
-            h->kind = TCALL_ITEM_NONE_;
-    }
-    r->index = r->kind = r->type = r->marks = 0;
-    r->element = r->bad = r->ignored = r->open = false;
-}
-
-static uint8_t tcall_reader_means_(const tcall_reader *r)
-{
-    const char *w = r->provider->words;
-    while (*w && strcmp(w + 1, r->word) != 0)
-        w += strlen(w) + 1;
-    return *w ? (uint8_t)*w : (uint8_t)TCALL_STOP_OTHER;
-}
-
-TCALL_APART_ static void tcall_reader_tell_(tcall_reader *r)
-{
-    memcpy(r->answer.stop_text, r->word, sizeof r->answer.stop_text - 1);
-}
-
-TCALL_APART_ static void tcall_reader_stop_(tcall_reader *r, uint8_t means)
-{
-    tcall_stop *stop = &r->answer.stop;
-    if (!r->word[0] || means == TCALL_STOP_NOT_YET_)
-        return;
-    r->stopped = true;
-    if (*stop == TCALL_STOP_UNKNOWN ||
-        (means == TCALL_STOP_LENGTH && *stop != TCALL_STOP_REFUSED)) {
-        *stop =
-            means == TCALL_WORD_CALL_ ? TCALL_STOP_CALLS : (tcall_stop)means;
-        tcall_reader_tell_(r);
+    switch (field) {
+    case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
+    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
+    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
+    default: return TCALL_ITEM_CALL;
     }
 }
 
-/* A word of the provider's table is complete. */
-static void tcall_reader_meant_(tcall_reader *r, int field)
+/* The part that a field is a piece of, or -1. */
+static int tcall_field_part_(int field)
 {
-    const uint8_t means = tcall_reader_means_(r);
-    if (field == TCALL_AT_TYPE) {
-        r->type = means;
-        r->ignored = means != TCALL_WORD_CALL_ && means != TCALL_WORD_TEXT_;
-    } else if (field == TCALL_AT_EVENT) {
-        r->event = means;
-        if (means == TCALL_STOP_FINAL_)
-            r->complete = true;
-        if (means == TCALL_WORD_DONE_)
-            r->stopped = true;
-        if (means == TCALL_WORD_OPEN_)
-            r->announced = true;
+    switch (field) {
+    case TCALL_FIELD_ID: return TCALL_PART_ID_;
+    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
+    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
+    case TCALL_FIELD_ARGUMENTS:
+    case TCALL_FIELD_ALL_ARGUMENTS:
+    case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_DATA:
+    case TCALL_FIELD_TEXT:
+    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
+    default: return -1;
+    }
+}
+
+/* Opens the current element as soon as there is something to keep of it. Some
+ * fields tell its kind, ids and the like do not. */
+static bool tcall_reader_open_(tcall_reader *reader)
+{
+    uint8_t kind = tcall_field_kind_(reader->field);
+    if (!reader->open)
+        reader->open =
+            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
+    if (reader->open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->kind = kind;
+        if (reader->field == TCALL_FIELD_REASONING_DATA)
+            head->flags |= TCALL_FLAG_RAW_;
+    }
+    return reader->open;
+}
+
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+static void tcall_reader_reasoning_(tcall_reader *reader, int part,
+                                    tcall_str piece)
+{
+    if (reader->answer.reasoning_dropped ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reader_drop_reasoning_(reader, reader->element, piece.len);
+    else
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* Keeps a piece of arguments, or of text that belongs to an element. */
+static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (reader->field == TCALL_FIELD_TEXT &&
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        /* It can wait no longer for what its element turns out to be. */
+        tcall_reader_say_(reader, &reader->element);
+        tcall_reader_text_(reader, piece);
+    } else if (head->error ||
+               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
-        if (means == TCALL_STOP_LENGTH || means == TCALL_STOP_REFUSED)
-            r->cut = true;
-        if (field == TCALL_AT_STOP)
-            tcall_reader_stop_(r, means);
-        else if (means == TCALL_STOP_REFUSED)
-            r->answer.stop = TCALL_STOP_REFUSED;
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
     }
 }
 
-/* A number of up to nine digits; -1, if it has a sign or fraction or is none.
+/* Takes a piece of a part of the current element. */
+static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
+{
+    if (reader->answer.error == TCALL_E_MEMORY) {
+        reader->missing += piece.len;
+        return;
+    }
+    if (!tcall_reader_open_(reader))
+        return;
+    if (part == TCALL_PART_SIGNATURE_ ||
+        tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING)
+        tcall_reader_reasoning_(reader, part, piece);
+    else if (part == TCALL_PART_TEXT_)
+        tcall_reader_content_(reader, piece);
+    else if (tcall_reader_need_(reader, piece.len))
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* ---- merging elements ---- */
+
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
+{
+    return text.len && text.ptr[text.len - 1] == '}';
+}
+
+/* Are both reasonings pieces of one? */
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
+{
+    bool same = known->kind == piece->kind && known->index == piece->index &&
+                !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    bool again;
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
+                                                              : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    /* Some servers give every call the same number: where a whole object is
+     * followed by another one with a name, that is another call. */
+    again = named && text.len && *text.ptr == '{' &&
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
+                                                        : TCALL_MATCH_YES_;
+}
+
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (known->choice != piece->choice ||
+        (known->index && piece->index && known->index != piece->index))
+        return TCALL_MATCH_NO_;
+    if (piece->kind == TCALL_ITEM_REASONING)
+        return tcall_match_reasoning_(known, piece);
+    /* The signature of a reasoning may come by itself. */
+    if (known->kind == TCALL_ITEM_REASONING)
+        return known->index && piece->index &&
+                       !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+                       !tcall_head_len_(piece, TCALL_PART_TEXT_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
  */
-TCALL_APART_ static long tcall_digits_(const char *p)
+static size_t tcall_reader_find_(const tcall_reader *reader)
 {
-    const char *from = p;
-    long n = 0;
-    for (; tcall_is_digit_(*p) && n < 100000000; p++)
-        n = n * 10 + (*p - '0');
-    return *p || p == from ? -1 : n;
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->start, found = reader->unmerged, maybe = found;
+    if (reader->has_text)
+        at = tcall_reader_next_(reader, at);
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || known->kind != TCALL_ITEM_REASONING)
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+    }
+    return found != reader->unmerged ? found : maybe;
 }
 
-/* A number is complete. */
-static int tcall_reader_number_(tcall_reader *r, int field)
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 {
-    const long n = tcall_digits_(r->word);
-    if (field == TCALL_AT_INDEX)
-        r->index = (uint8_t)(n < 255 ? n + 1 : 0);
-    else if (field == TCALL_AT_NUMBER)
-        r->choice = (uint8_t)n & 7;
-    else if (n >= 0)
-        *(field == TCALL_AT_INPUT ? &r->answer.input_tokens
-                                  : &r->answer.output_tokens) = n;
-    return field == TCALL_AT_NUMBER && n != r->choice ? TCALL_E_PROTOCOL
-                                                      : TCALL_OK;
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->unmerged, at, part);
 }
 
-/* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *r, int field)
+/* Is the text of the element to be moved to the call? */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
-    const char known = r->answer.stop_text[0];
-    if (field < TCALL_AT_TYPE)
-        return tcall_reader_number_(r, field);
-    if (field <= TCALL_AT_STOP)
-        tcall_reader_meant_(r, field);
-    else if (field == TCALL_AT_WAIT)
-        tcall_reader_note_(r, TCALL_MORE_WAIT_);
-    else if (!known || tcall_is_digit_(known) ||
-             (field == TCALL_AT_ERROR_CODE && !tcall_is_digit_(r->word[0])))
-        tcall_reader_tell_(r);
-    return TCALL_OK;
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
+    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
+    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
+    if (whole && !known->error && old >= len && (!piece->error || old))
+        return false; /* it came in pieces before */
+    if (known->error || piece->error) {
+        tcall_reader_drop_arguments_(reader, at, len);
+        return false;
+    }
+    return true;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    const uint8_t flags = piece->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (known->kind == TCALL_ITEM_REASONING) {
+        size_t len =
+            tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
+        if (known->flags & TCALL_FLAG_DROPPED_) {
+            tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
+            tcall_reader_drop_reasoning_(reader, at, len);
+        }
+    } else if (!tcall_reader_merges_text_(reader, at)) {
+        return;
+    }
+    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
+}
+
+/* What a delta is, now that the event of its document is known. */
+static void tcall_reader_settle_delta_(const tcall_reader *reader,
+                                       tcall_item_head_ *head)
+{
+    switch (reader->event) {
+    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
+    case TCALL_MEANS_ALL_ARGUMENTS:
+        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
+    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
+    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    }
+}
+
+static void tcall_reader_show_(const tcall_reader *reader)
+{
+    size_t at = reader->unmerged - reader->chat->start;
+    tcall_item item;
+    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        reader->call(reader->user, &item);
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
+ * stays. An element that is void but has a number is kept as well: what comes
+ * with that number later is of it. */
+static bool tcall_reader_settle_item_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->unmerged;
+    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
+        return false;
+    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
+        at = tcall_reader_find_(reader);
+    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(reader);
+    if (at == reader->unmerged)
+        return true;
+    tcall_reader_merge_(reader, at);
+    return false;
+}
+
+/* Settles the first unmerged element: it is complete, and so is what was said
+ * around it. */
+static void tcall_reader_settle_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
+    head->choice = reader->choice;
+    if (!head->index)
+        head->index = reader->index;
+    if (head->kind == TCALL_ITEM_DELTA_)
+        tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT) {
+        tcall_reader_say_(reader, &reader->unmerged);
+        tcall_reader_sign_text_(reader, &reader->unmerged);
+    } else if (tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+        reader->began |= (uint8_t)(1u << reader->choice);
+        return;
+    }
+    tcall_reader_remove_(reader, reader->unmerged);
+}
+
+/* All elements of a choice, or of a document, are complete. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    while (reader->unmerged < reader->chat->block->low)
+        tcall_reader_settle_(reader);
+    if (reader->stopped)
+        reader->finished |= (uint8_t)(1u << reader->choice);
+    reader->stopped = false;
+    reader->choice = 0;
+}
+
+/* ---- elements as they came ---- */
+
+/* Keeps a piece of the current element as JSON text, as long as it may turn
+ * out to be reasoning. Its type usually comes first. */
+static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (reader->provider->reasoning != TCALL_REASONING_ELEMENTS ||
+        reader->event == TCALL_MEANS_ELEMENT_BEGINS ||
+        (reader->whole && reader->repeats) ||
+        (reader->type && reader->type != TCALL_MEANS_REASONING) ||
+        reader->answer.error == TCALL_E_MEMORY)
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (!reader->keeping_raw)
+        return;
+    if (reader->raw_missing ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reader_drop_raw_(reader, piece.len);
+    else
+        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reader_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
+    reader->keeping_raw = false;
+    if (reader->type == TCALL_MEANS_REASONING) {
+        head->kind = TCALL_ITEM_REASONING;
+        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+        head->index = reader->index;
+        if (reader->raw_missing)
+            tcall_reader_drop_reasoning_(reader, reader->raw,
+                                         reader->raw_missing);
+    } else {
+        tcall_reader_remove_(reader, reader->raw);
+    }
+    reader->raw_missing = 0;
+}
+
+/* ---- fields ---- */
+
+static void tcall_reader_element_end_(tcall_reader *reader)
+{
+    if (reader->answer.error == TCALL_E_MEMORY)
+        reader->missing += TCALL_HEAD_;
+    if (reader->keeping_raw)
+        tcall_reader_end_raw_(reader);
+    if (reader->open) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->index = reader->index;
+        head->flags |= reader->flags;
+        if (reader->bad_arguments)
+            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+            head->kind = TCALL_ITEM_VOID_;
+    }
+    reader->index = reader->field = reader->type = reader->flags = 0;
+    reader->in_element = reader->open = false;
+    reader->bad_arguments = reader->ignored = false;
+}
+
+/* Returns what the current word means, or otherwise if it is not listed. */
+static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
+                                     const tcall_word *words, uint8_t otherwise)
+{
+    while (words->word && strcmp(words->word, reader->word) != 0)
+        words++;
+    return words->word ? words->meaning : otherwise;
 }
 
 /* Appends to a text that is cut rather than refused. */
-static void tcall_reader_append_(char *text, size_t cap, tcall_str s)
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 {
-    size_t n = strlen(text), room = cap - 1 - n;
-    s.len = s.len < room ? s.len : room;
-    *tcall_copy_(text + n, s) = 0;
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
 }
 
-/* The part of an element that a field is of, -1: none. */
-static int tcall_reader_part_of_(int field)
+static void tcall_reader_keep_word_(tcall_reader *reader)
 {
-    return field < TCALL_AT_ID || field > TCALL_AT_PIECE ? -1
-           : field < TCALL_AT_ARGS                       ? field - TCALL_AT_ID
-                                                         : TCALL_PART_TEXT_;
+    tcall_answer *answer = &reader->answer;
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(reader->word));
 }
 
-/* A part of an element begins. */
-static void tcall_reader_begin_part_(tcall_reader *r, int field, char c)
+/* A reason to stop. The first counts, but for one that says cut off. */
+static void tcall_reader_stop_(tcall_reader *reader, uint8_t stop)
 {
-    static const uint8_t kinds[] = {0,
-                                    0,
-                                    0,
-                                    0,
-                                    0, /* ID to ALL */
-                                    TCALL_ITEM_OPAQUE,
-                                    (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_MADE_,
-                                    TCALL_ITEM_TEXT,
-                                    TCALL_ITEM_PIECE_};
-    const bool opaque = field == TCALL_AT_SIGN || field == TCALL_AT_KEEP ||
-                        field == TCALL_AT_KEEP_2;
-    r->kind = kinds[field - TCALL_AT_ID];
-    if (r->skip)
+    tcall_stop *known = &reader->answer.stop;
+    if (!reader->word[0] || stop == TCALL_STOP_UNKNOWN)
         return;
-    if (field == TCALL_AT_ALL) {
-        r->marks |= TCALL_ITEM_ALL_ | TCALL_ITEM_START_;
-        r->bad = c == '{';
+    reader->stopped = true;
+    if (*known == TCALL_STOP_UNKNOWN ||
+        (stop == TCALL_STOP_LENGTH && *known != TCALL_STOP_CONTENT_FILTER)) {
+        *known = (tcall_stop)stop;
+        tcall_reader_keep_word_(reader);
     }
-    if (field == TCALL_AT_ARGS && c == '{')
-        r->marks |= TCALL_ITEM_START_;
-    if ((opaque && !r->provider->more) ||
-        (field >= TCALL_AT_SAID && c != '"') ||
-        (field == TCALL_AT_KEEP_2 && !r->element && c != '[') ||
-        (field != TCALL_AT_SAID && r->open &&
-         tcall_reader_len_(r, r->slot, tcall_reader_part_of_(field))))
-        r->skip = true;
-    else if (field >= TCALL_AT_KEEP && r->element &&
-             r->answer.error != TCALL_E_MEMORY)
-        tcall_reader_open_(r);
+}
+
+static void tcall_reader_stop_word_(tcall_reader *reader, int field)
+{
+    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
+                                               TCALL_STOP_OTHER);
+    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
+        reader->cut = true;
+    if (field == TCALL_FIELD_STOP)
+        tcall_reader_stop_(reader, stop);
+    else if (stop == TCALL_STOP_CONTENT_FILTER)
+        reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+}
+
+static void tcall_reader_type_word_(tcall_reader *reader, int field)
+{
+    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
+                                                TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE) {
+        reader->type = means;
+        reader->ignored =
+            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        return;
+    }
+    reader->event = means;
+    if (means == TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = true;
+    if (means == TCALL_MEANS_ELEMENT_ENDS)
+        reader->stopped = true;
+    if (means == TCALL_MEANS_ANSWER_BEGINS)
+        reader->begins = true;
+}
+
+/* Of an error the code is kept rather than the type, unless it is a number. */
+static void tcall_reader_error_word_(tcall_reader *reader, int field)
+{
+    const char known = reader->answer.stop_text[0];
+    if (!known || tcall_is_digit_(known) ||
+        (field == TCALL_FIELD_ERROR_CODE && !tcall_is_digit_(reader->word[0])))
+        tcall_reader_keep_word_(reader);
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+static int tcall_reader_number_(tcall_reader *reader, int field)
+{
+    const long number = tcall_digits_(reader->word);
+    switch (field) {
+    case TCALL_FIELD_INDEX:
+        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
+        break;
+    case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice = (uint8_t)number & 7;
+        if (number != reader->choice)
+            return TCALL_E_PROTOCOL;
+        break;
+    case TCALL_FIELD_INPUT_TOKENS:
+        if (number >= 0)
+            reader->answer.input_tokens = number;
+        break;
+    default:
+        if (number >= 0)
+            reader->answer.output_tokens = number;
+    }
+    return TCALL_OK;
+}
+
+/* A short value is complete. */
+static int tcall_reader_word_(tcall_reader *reader, int field)
+{
+    switch (field) {
+    case TCALL_FIELD_TYPE:
+    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
+    case TCALL_FIELD_STOP:
+    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
+    case TCALL_FIELD_RETRY_DELAY:
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        break;
+    case TCALL_FIELD_ERROR_TYPE:
+    case TCALL_FIELD_ERROR_CODE: tcall_reader_error_word_(reader, field); break;
+    default: return tcall_reader_number_(reader, field);
+    }
+    return TCALL_OK;
+}
+
+static bool tcall_field_is_word_(int field)
+{
+    return field >= TCALL_FIELD_INDEX;
+}
+
+/* Is a value of this field, which begins with c, of no use? */
+static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
+                                     int part, char c)
+{
+    uint8_t keeps = reader->provider->reasoning;
+    switch (field) {
+    case TCALL_FIELD_REASONING_DATA:
+        /* Details of OpenRouter are a list of objects, others are strings. */
+        if (keeps != TCALL_REASONING_DATA || (!reader->in_element && c != '['))
+            return true;
+        break;
+    case TCALL_FIELD_SIGNATURE:
+    case TCALL_FIELD_REASONING:
+        if (keeps == TCALL_REASONING_NONE)
+            return true;
+        break;
+    case TCALL_FIELD_TEXT: return c != '"';
+    case TCALL_FIELD_DELTA:
+        if (c != '"')
+            return true;
+        break;
+    default: break;
+    }
+    return reader->open && tcall_reader_len_(reader, reader->element, part);
+}
+
+/* A part of an element begins with c. */
+static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
+                                     char c)
+{
+    reader->field = (uint8_t)field;
+    if (reader->skip)
+        return;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
+        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        /* Arguments are text there; an object was never reported. */
+        reader->bad_arguments = c == '{';
+    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+        reader->flags |= TCALL_FLAG_DEFAULT_;
+    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
+    /* Text and reasoning make an element even when they are empty. */
+    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
+        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader);
+}
+
+/* The part of an element that the field is of, or -1. Text that certainly
+ * counts is none, but goes to the answer at once. */
+static int tcall_reader_part_of_(const tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_TEXT &&
+        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+        return -1;
+    return tcall_field_part_(field);
 }
 
 /* A value begins with c. What follows of it is skipped if it is null, or if
  * there is one already, as where a stream ends with the whole answer. */
-static void tcall_reader_begin_(tcall_reader *r, int field, char c)
+static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
-    r->skip = c == 'n' || (field <= TCALL_AT_TEXT && r->whole && r->before);
-    r->word[0] = 0;
+    int part = tcall_reader_part_of_(reader, field);
+    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
+    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
+    reader->word[0] = 0;
     switch (field) {
-    case TCALL_AT_CALL: r->element = true; break;
-    case TCALL_AT_VOID:
+    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
-            r->ignored = true;
+            reader->ignored = true;
         break;
-    case TCALL_AT_RESTART:
+    case TCALL_FIELD_RESTART:
         if (c == '{')
-            tcall_reader_clear_(r);
+            tcall_reader_clear_(reader);
         break;
-    case TCALL_AT_WHOLE: r->whole = !r->skip; break;
-    case TCALL_AT_ERROR:
+    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
+    case TCALL_FIELD_ERROR:
         if (c == '{')
-            r->answer.error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_AT_MESSAGE:
-        if (r->answer.message[0])
-            r->skip = true;
+            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+    case TCALL_FIELD_MESSAGE:
+        if (reader->answer.message[0])
+            reader->skip = true;
         break;
     default:
-        if (field <= TCALL_AT_PIECE)
-            tcall_reader_begin_part_(r, field, c);
+        if (part >= 0)
+            tcall_reader_begin_part_(reader, field, part, c);
     }
 }
 
-static void tcall_reader_data_(tcall_reader *r, int field, tcall_str s)
+static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
-    int part = tcall_reader_part_of_(field);
+    tcall_answer *answer = &reader->answer;
+    int part = tcall_reader_part_of_(reader, field);
     if (part >= 0)
-        tcall_reader_part_(r, part, s);
-    else if (field >= TCALL_AT_INDEX)
-        tcall_reader_append_(r->word, sizeof r->word, s);
-    else if (field == TCALL_AT_TEXT)
-        tcall_reader_text_(r, s);
-    else if (field >= TCALL_AT_ERROR) {
-        if (field == TCALL_AT_ERROR)
-            r->answer.error = TCALL_E_PROVIDER;
-        tcall_reader_append_(r->answer.message, sizeof r->answer.message, s);
+        tcall_reader_part_(reader, part, bytes);
+    else if (field == TCALL_FIELD_TEXT)
+        tcall_reader_text_(reader, bytes);
+    else if (tcall_field_is_word_(field))
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+        if (field == TCALL_FIELD_ERROR)
+            answer->error = TCALL_E_PROVIDER;
+        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
     }
 }
 
-/* A value is complete. Parts that stand outside of elements are such. */
-static int tcall_reader_complete_(tcall_reader *r, int field)
+/* A value is complete. A part outside of an element is one by itself. */
+static int tcall_reader_complete_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_AT_CHOICE)
-        tcall_reader_settle_all_(r);
-    else if (field >= TCALL_AT_INDEX && !r->skip)
-        return tcall_reader_word_(r, field);
-    else if (field == TCALL_AT_CALL || (field <= TCALL_AT_PIECE && !r->element))
-        tcall_reader_call_end_(r);
+    if (tcall_field_is_word_(field))
+        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_CHOICE)
+        tcall_reader_settle_all_(reader);
+    else if (field == TCALL_FIELD_ELEMENT ||
+             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+        tcall_reader_element_end_(reader);
     return TCALL_OK;
 }
 
-/* One event of the outline. */
+/* One event of the scanner. */
 static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
-                            tcall_str s)
+                            tcall_str bytes)
 {
-    tcall_reader *r = (tcall_reader *)user;
+    tcall_reader *reader = (tcall_reader *)user;
     if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(r, field);
+        return tcall_reader_complete_(reader, field);
     if (event == TCALL_SCAN_BEGIN)
-        tcall_reader_begin_(r, field, *s.ptr);
-    else if (field == TCALL_AT_CALL)
-        tcall_reader_more_(r, TCALL_MORE_RAW_, s);
-    else if (!r->skip)
-        tcall_reader_data_(r, field, s);
+        tcall_reader_begin_(reader, field, *bytes.ptr);
+    else if (field == TCALL_FIELD_ELEMENT)
+        tcall_reader_raw_piece_(reader, bytes);
+    else if (!reader->skip)
+        tcall_reader_data_(reader, field, bytes);
     return TCALL_OK;
 }
 
-/* States of the framing. */
+/* ---- framing ---- */
+
+/* An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents. */
 enum {
-    TCALL_R_START_,   /* which framing it is, is not known yet */
-    TCALL_R_LINE_,    /* SSE: at the name of a line's field */
-    TCALL_R_IGNORED_, /* SSE: in a line that does not matter */
-    TCALL_R_BETWEEN_, /* between two documents */
-    TCALL_R_DOCUMENT_
+    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
+    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
+    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
+    TCALL_FRAME_BETWEEN_, /* between two documents */
+    TCALL_FRAME_DOCUMENT_
 };
 
-/* So much, and NUL, is shown of what is no answer: ASCII, the rest as blanks.
- */
+/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
+ * spaces. */
 enum { TCALL_PAGE_ = 80 };
 
-void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
+void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    memset(r, 0, sizeof *r);
-    r->provider = provider;
-    r->chat = chat;
-    r->text = text;
-    r->user = user;
-    r->start = r->pending = r->slot = chat->block->low;
-    r->text_max = tcall_block_free_(chat->block) / 2;
-    r->answer.input_tokens = r->answer.output_tokens = -1;
-    r->answer.wait_ms = -1;
+    memset(reader, 0, sizeof *reader);
+    reader->provider = provider;
+    reader->chat = chat;
+    reader->text = text;
+    reader->user = user;
+    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->text_max = tcall_reader_free_(reader) / 2;
+    reader->answer.input_tokens = reader->answer.output_tokens = -1;
+    reader->answer.wait_ms = -1;
 }
 
-static void tcall_reader_fail_(tcall_reader *r, int error)
+static void tcall_reader_fail_(tcall_reader *reader, int error)
 {
-    r->broken = true;
-    if (!r->answer.error)
-        r->answer.error = error;
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
 }
 
-/* Bytes of a document, up to its end or, with SSE, to that of the line. */
-static const char *tcall_reader_document_(tcall_reader *r, const char *p,
-                                          const char *end)
+static void tcall_reader_begin_document_(tcall_reader *reader)
 {
-    const char *line = r->sse ? p : end;
-    size_t before = r->scan.pos;
+    reader->state = TCALL_FRAME_DOCUMENT_;
+    if (!reader->any_document)
+        reader->answer.message[0] = 0;
+    reader->in_document = reader->any_document = true;
+    reader->event = TCALL_MEANS_UNKNOWN;
+    reader->whole = false;
+    reader->repeats =
+        reader->unmerged > reader->start || reader->answer.text_cut;
+    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
+                    reader);
+    tcall_scan_feed(&reader->scan, "{", 1);
+}
+
+static void tcall_reader_end_document_(tcall_reader *reader)
+{
+    tcall_reader_settle_all_(reader);
+    reader->index = 0;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    reader->in_document = false;
+    reader->state = TCALL_FRAME_BETWEEN_;
+}
+
+static void tcall_reader_begin_line_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_LINE_;
+    reader->match = 0;
+}
+
+/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
+ * Returns where it stopped. */
+static const char *tcall_reader_document_(tcall_reader *reader,
+                                          const char *bytes, const char *end)
+{
+    const char *line_end = reader->sse ? bytes : end;
+    size_t before = reader->scan.pos;
     int error;
-    while (line < end && *line != '\n' && *line != '\r')
-        line++;
-    end = line < end ? line + 1 : end;
-    error = tcall_scan_feed(&r->scan, p, (size_t)(end - p));
-    p += r->scan.pos - before;
-    if (tcall_scan_done_(&r->scan)) {
-        tcall_reader_settle_all_(r);
-        r->index = 0;
-        if (r->whole && !r->announced)
-            r->complete = true;
-        r->inside = false;
-        r->state = TCALL_R_BETWEEN_;
-    } else if (error) {
-        tcall_reader_fail_(r, error);
+    while (line_end < end && *line_end != '\n' && *line_end != '\r')
+        line_end++;
+    end = line_end < end ? line_end + 1 : end;
+    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
+    bytes += reader->scan.pos - before;
+    if (tcall_scan_done_(&reader->scan))
+        tcall_reader_end_document_(reader);
+    else if (error)
+        tcall_reader_fail_(reader, error);
+    if (bytes > line_end) {
+        tcall_reader_begin_line_(reader);
+        reader->after_cr = *line_end == '\r';
     }
-    if (p > line) {
-        r->state = TCALL_R_LINE_;
-        r->match = 0;
-        r->cr = *line == '\r';
+    return bytes;
+}
+
+/* Keeps the beginning of what may be no answer. */
+static void tcall_reader_page_(tcall_reader *reader, char c)
+{
+    if (!reader->any_document)
+        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
+                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+}
+
+/* The name of an SSE field: those of "data:" count, and of "error:", which
+ * llama.cpp used to write. A document may go on in the next line. */
+static void tcall_reader_line_byte_(tcall_reader *reader, char c)
+{
+    static const char names[] = "data:error:";
+    if (reader->match == 0 && c == 'e')
+        reader->match = 5;
+    if (c != names[reader->match++])
+        reader->state = TCALL_FRAME_IGNORED_;
+    else if (c == ':')
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+}
+
+/* Between documents there are white space, the brackets and commas of an array
+ * of documents, and the [DONE] of OpenAI, which is no JSON. */
+static void tcall_reader_byte_between_(tcall_reader *reader, char c)
+{
+    if (c == '{') {
+        tcall_reader_begin_document_(reader);
+    } else if (c == 'D' && reader->sse) {
+        reader->complete = true;
+        reader->state = TCALL_FRAME_IGNORED_;
+    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
+        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
     }
-    return p;
 }
 
-static void tcall_reader_begin_document_(tcall_reader *r)
-{
-    r->state = TCALL_R_DOCUMENT_;
-    if (!r->some)
-        r->answer.message[0] = 0;
-    r->inside = r->some = true;
-    r->event = 0;
-    r->whole = false;
-    r->before = r->pending > r->start || r->answer.text_cut;
-    tcall_scan_init(&r->scan, r->provider->paths, tcall_reader_on_, r);
-    tcall_scan_feed(&r->scan, "{", 1);
-}
-
-/* c belongs to the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *r, char c)
-{
-    if (!r->some)
-        tcall_reader_append_(r->answer.message, TCALL_PAGE_,
-                             tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
-}
-
-/* A byte outside of documents. Of the lines of SSE only those of "data:"
- * matter, and of "error:", which llama.cpp used to say. A document may go on in
- * the next one, but not beyond the end of its event, a blank line. Between
- * documents stand white space, the brackets and commas of an array of
- * documents, and the [DONE] of OpenAI, which is no JSON.
+/* A line of SSE ends. A blank one ends its event, which no document outlives.
  */
-TCALL_APART_ static void tcall_reader_byte_(tcall_reader *r, char c)
+static void tcall_reader_line_end_(tcall_reader *reader)
 {
-    bool after_cr = r->cr;
-    r->cr = r->sse && c == '\r';
+    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
+        reader->match == 0)
+        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
+    tcall_reader_begin_line_(reader);
+}
+
+/* Takes a byte outside of documents. */
+static void tcall_reader_byte_(tcall_reader *reader, char c)
+{
+    bool after_cr = reader->after_cr;
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
-    if (r->state == TCALL_R_START_) {
-        if (tcall_is_space_(c) || c & 0x80)
+    if (reader->state == TCALL_FRAME_START_) {
+        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
-        r->sse = c != '{' && c != '[';
-        r->state = r->sse ? TCALL_R_LINE_ : TCALL_R_BETWEEN_;
+        reader->sse = c != '{' && c != '[';
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    tcall_reader_page_(r, c);
-    if (r->sse && (c == '\n' || c == '\r')) {
-        if (r->state == TCALL_R_LINE_ && r->inside && r->match == 0)
-            tcall_reader_fail_(r, TCALL_E_TRUNCATED);
-        r->state = TCALL_R_LINE_;
-        r->match = 0;
-    } else if (r->state == TCALL_R_LINE_) {
-        if (r->match == 0 && c == 'e')
-            r->match = 5;
-        if (c != "data:error:"[r->match++])
-            r->state = TCALL_R_IGNORED_;
-        else if (c == ':')
-            r->state = r->inside ? TCALL_R_DOCUMENT_ : TCALL_R_BETWEEN_;
-    } else if (r->state == TCALL_R_BETWEEN_) {
-        if (c == '{') {
-            tcall_reader_begin_document_(r);
-        } else if (c == 'D' && r->sse) {
-            r->complete = true;
-            r->state = TCALL_R_IGNORED_;
-        } else if (!tcall_is_space_(c) && c != '[' && c != ',' && c != ']') {
-            tcall_reader_fail_(r, TCALL_E_PROTOCOL);
-        }
-    }
+    tcall_reader_page_(reader, c);
+    if (reader->sse && (c == '\n' || c == '\r'))
+        tcall_reader_line_end_(reader);
+    else if (reader->state == TCALL_FRAME_LINE_)
+        tcall_reader_line_byte_(reader, c);
+    else if (reader->state == TCALL_FRAME_BETWEEN_)
+        tcall_reader_byte_between_(reader, c);
 }
 
-int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
-    const char *p = bytes, *end = bytes + len;
-    while (p < end && !r->broken)
-        if (r->state == TCALL_R_DOCUMENT_)
-            p = tcall_reader_document_(r, p, end);
+    const char *end = bytes + len;
+    while (bytes < end && !reader->broken)
+        if (reader->state == TCALL_FRAME_DOCUMENT_)
+            bytes = tcall_reader_document_(reader, bytes, end);
         else
-            tcall_reader_byte_(r, *p++);
-    while (p < end)
-        tcall_reader_page_(r, *p++);
-    return r->broken ? r->answer.error : TCALL_OK;
+            tcall_reader_byte_(reader, *bytes++);
+    while (bytes < end)
+        tcall_reader_page_(reader, *bytes++);
+    return reader->broken ? reader->answer.error : TCALL_OK;
 }
 
-/* How many of n bytes of text are whole characters. */
-static size_t tcall_utf8_whole_(const char *p, size_t n)
+/* ---- the end ---- */
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
 {
-    size_t last = n ? tcall_utf8_cut_(p, n - 1) : 0;
-    return last < n && p[last] & 0x80 && !tcall_utf8_len_(p + last, p + n)
-               ? last
-               : n;
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
 }
 
-/* An id of nine letters and digits: every provider takes those. */
-TCALL_SHARED_ tcall_str tcall_make_id_(tcall_chat *chat, char *id)
+/* Adds what the current element cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
-    uint32_t n = ++chat->made;
-    int i;
-    memcpy(id, "call", 4);
-    for (i = 8; i > 3; i--, n /= 10)
-        id[i] = (char)('0' + n % 10);
-    return tcall_slice_(id, 9);
-}
-
-static bool tcall_reader_make_id_(tcall_reader *r)
-{
-    char room[9];
-    tcall_reader_head_(r, r->slot)->kind |= TCALL_ITEM_MADE_;
-    return tcall_reader_add_(r, TCALL_PART_ID_, tcall_make_id_(r->chat, room));
-}
-
-/* Has the item at slot anything to say in the end? What it may still lack is
- * added. */
-static bool tcall_reader_item_(tcall_reader *r)
-{
-    const tcall_head_ *h = tcall_reader_head_(r, r->slot);
-    const uint8_t kind = h->kind & TCALL_ITEM_KIND_;
-    const bool call = kind == TCALL_ITEM_CALL;
-    if (kind == TCALL_ITEM_TEXT)
-        return true;
-    if ((!call && kind != TCALL_ITEM_OPAQUE) ||
-        (!tcall_len_(h, TCALL_PART_NAME_) && !tcall_len_(h, TCALL_PART_TEXT_) &&
-         !tcall_len_(h, call ? TCALL_PART_ID_ : TCALL_PART_SIGN_) &&
-         (call || !(h->kind & TCALL_ITEM_LOST_))))
+    if (!tcall_reader_need_(reader, bytes.len))
         return false;
-    if (!call)
-        return tcall_reader_add_(r, TCALL_PART_NAME_,
-                                 tcall_str_of(r->provider->name));
-    if (!tcall_len_(h, TCALL_PART_ID_) && !tcall_reader_make_id_(r))
-        return false;
-    r->pending = r->slot;
-    r->answer.calls++;
+    tcall_reader_append_(reader, reader->element, part, bytes);
     return true;
 }
 
-/* The answer is whole: look at its items. slot is the one at hand, pending the
- * last call. */
-TCALL_APART_ static void tcall_reader_finish_(tcall_reader *r)
+/* Completes a call. Returns false if there is nothing of it. */
+static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
-    r->slot = r->start;
-    while (r->slot < r->chat->block->low) {
-        const bool stays = tcall_reader_item_(r);
-        if (r->answer.error)
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
+        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+            !tcall_head_len_(head, TCALL_PART_TEXT_))
+            return false;
+        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
+                               tcall_chat_make_id_(reader->chat, id)))
+            return false;
+    }
+    head = tcall_reader_head_(reader, reader->element);
+    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
+        head->flags |= TCALL_FLAG_OBJECT_;
+    reader->unmerged = reader->element;
+    reader->answer.calls++;
+    return true;
+}
+
+static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
+        return false;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
+}
+
+/* Completes the item at reader->element. Returns false if it is removed. */
+static bool tcall_reader_finish_item_(tcall_reader *reader)
+{
+    switch (tcall_reader_head_(reader, reader->element)->kind) {
+    case TCALL_ITEM_TEXT: return true;
+    case TCALL_ITEM_CALL: return tcall_reader_finish_call_(reader);
+    case TCALL_ITEM_REASONING: return tcall_reader_finish_reasoning_(reader);
+    default: return false;
+    }
+}
+
+/* Completes all items of a whole answer; reader->unmerged is the last call
+ * then. */
+static void tcall_reader_finish_(tcall_reader *reader)
+{
+    reader->element = reader->start;
+    while (reader->element < reader->chat->block->low) {
+        const bool stays = tcall_reader_finish_item_(reader);
+        if (reader->answer.error)
             return;
         if (stays)
-            r->slot = tcall_reader_next_(r, r->slot);
+            reader->element = tcall_reader_next_(reader, reader->element);
         else
-            tcall_reader_remove_(r, r->slot);
+            tcall_reader_remove_(reader, reader->element);
     }
-    if (r->cut && r->answer.calls) {
-        tcall_head_ *h = tcall_reader_head_(r, r->pending);
-        if (h->error != TCALL_E_MEMORY)
-            h->error = (int8_t)TCALL_E_CUT;
+    if (reader->cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+        if (last->error != TCALL_E_MEMORY)
+            last->error = (int8_t)TCALL_E_CUT;
     }
-    if (r->answer.text_cut && r->has_text) { /* not inside a character */
-        const tcall_head_ *h = tcall_reader_head_(r, r->start);
-        tcall_reader_resize_(
-            r, r->start, TCALL_PART_TEXT_,
-            tcall_utf8_whole_((const char *)h +
-                                  tcall_head_end_(h, TCALL_PART_SIGN_),
-                              tcall_len_(h, TCALL_PART_TEXT_)));
+    if (reader->answer.text_cut && reader->has_text) {
+        tcall_str text = tcall_head_part_(
+            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+                             tcall_utf8_whole_(text));
     }
 }
 
-/* What was read holds no answer. */
-static void tcall_reader_nothing_(tcall_reader *r)
+/* An answer without text and calls may be an error. */
+static void tcall_reader_check_empty_(tcall_reader *reader)
 {
-    tcall_answer *a = &r->answer;
-    if (a->calls || r->has_text)
+    tcall_answer *answer = &reader->answer;
+    if (answer->calls || reader->has_text)
         return;
-    if (a->stop == TCALL_STOP_REFUSED)
-        a->error = TCALL_E_REFUSED;
-    if (a->stop == TCALL_STOP_OTHER)
-        a->error = TCALL_E_PROVIDER;
-    if (a->error && !a->message[0])
-        tcall_reader_append_(a->message, sizeof a->message,
-                             tcall_str_of(a->stop_text));
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
 }
 
-int tcall_reader_end(tcall_reader *r)
+/* Is the answer over, and was it an answer? */
+static void tcall_reader_check_end_(tcall_reader *reader)
 {
-    tcall_answer *a = &r->answer;
-    tcall_block *b = r->chat->block;
-    size_t need;
-    if (r->finished && !(r->began & ~r->finished) && !r->announced)
-        r->complete = true;
-    a->message[tcall_utf8_whole_(a->message, strlen(a->message))] = 0;
-    if (!a->error && a->message[0] && r->some && !r->complete)
-        a->error = TCALL_E_PROVIDER;
-    if (!a->error && (!r->complete || r->inside))
-        a->error = r->sse && !r->some ? TCALL_E_PROTOCOL : TCALL_E_TRUNCATED;
-    if (!a->error)
-        tcall_reader_finish_(r);
-    if (!a->error)
-        tcall_reader_nothing_(r);
-    if (!a->error)
-        a->message[0] = 0;
-    need = b->low + b->high + r->lost + a->unkept + TCALL_RESERVE_;
-    if (a->unkept) /* there was more than is left in the end */
-        need = (need <= b->size ? b->size + a->unkept : need) + TCALL_RESERVE_;
-    if (r->lost + a->unkept && need > b->need)
-        b->need = need;
-    if (a->error)
-        b->low = r->start;
-    return a->error;
-}
-
-/* ---- what is opaque ---- */
-
-/* What is opaque of an item does not fit. */
-static void tcall_opaque_bare_(tcall_reader *r, size_t at, size_t more)
-{
-    int part = tcall_reader_kind_(r, at) == TCALL_ITEM_OPAQUE
-                   ? TCALL_PART_TEXT_
-                   : TCALL_PART_SIGN_;
-    for (; part >= TCALL_PART_SIGN_; part--) {
-        more += tcall_reader_len_(r, at, part);
-        tcall_reader_resize_(r, at, part, 0);
-    }
-    r->answer.unkept += more;
-    if (more)
-        tcall_reader_head_(r, at)->kind |= TCALL_ITEM_LOST_;
-}
-
-/* Of the pending element, which continues the slot, nothing is kept. */
-static void tcall_opaque_merge_(tcall_reader *r)
-{
-    size_t n = tcall_reader_len_(r, r->pending, TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(r, r->slot)->kind & TCALL_ITEM_LOST_))
+    tcall_answer *answer = &reader->answer;
+    bool all_finished =
+        reader->finished && !(reader->began & ~reader->finished);
+    if (all_finished && !reader->begins)
+        reader->complete = true;
+    if (answer->error)
         return;
-    tcall_reader_resize_(r, r->pending, TCALL_PART_TEXT_, 0);
-    tcall_opaque_bare_(r, r->slot, n);
+    if (answer->message[0] && reader->any_document && !reader->complete)
+        answer->error = TCALL_E_PROVIDER;
+    else if (!reader->complete || reader->in_document)
+        answer->error = reader->sse && !reader->any_document
+                            ? TCALL_E_PROTOCOL
+                            : TCALL_E_TRUNCATED;
 }
 
-/* It takes nothing away from anything else. */
-static bool tcall_opaque_fits_(const tcall_reader *r, tcall_str s)
+/* Says how large the block should have been. */
+static void tcall_reader_note_need_(tcall_reader *reader)
 {
-    return tcall_block_free_(r->chat->block) >= s.len + TCALL_RESERVE_;
+    tcall_block *block = reader->chat->block;
+    size_t dropped = reader->answer.reasoning_dropped;
+    size_t need =
+        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
+    if (dropped) /* there was more at a time than is left in the end */
+        need = (need <= block->size ? block->size + dropped : need) +
+               TCALL_RESERVE_;
+    if (reader->missing + dropped && need > block->need)
+        block->need = need;
 }
 
-void tcall_opaque(tcall_reader *r, int what, tcall_str s)
+int tcall_reader_end(tcall_reader *reader)
 {
-    size_t at = r->start;
-    if (what == TCALL_MORE_STRIP_)
-        for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
-            tcall_opaque_bare_(r, at, 0);
-    else if (what == TCALL_MORE_MERGE_)
-        tcall_opaque_merge_(r);
-    else if (what >= TCALL_PARTS_)
-        return;
-    else if (r->answer.unkept || !tcall_opaque_fits_(r, s))
-        tcall_opaque_bare_(r, r->slot, s.len);
-    else
-        tcall_reader_put_(r, r->slot, what, s);
-}
-
-/* "48s", "34.4s", "250ms" in milliseconds, at most 2147483647; -1: none of
- * these. */
-static long tcall_wait_(const char *p)
-{
-    const long most = 0x7FFFFFFF;
-    long n = 0, unit = 1000;
-    bool point = false;
-    for (; tcall_is_digit_(*p) || (*p == '.' && !point); p++)
-        if (*p == '.') {
-            point = true;
-        } else if (n < most / 10 && (!point || unit > 1)) {
-            n = n * 10 + (*p - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    n = n <= most / unit ? n * unit : most;
-    return strcmp(p, "s") == 0 ? n : strcmp(p, "ms") == 0 ? n / 1000 : -1;
-}
-
-/* A sign may belong to the text of the answer. One is enough, the first. And
- * there are words of how long to wait. */
-TCALL_SHARED_ void tcall_opaque_signs_(tcall_reader *r, int what, tcall_str s)
-{
-    uint8_t lost;
-    tcall_opaque(r, what, s);
-    if (what == TCALL_MORE_WAIT_)
-        r->answer.wait_ms = tcall_wait_(r->word);
-    if (what != TCALL_MORE_SAID_)
-        return;
-    lost = tcall_reader_head_(r, r->pending)->kind & TCALL_ITEM_LOST_;
-    if (lost || tcall_reader_len_(r, r->pending, TCALL_PART_SIGN_))
-        tcall_reader_begin_text_(r);
-    if (!r->has_text)
-        return;
-    tcall_reader_head_(r, r->start)->kind |= lost;
-    if (!tcall_reader_len_(r, r->start, TCALL_PART_SIGN_))
-        tcall_reader_give_(r, r->pending, r->start, TCALL_PART_SIGN_);
-}
-
-/* An element as JSON text, which is kept if its type says so. The type usually
- * comes first. */
-TCALL_SHARED_ void tcall_opaque_raw_(tcall_reader *r, int what, tcall_str s)
-{
-    bool raw = what == TCALL_MORE_RAW_ && r->event != TCALL_WORD_NEW_ &&
-               !(r->whole && r->before) &&
-               (!r->type || r->type == TCALL_WORD_OPAQUE_) &&
-               r->answer.error != TCALL_E_MEMORY;
-    if (raw && !r->keeping)
-        r->keeping = tcall_reader_place_(r, &r->raw, TCALL_ITEM_NONE_);
-    if (r->keeping && raw && !r->raw_lost && tcall_opaque_fits_(r, s)) {
-        tcall_reader_put_(r, r->raw, TCALL_PART_TEXT_, s);
-    } else if (r->keeping && (raw || what == TCALL_MORE_STRIP_)) {
-        r->raw_lost += s.len + tcall_reader_len_(r, r->raw, TCALL_PART_TEXT_);
-        tcall_reader_resize_(r, r->raw, TCALL_PART_TEXT_, 0);
-    }
-    tcall_opaque(r, what, s);
-    if (what != TCALL_MORE_RAW_END_)
-        return;
-    r->keeping = false;
-    if (r->type == TCALL_WORD_OPAQUE_) {
-        tcall_head_ *h = tcall_reader_head_(r, r->raw);
-        h->kind = (int)TCALL_ITEM_OPAQUE | TCALL_ITEM_ALL_;
-        h->index = r->index;
-        if (r->raw_lost)
-            tcall_opaque_bare_(r, r->raw, r->raw_lost);
-    } else {
-        tcall_reader_remove_(r, r->raw);
-    }
-    r->raw_lost = 0;
-}
-
-/* What providers write about their errors, in code, type or words, behind the
- * index of what it means. */
-static const char tcall_fault_words_[] = "0context l\0" /* length, limit */
-                                         "0context window\0"
-                                         "0context size\0"
-                                         "0prompt is too long\0"
-                                         "0prompt too long\0"
-                                         "0input is too long\0"
-                                         "0prompt_tokens\0"
-                                         "0prompt length\0"
-                                         "0input length\0"
-                                         "0number of tokens\0"
-                                         "0too many tokens\0"
-                                         "0token limit\0"
-                                         "0max_new_tokens\0"
-                                         "1api key\0"
-                                         "1authenticat\0"
-                                         "1permission\0"
-                                         "2not_found\0"
-                                         "2model identifier\0"
-                                         "3overloaded\0"
-                                         "3unavailable\0"
-                                         "4rate_limit\0"
-                                         "4resource_exhausted\0"
-                                         "5content filter\0"
-                                         "5content_policy\0"
-                                         "5content management policy\0"
-                                         "5invalid_prompt\0"
-                                         "5data_inspection\0"
-                                         "5usage guidelines\0"
-                                         "5moderation\0"
-                                         "5safety\0"
-                                         "6invalid_request\0"
-                                         "6invalid_argument\0";
-static const int8_t tcall_fault_errors_[] = {
-    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND, TCALL_E_OVERLOAD,
-    TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
-
-/* Is the word in the text? Capitals do not matter, and a blank may be an
- * underscore there. */
-static bool tcall_says_(const char *text, const char *word)
-{
-    for (; *text; text++) {
-        size_t i = 0;
-        while (word[i] &&
-               ((text[i] | (text[i] >= 'A' && text[i] <= 'Z' ? 32 : 0)) ==
-                    word[i] ||
-                (word[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!word[i])
-            return true;
-    }
-    return false;
-}
-
-/* A status that stands in the answer, as its code; 0: none does. */
-static int tcall_answer_status_(const char *code)
-{
-    const long n = tcall_digits_(code);
-    return n < 400 || n > 599 ? 0 : (int)n;
-}
-
-int tcall_answer_error(const tcall_answer *a, int status)
-{
-    static const struct {
-        int16_t status;
-        int8_t error;
-    } known[] = {{401, TCALL_E_AUTH},     {404, TCALL_E_NOT_FOUND},
-                 {413, TCALL_E_CONTEXT},  {429, TCALL_E_RATE},
-                 {503, TCALL_E_OVERLOAD}, {529, TCALL_E_OVERLOAD}};
-    const char *word;
-    int error = TCALL_E_PROVIDER;
-    size_t i;
-    if (status < 300) {
-        if (a->error != TCALL_E_PROVIDER)
-            return a->error;
-        status = tcall_answer_status_(a->stop_text);
-    }
-    for (i = 0; i < TCALL_ARRAY_LEN(known); i++)
-        if (status == known[i].status)
-            return known[i].error;
-    if (status >= 400 && status < 500)
-        error = TCALL_E_REQUEST;
-    for (word = tcall_fault_words_; *word; word += strlen(word) + 1)
-        if (tcall_says_(a->stop_text, word + 1) ||
-            tcall_says_(a->message, word + 1)) {
-            error = tcall_fault_errors_[*word - '0'];
-            break;
-        }
-    return status == 403 && error != TCALL_E_REFUSED ? TCALL_E_AUTH : error;
+    tcall_answer *answer = &reader->answer;
+    bool cut;
+    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
+    tcall_reader_check_end_(reader);
+    if (!answer->error)
+        tcall_reader_finish_(reader);
+    if (!answer->error)
+        tcall_reader_check_empty_(reader);
+    if (!answer->error)
+        answer->message[0] = 0;
+    tcall_reader_note_need_(reader);
+    cut = reader->cut || answer->text_cut;
+    if (!answer->error && reader->text_calls && !answer->calls &&
+        reader->has_text)
+        tcall_text_calls_(reader->chat, reader->start, answer, cut);
+    if (answer->error)
+        reader->chat->block->low = reader->start;
+    return answer->error;
 }

@@ -1,114 +1,201 @@
 #pragma once
+#include "responses.h"
 #include "reader.c"
 
 /* ==========================================================================
- * >>responses: the Responses API of OpenAI
+ * >>responses
  *
  * A stream says everything three times: in pieces, at their end, and in the
  * item; servers differ in which they fill, so the longest counts. The type of
- * an event tells what its piece is of. Reasoning goes back as it came.
+ * an event says what its piece is of. Reasoning goes back as it came.
  */
 
+#ifdef TCALL_HAS_RESPONSES_
+
 #define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_AT_EVENT, 0, "type")                                          \
-    X(1, TCALL_AT_INDEX, 0, "output_index")                                  \
-    X(1, TCALL_AT_PIECE, 0, "delta")                                         \
-    X(1, TCALL_AT_PIECE, 0, "arguments")                                     \
-    X(1, TCALL_AT_CALL, TCALL_PATH_RAW, "item")                              \
-    X(2, TCALL_AT_TYPE, 0, "type")                                           \
-    X(2, TCALL_AT_ID, 0, "call_id")                                          \
-    X(2, TCALL_AT_NAME, 0, "name")                                           \
-    X(2, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
-    X(2, TCALL_AT_ALL, 0, "input")                                           \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
+    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
+    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
+    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
+    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_AT_STOP, 0, "status")                                         \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
     X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_AT_HINT, 0, "reason")                                         \
+    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
     X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_AT_INPUT, 0, "input_tokens")                                  \
-    X(2, TCALL_AT_OUTPUT, 0, "output_tokens")                                \
-    X(1, TCALL_AT_ERROR, 0, "error")                                         \
-    X(2, TCALL_AT_MESSAGE, 0, "message")                                     \
-    X(2, TCALL_AT_ERROR_CODE, 0, "code")                                     \
-    X(2, TCALL_AT_ERROR_TYPE, 0, "type")                                     \
-    X(1, TCALL_AT_MESSAGE, 0, "message")                                     \
-    X(1, TCALL_AT_MESSAGE, TCALL_PATH_RAW, "detail")                         \
-    X(1, TCALL_AT_ERROR_CODE, 0, "code")                                     \
-    X(1, TCALL_AT_WHOLE, TCALL_PATH_LAST, "output")                          \
-    X(2, TCALL_AT_CALL, TCALL_PATH_RAW, "*")                                 \
-    X(3, TCALL_AT_TYPE, 0, "type")                                           \
-    X(3, TCALL_AT_ID, 0, "call_id")                                          \
-    X(3, TCALL_AT_NAME, 0, "name")                                           \
-    X(3, TCALL_AT_ALL, TCALL_PATH_RAW, "arguments")                          \
-    X(3, TCALL_AT_ALL, 0, "input")                                           \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
+    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(3, 0, 0, "content")                                                    \
     X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_AT_SAID, 0, "text")                                           \
-    X(5, TCALL_AT_SAID, 0, "refusal")
+    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(5, TCALL_FIELD_TEXT, 0, "refusal")
 
 TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
-/* clang-format off */
-static const char tcall_responses_words_[] =
-    TCALL_SAYS_CALL "function_call\0"
-    TCALL_SAYS_CALL "custom_tool_call\0"
-    TCALL_SAYS_TEXT "message\0"
-    TCALL_SAYS_OPAQUE "reasoning\0"
-    TCALL_SAYS_OPEN "response.created\0"
-    TCALL_SAYS_OPEN "response.in_progress\0"
-    TCALL_SAYS_NEW "response.output_item.added\0"
-    TCALL_SAYS_DONE "response.output_item.done\0"
-    TCALL_SAYS_TEXT "response.output_text.delta\0"
-    TCALL_SAYS_TEXT "response.refusal.delta\0"
-    TCALL_SAYS_PIECE "response.function_call_arguments.delta\0"
-    TCALL_SAYS_ALL "response.function_call_arguments.done\0"
-    TCALL_SAYS_PIECE "response.custom_tool_call_input.delta\0"
-    TCALL_SAYS_FINAL "response.completed\0"
-    TCALL_SAYS_FINAL "response.incomplete\0"
-    TCALL_SAYS_FINAL "response.failed\0"
-    TCALL_SAYS_NOT_YET "in_progress\0"
-    TCALL_SAYS_NOT_YET "queued\0"
-    TCALL_SAYS_END "completed\0"
-    TCALL_SAYS_LENGTH "incomplete\0"
-    TCALL_SAYS_LENGTH "cancelled\0"
-    TCALL_SAYS_LENGTH "max_output_tokens\0"
-    TCALL_SAYS_REFUSED "content_filter\0";
-/* clang-format on */
+static const tcall_word tcall_responses_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
 
-static const char tcall_responses_turns_[] =
-    "\0\0"
-    "-{'role':'user','content':%t}\0"
-    "-{'role':'assistant','content':%t}\0"
-    "-{'type':'function_call','call_id':%i,'name':%n,'arguments':%A}\0"
-    "-{'type':'function_call_output','call_id':%i,'output':%t}\0"
-    "-%r\0"
-    "-{'type':'function_call_output','call_id':%i,'output':%e}\0"
-    "-%r";
+static const tcall_word tcall_responses_types_[] = {
+    {"function_call", TCALL_MEANS_CALL},
+    {"custom_tool_call", TCALL_MEANS_CALL},
+    {"message", TCALL_MEANS_TEXT},
+    {"reasoning", TCALL_MEANS_REASONING},
+    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
+    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
+    {"response.output_text.delta", TCALL_MEANS_TEXT},
+    {"response.refusal.delta", TCALL_MEANS_TEXT},
+    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
+    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
+    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
 
-static int tcall_responses_write_(const tcall_provider *p, tcall_writer *w,
-                                  const tcall_ask *ask)
+static void tcall_responses_call_(tcall_writer *w, const tcall_item *call)
 {
-    /* Without a word about it tools would be taken for strict ones. */
-    tcall_strict left = {TCALL_STRICT_OPENAI, 999, 999, 999, true};
-    tcall_write_words_(w, "{'model':%t", ask->model);
-    tcall_write_option_(w, ",'instructions':%t", ask->system);
-    tcall_write_text(w, ",\"input\":[");
-    tcall_write_turns_(p, w, ask, tcall_responses_turns_);
-    if (tcall_write_tools_(p, w, ask, ",'tools':[%.]",
-                           "{'type':'function','name':%t,"
-                           "'description':%.,'parameters':%.}",
-                           &left))
-        tcall_write_choice_(p, w, ask,
-                            ",'tool_choice':{'type':'function','name':%t}");
-    tcall_write_limit_(w, ",'max_output_tokens':%.", ask->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_text(w, ",\"store\":false");
-    if (p->traits & TCALL_TRAIT_ASK_OPAQUE)
-        tcall_write_words_(w, ",'include':['reasoning.encrypted_content']",
-                           NULL);
-    return tcall_write_stream_(w, ask);
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "type", "function_call");
+    tcall_write_member_(w, "call_id", call->id);
+    tcall_write_member_(w, "name", call->name);
+    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
+    tcall_write_close(w, '}');
 }
 
-TCALL_PROVIDER_(responses, responses, "https://api.openai.com", "/v1/responses",
-                NULL, "Authorization", "Bearer ", NULL, NULL, NULL,
-                tcall_opaque_raw_, NULL, 0)
+static void tcall_responses_result_(tcall_writer *w, const tcall_item *result)
+{
+    tcall_write_begin_(w, NULL, '{');
+    tcall_write_word_(w, "type", "function_call_output");
+    tcall_write_member_(w, "call_id", result->id);
+    tcall_write_result_text_(w, "output", result);
+    tcall_write_close(w, '}');
+}
+
+static void tcall_responses_item_(tcall_writer *w, const tcall_item *item)
+{
+    switch (item->kind) {
+    case TCALL_ITEM_CALL: tcall_responses_call_(w, item); break;
+    case TCALL_ITEM_RESULT: tcall_responses_result_(w, item); break;
+    case TCALL_ITEM_REASONING: tcall_write_verbatim(w, item->text); break;
+    case TCALL_ITEM_USER: tcall_write_message_(w, "user", item->text); break;
+    default: tcall_write_message_(w, "assistant", item->text);
+    }
+}
+
+static void tcall_responses_input_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    tcall_write_begin_(w, "input", '[');
+    while (tcall_history_next_(&history, w, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_responses_item_(w, &item);
+    tcall_write_close(w, ']');
+}
+
+static bool tcall_responses_tools_(const tcall_provider *provider,
+                                   tcall_writer *w,
+                                   const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tools.say_strict = true; /* without a word they would be strict */
+    tcall_write_begin_(w, "tools", '[');
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, w))
+            continue;
+        tcall_write_word_(w, "type", "function");
+        tcall_write_tool_(w, &tools, "parameters");
+        tcall_end_tool_(w);
+    }
+    tcall_write_close(w, ']');
+    return true;
+}
+
+static void tcall_responses_choice_(const tcall_provider *provider,
+                                    tcall_writer *w,
+                                    const tcall_chat_request *request)
+{
+    if (tcall_names_tool_(provider, request)) {
+        tcall_write_begin_(w, "tool_choice", '{');
+        tcall_write_word_(w, "type", "function");
+        tcall_write_word_(w, "name", request->choice_name);
+        tcall_write_close(w, '}');
+    } else {
+        tcall_write_choice_(provider, w, request);
+    }
+    tcall_write_parallel_(provider, w, request);
+}
+
+static int tcall_responses_write_(const tcall_provider *provider,
+                                  tcall_writer *w,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "model", request->model);
+    if (tcall_has_text_(request->system))
+        tcall_write_word_(w, "instructions", request->system);
+    tcall_responses_input_(provider, w, request);
+    if (tcall_responses_tools_(provider, w, request))
+        tcall_responses_choice_(provider, w, request);
+    tcall_write_limit_(w, "max_output_tokens", request->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
+    tcall_write_flag_(w, "store", false);
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
+        tcall_write_begin_(w, "include", '[');
+        tcall_write_string(w, "reasoning.encrypted_content");
+        tcall_write_close(w, ']');
+    }
+    tcall_write_flag_(w, "stream", request->stream);
+    return tcall_write_close(w, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
+                                                    "https://api.openai.com",
+                                                    "/v1/responses",
+                                                    NULL,
+                                                    "Authorization",
+                                                    "Bearer ",
+                                                    {NULL, NULL},
+                                                    tcall_responses_write_,
+                                                    &tcall_responses_paths_,
+                                                    tcall_responses_stops_,
+                                                    tcall_responses_types_,
+                                                    TCALL_REASONING_ELEMENTS,
+                                                    TCALL_STRICT_OPENAI,
+                                                    0};
+
+#endif /* TCALL_HAS_RESPONSES_ */

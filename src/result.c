@@ -167,7 +167,7 @@ static void tcall_write_available_(tcall_writer *w, const tcall *tc)
 
 /* Writes the member "error": what was called, who failed and why. */
 static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
-                                tcall_str reason)
+                               tcall_str reason)
 {
     const tcall_call *call = cx->call;
     tcall_write_key(w, "error");

@@ -4,34 +4,20 @@
 
 /* ==========================================================================
  * >>strict
+ *
+ * The schema's text is walked without recursion and written again keyword by
+ * keyword, as a table says. It is written to a counter first: whether it fits
+ * a strict mode is known only at its end.
  */
 
-/* True when the string at p, quotes included, is this word. */
-TCALL_SHARED_ bool tcall_view_is_(const char *p, const char *word)
-{
-    if (*p++ != '"')
-        return false;
-    for (; *word && *p == *word; word++)
-        p++;
-    return !*word && *p == '"';
-}
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    bool say;     /* where a tool is not strict, that has to be said */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
 
-/* The value of a member of the object at p, NULL when it is absent. */
-TCALL_SHARED_ const char *tcall_view_get_(const char *p, const char *key)
-{
-    if (*p != '{')
-        return NULL;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        bool found = tcall_view_is_(p, key);
-        p = tcall_text_value_(p);
-        if (found)
-            return p;
-    }
-    return NULL;
-}
-
-/* What is sent of a tool's schema. */
+/* The schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -40,299 +26,396 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
 
-/* What stands behind a keyword. */
-enum {
-    TCALL_VIEW_COPY_,
-    TCALL_VIEW_SCHEMA_,
-    TCALL_VIEW_LIST_, /* of schemas */
-    TCALL_VIEW_MAP_,  /* of schemas, by names that are not ours */
-    TCALL_VIEW_PROPERTIES_,
-    TCALL_VIEW_FORMAT_,
-    TCALL_VIEW_ENUM_, /* one value becomes a list of one */
-    TCALL_VIEW_CLOSED_
-};
+#ifdef TOOLCALL_NO_STRICT
 
-/* keep: the views that have the keyword. bar: those that cannot say what it
- * says, so that the tool is not sent as strict. Whatever is not here is left
- * out of all views. */
-typedef struct tcall_view_word_ {
-    char key[22];
-    const char *as; /* NULL: the same */
-    uint8_t what, keep, bar;
-} tcall_view_word_;
-
-static const tcall_view_word_ tcall_view_words_[] = {
-    {"type", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"description", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"title", NULL, TCALL_VIEW_COPY_, 2, 0},
-    {"enum", NULL, TCALL_VIEW_COPY_, 7, 0},
-    {"const", NULL, TCALL_VIEW_COPY_, 3, 0},
-    {"const", "enum", TCALL_VIEW_ENUM_, 4, 0},
-    {"format", NULL, TCALL_VIEW_FORMAT_, 3, 0},
-    {"properties", NULL, TCALL_VIEW_PROPERTIES_, 7, 0},
-    {"required", NULL, TCALL_VIEW_COPY_, 6, 0},
-    {"items", NULL, TCALL_VIEW_SCHEMA_, 7, 0},
-    {"anyOf", NULL, TCALL_VIEW_LIST_, 7, 0},
-    {"oneOf", "anyOf", TCALL_VIEW_LIST_, 7, 0},
-    {"allOf", NULL, TCALL_VIEW_LIST_, 2, 1},
-    {"$ref", NULL, TCALL_VIEW_COPY_, 3, 0},
-    {"$defs", NULL, TCALL_VIEW_MAP_, 3, 0},
-    {"definitions", NULL, TCALL_VIEW_MAP_, 1, 2},
-    {"additionalProperties", NULL, TCALL_VIEW_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"prefixItems", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"dependentSchemas", NULL, TCALL_VIEW_COPY_, 0, 3},
-    {"if", NULL, TCALL_VIEW_COPY_, 0, 3},
-};
-
-/* Deeper brackets are copied as they are. Strict modes know 10 levels of
- * schemas below the first. */
-#define TCALL_VIEW_DEPTH_  24
-#define TCALL_VIEW_LEVELS_ 10
-
-typedef struct tcall_view_ {
-    tcall_writer *w;
-    uint8_t profile;
-    bool unfit;                /* cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint16_t optional, unions; /* seen; vendors limit their number */
-    struct {
-        const char *from; /* the bracket that is open */
-        uint8_t what;
-        bool nullable;
-    } open[TCALL_VIEW_DEPTH_];
-} tcall_view_;
-
-static const tcall_view_word_ *tcall_view_find_(const tcall_view_ *v,
-                                                const char *key)
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    const tcall_view_word_ *w = tcall_view_words_;
-    for (; w < tcall_view_words_ + TCALL_ARRAY_LEN(tcall_view_words_); w++)
-        if (((w->keep | w->bar) & v->profile ||
-             w->what == TCALL_VIEW_CLOSED_) &&
-            tcall_view_is_(key, w->key))
-            return w;
+    tcall_strict_budget_ none = {TCALL_STRICT_NONE, 0, 0, 0};
+    (void)mode;
+    return none;
+}
+
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    (void)tool;
+    (void)budget;
+    return false;
+}
+
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    (void)w;
+    return tcall_strict_spend_(tool, budget);
+}
+
+#else
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
+{
+    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
+    tcall_strict_budget_ budget;
+    budget.mode = (uint8_t)mode;
+    budget.tools = limited ? 20 : 999;
+    budget.optional = limited ? 24 : 999;
+    budget.unions = limited ? 16 : 999;
+    return budget;
+}
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. Strict modes accept 10 levels of
+ * schemas below the first. */
+#define TCALL_STRICT_DEPTH_  24
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Writes a schema again; open is the stack of brackets that are open. */
+typedef struct tcall_strict_view_ {
+    tcall_writer *w;
+    uint8_t mode;
+    bool unfit;                /* it cannot be strict */
+    uint8_t depth, level;      /* of brackets, of schemas */
+    uint16_t optional, unions; /* so many were written */
+    struct {
+        const char *from; /* the bracket */
+        uint8_t value;    /* TCALL_STRICT_..._ */
+        bool nullable;
+    } open[TCALL_STRICT_DEPTH_];
+} tcall_strict_view_;
+
+static const tcall_strict_keyword_ *
+tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
+        const tcall_strict_keyword_ *keyword = &tcall_strict_keywords_[i];
+        bool listed = ((keyword->kept | keyword->unfit) & view->mode) != 0 ||
+                      keyword->value == TCALL_STRICT_CLOSED_;
+        if (listed && tcall_text_is_(key, keyword->name))
+            return keyword;
+    }
     return NULL;
 }
 
-static bool tcall_view_type_(const char *schema, const char *word)
+/* Does the schema's type allow this one? */
+static bool tcall_strict_type_(const char *schema, const char *word)
 {
-    const char *type = tcall_view_get_(schema, "type"), *m;
+    const char *type = tcall_text_get_(schema, "type"), *name;
     if (!type || *type == '"')
-        return type && tcall_view_is_(type, word);
-    for (m = tcall_text_next_(type + (*type == '[')); !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m)))
-        if (tcall_view_is_(m, word))
+        return type && tcall_text_is_(type, word);
+    for (name = tcall_text_next_(type + (*type == '['));
+         !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name)))
+        if (tcall_text_is_(name, word))
             return true;
     return false;
 }
 
-/* What strict modes refuse: a value of any kind, an object of any members, an
- * array of anything. */
-static bool tcall_view_vague_(const char *schema)
+/* Is it what strict modes refuse: a value of any kind, an object of any
+ * members, an array of anything? */
+static bool tcall_strict_vague_(const char *schema)
 {
-    static const char says[] = "type\0anyOf\0oneOf\0allOf\0$ref\0enum\0const\0";
-    const char *word = says;
-    while (*word && !tcall_view_get_(schema, word))
-        word += strlen(word) + 1;
-    return !*word ||
-           (tcall_view_type_(schema, "object") &&
-            !tcall_view_get_(schema, "properties")) ||
-           (tcall_view_type_(schema, "array") &&
-            !tcall_view_get_(schema, "items"));
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
 }
 
-static const char *tcall_view_copy_(tcall_view_ *v, const char *p)
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
 {
-    const char *end = tcall_text_skip_(p);
-    tcall_write_verbatim(v->w, tcall_slice_(p, (size_t)(end - p)));
-    return end;
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(view->w, value);
+    return p + value.len;
 }
 
-/* Enters what the bracket at p opens; the next byte to look at. */
-static const char *tcall_view_open_(tcall_view_ *v, const char *p, uint8_t what,
-                                    bool nullable)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+                                      uint8_t value, bool nullable)
 {
     const char *type;
-    if (what == TCALL_VIEW_SCHEMA_ && *p == '{') {
-        type = tcall_view_get_(p, "type");
-        v->unions = (uint16_t)(v->unions + (type && *type == '['));
-        v->unfit =
-            v->unfit || v->level > TCALL_VIEW_LEVELS_ || tcall_view_vague_(p);
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
+                      tcall_strict_vague_(p);
     }
-    if (*p != (what == TCALL_VIEW_LIST_ ? '[' : '{') ||
-        v->depth == TCALL_VIEW_DEPTH_) {
-        v->unfit = true;
-        return tcall_view_copy_(v, p);
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        view->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(view, p);
     }
-    tcall_write_open(v->w, *p);
-    v->open[v->depth].from = p;
-    v->open[v->depth].what = what;
-    v->open[v->depth].nullable = nullable;
-    v->depth++;
-    v->level = (uint8_t)(v->level + (what == TCALL_VIEW_SCHEMA_));
+    tcall_write_open(view->w, *p);
+    view->open[view->depth].from = p;
+    view->open[view->depth].value = value;
+    view->open[view->depth].nullable = nullable;
+    view->depth++;
+    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
     return p + 1;
 }
 
-static bool tcall_view_requires_(const char *schema, const char *key)
+/* Names may be escaped in one place and not in the other. */
+static bool tcall_strict_requires_(const char *schema, const char *key)
 {
-    const char *list = tcall_view_get_(schema, "required");
-    size_t n = tcall_text_verbatim_(key).len;
-    const char *m = tcall_text_first_(list);
-    for (; m && !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m)))
-        if (strncmp(m, key, n) == 0)
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    for (; name && !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name)))
+        if (*name == '"' && tcall_text_equal_(name, key))
             return true;
     return false;
 }
 
-/* Behind the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_view_close_schema_(tcall_view_ *v, const char *schema)
+static void tcall_strict_require_all_(tcall_strict_view_ *view,
+                                      const char *properties)
 {
-    const char *m = tcall_view_get_(schema, "properties");
-    if (v->depth == 0 && !tcall_view_get_(schema, "type")) {
-        tcall_write_key(v->w, "type");
-        tcall_write_string(v->w, "object");
-    }
-    if (!m || v->profile == TCALL_STRICT_OLLAMA)
-        return;
-    tcall_write_key(v->w, "additionalProperties");
-    tcall_write_bool(v->w, false);
-    if (!(v->profile & TCALL_STRICT_OPENAI))
-        return;
-    tcall_write_key(v->w, "required");
-    tcall_write_open(v->w, '[');
-    for (m = tcall_text_next_(m + 1); !tcall_text_closes_(m);
-         m = tcall_text_next_(tcall_text_skip_(m))) {
-        tcall_view_copy_(v, m);
-        m = tcall_text_value_(m);
-    }
-    tcall_write_close(v->w, ']');
+    const char *name = tcall_text_next_(properties + 1);
+    tcall_write_key(view->w, "required");
+    tcall_write_open(view->w, '[');
+    for (; !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_strict_copy_(view, name);
+    tcall_write_close(view->w, ']');
 }
 
-/* An optional property: for OpenAI it is required and may be null. */
-static bool tcall_view_optional_(tcall_view_ *v)
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+                                       const char *schema)
 {
-    v->optional++;
-    if (!(v->profile & TCALL_STRICT_OPENAI))
+    const char *properties = tcall_text_get_(schema, "properties");
+    if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
+        tcall_write_key(view->w, "type");
+        tcall_write_string(view->w, "object");
+    }
+    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
+        return;
+    tcall_write_key(view->w, "additionalProperties");
+    tcall_write_bool(view->w, false);
+    if (view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(view, properties);
+}
+
+/* Begins an optional property: for OpenAI it is required and may be null. */
+static bool tcall_strict_optional_(tcall_strict_view_ *view)
+{
+    view->optional++;
+    if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(v->w, '{');
-    tcall_write_key(v->w, "anyOf");
-    tcall_write_open(v->w, '[');
+    tcall_write_open(view->w, '{');
+    tcall_write_key(view->w, "anyOf");
+    tcall_write_open(view->w, '[');
     return true;
 }
 
-static const char *tcall_view_close_(tcall_view_ *v, const char *p)
+static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
-    v->depth--;
-    if (v->open[v->depth].what == TCALL_VIEW_SCHEMA_) {
-        v->level--;
-        tcall_view_close_schema_(v, v->open[v->depth].from);
+    view->depth--;
+    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
+        view->level--;
+        tcall_strict_close_schema_(view, view->open[view->depth].from);
     }
-    tcall_write_close(v->w, *p);
-    if (v->open[v->depth].nullable) {
-        tcall_write_verbatim(v->w, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(v->w, ']');
-        tcall_write_close(v->w, '}');
+    tcall_write_close(view->w, *p);
+    if (view->open[view->depth].nullable) {
+        tcall_write_verbatim(view->w, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(view->w, ']');
+        tcall_write_close(view->w, '}');
     }
     return p + 1;
 }
 
-static bool tcall_view_format_(const char *p)
+/* Formats that both strict modes know. */
+static bool tcall_strict_format_(const char *p)
 {
-    static const char known[] = "date-time\0time\0date\0duration\0email\0"
-                                "hostname\0ipv4\0ipv6\0uuid\0";
-    const char *word = known;
-    while (*word && !tcall_view_is_(p, word))
-        word += strlen(word) + 1;
-    return *word != 0;
+    static const char *const known[] = {"date-time", "time",  "date",
+                                        "duration",  "email", "hostname",
+                                        "ipv4",      "ipv6",  "uuid"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
+        i++;
+    return i < TCALL_ARRAY_LEN(known);
 }
 
-/* A member of a schema: key is at p, its value at value. */
-static const char *tcall_view_keyword_(tcall_view_ *v, const char *p,
+/* Writes the value of a keyword that is kept, or enters it. */
+static const char *tcall_strict_value_(tcall_strict_view_ *view,
+                                       const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    const tcall_view_word_ *word = tcall_view_find_(v, p);
-    if (word && word->what == TCALL_VIEW_CLOSED_ && *value != 'f')
-        v->unfit = true;
-    if (word && word->bar & v->profile)
-        v->unfit = true;
-    if (!word || !(word->keep & v->profile) ||
-        (word->what == TCALL_VIEW_FORMAT_ && !tcall_view_format_(value)))
-        return tcall_text_skip_(value);
-    if (word->as && word->what == TCALL_VIEW_LIST_ &&
-        tcall_view_get_(v->open[v->depth - 1].from, word->as)) {
-        v->unfit = true; /* it would stand there twice */
-        return tcall_text_skip_(value);
-    }
-    tcall_write_key(v->w, word->as ? word->as : word->key);
-    switch (word->what) {
-    case TCALL_VIEW_LIST_: v->unions++; /* fall through */
-    case TCALL_VIEW_SCHEMA_:
-    case TCALL_VIEW_MAP_:
-    case TCALL_VIEW_PROPERTIES_:
-        return tcall_view_open_(v, value, word->what, false);
-    case TCALL_VIEW_ENUM_:
-        tcall_write_open(v->w, '[');
-        value = tcall_view_copy_(v, value);
-        tcall_write_close(v->w, ']');
+    tcall_write_key(view->w,
+                    keyword->written_as ? keyword->written_as : keyword->name);
+    switch (keyword->value) {
+    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_SCHEMA_:
+    case TCALL_STRICT_MAP_:
+    case TCALL_STRICT_PROPERTIES_:
+        return tcall_strict_open_(view, value, keyword->value, false);
+    case TCALL_STRICT_CONST_:
+        tcall_write_open(view->w, '[');
+        value = tcall_strict_copy_(view, value);
+        tcall_write_close(view->w, ']');
         return value;
-    default: return tcall_view_copy_(v, value);
+    default: return tcall_strict_copy_(view, value);
     }
 }
 
-/* Writes a view of the schema at p. No recursion: v->open is the stack. */
-static void tcall_view_write_(tcall_view_ *v, const char *p)
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_view_ *view,
+                                        const char *key, const char *value)
 {
-    p = tcall_view_open_(v, p, TCALL_VIEW_SCHEMA_, false);
-    while (v->depth) {
-        uint8_t top = (uint8_t)(v->depth - 1), what = v->open[top].what;
-        bool nullable;
-        const char *m = tcall_text_next_(p), *value;
-        if (!*m)
-            return;
-        if (tcall_text_closes_(m)) {
-            p = tcall_view_close_(v, m);
-            continue;
-        }
-        value = what == TCALL_VIEW_LIST_ ? m : tcall_text_value_(m);
-        if (what == TCALL_VIEW_SCHEMA_) {
-            p = tcall_view_keyword_(v, m, value);
-            continue;
-        }
-        if (what != TCALL_VIEW_LIST_) {
-            tcall_view_copy_(v, m);
-            tcall_write_char_(v->w, ':');
-        }
-        nullable = what == TCALL_VIEW_PROPERTIES_ &&
-                   !tcall_view_requires_(v->open[top - 1].from, m) &&
-                   tcall_view_optional_(v);
-        p = tcall_view_open_(v, value, TCALL_VIEW_SCHEMA_, nullable);
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
+    const char *schema = view->open[view->depth - 1].from;
+    if (!keyword)
+        return tcall_text_skip_(value);
+    if (keyword->unfit & view->mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
+        view->unfit = true;
+    if (!(keyword->kept & view->mode) ||
+        (keyword->value == TCALL_STRICT_FORMAT_ &&
+         !tcall_strict_format_(value)))
+        return tcall_text_skip_(value);
+    /* oneOf is written as anyOf, which may be there already. */
+    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(schema, keyword->written_as)) {
+        view->unfit = true;
+        return tcall_text_skip_(value);
+    }
+    return tcall_strict_value_(view, keyword, value);
+}
+
+/* An element of a list of schemas, or a schema with its name. */
+static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+{
+    uint8_t top = (uint8_t)(view->depth - 1);
+    bool nullable = false;
+    if (view->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(view, p);
+        tcall_write_char_(view->w, ':');
+        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
+                   tcall_strict_optional_(view);
+        p = tcall_text_value_(p);
+    }
+    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+{
+    const char *p =
+        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
+    while (view->depth) {
+        p = tcall_text_next_(p);
+        if (!*p)
+            return; /* a text that nobody checked ends too early */
+        if (tcall_text_closes_(p))
+            p = tcall_strict_close_(view, p);
+        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+        else
+            p = tcall_strict_schema_(view, p);
     }
 }
 
-bool tcall_view(tcall_writer *w, const tcall_tool *tool, tcall_strict *left)
+/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
 {
-    const char *p = tcall_tool_schema_(tool);
+    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
-    tcall_view_ v;
+    tcall_strict_view_ view;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&v, 0, sizeof v);
-    v.profile = left->profile;
-    v.w = &count;
-    if (v.profile != TCALL_STRICT_OLLAMA) {
-        tcall_view_write_(&v, p);
-        if (!tool->strict || v.unfit || !tcall_view_type_(p, "object") ||
-            tcall_view_get_(p, "anyOf") || tcall_view_get_(p, "oneOf") ||
-            tcall_view_get_(p, "allOf") || !left->tools ||
-            v.optional > left->optional || v.unions > left->unions)
-            return false;
-        left->tools--;
-        left->optional = (uint16_t)(left->optional - v.optional);
-        left->unions = (uint16_t)(left->unions - v.unions);
-    }
-    v.w = w;
-    tcall_view_write_(&v, p);
+    memset(&view, 0, sizeof view);
+    view.mode = budget->mode;
+    view.w = &count;
+    tcall_strict_walk_(&view, schema);
+    if (view.unfit || !tcall_strict_type_(schema, "object") ||
+        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
+        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
+        view.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - view.optional);
+    budget->unions = (uint16_t)(budget->unions - view.unions);
     return true;
 }
+
+/* Writes a tool's schema as the mode wants it. Returns false, and has written
+ * nothing, where the schema has to be sent as it is. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_strict_view_ view;
+    if (budget->mode != TCALL_STRICT_OLLAMA &&
+        !tcall_strict_spend_(tool, budget))
+        return false;
+    memset(&view, 0, sizeof view);
+    view.mode = budget->mode;
+    view.w = w;
+    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    return true;
+}
+
+#endif /* TOOLCALL_NO_STRICT */

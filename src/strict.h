@@ -3,24 +3,22 @@
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
+ *
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
+ * are refused then.
  */
 
-/* Which strict mode, and how much of it one request may still use. */
-typedef struct tcall_strict {
-    uint8_t profile; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-    bool say; /* that a tool is not strict has to be said */
-} tcall_strict;
+/* -- For authors of providers -- */
 
+/* What a provider makes of schemas (tcall_provider.strict). */
 enum {
-    TCALL_STRICT_OPENAI = 1,
-    TCALL_STRICT_ANTHROPIC = 2,
-    TCALL_STRICT_OLLAMA = 4 /* not strict: what its templates know */
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
 };
-
-/* Writes the schema of a tool as a provider's strict mode wants it. False,
- * and nothing written, where that cannot say what the schema says, or its
- * limits are reached. The schema itself is untouched: what had to be left out
- * is still checked when a call comes. */
-TCALL_API bool tcall_view(tcall_writer *w, const tcall_tool *tool,
-                          tcall_strict *left);

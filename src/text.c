@@ -82,41 +82,74 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
-/* Returns whether the string that starts at the quote is equal to text. */
-TCALL_SHARED_ bool tcall_text_same_(const char *quote, tcall_str text)
+/* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
+ * inside it. */
+static size_t tcall_text_escape_len_(const char *p)
 {
-    const char *expected = text.ptr, *end = expected + text.len;
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t i, count = tcall_text_char_(&quote, bytes);
-        for (i = 0; i < count; i++)
-            if (expected == end || *expected++ != bytes[i])
-                return false;
+    size_t len = p[1] == 'u' ? 6 : 2, i;
+    for (i = 1; i < len; i++) {
+        if (!p[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(p[i]) < 0))
+            return 0;
+        if (i == 5 && (p[2] | 0x20) == 'd' && (tcall_hex_(p[3]) & 12) == 8)
+            len = 12;
     }
-    return expected == end;
+    return len;
 }
 
-/* Returns whether two JSON strings are equal, however they are escaped. */
-TCALL_SHARED_ bool tcall_text_equal_(const char *a, const char *b)
+/* Reads the content of a string byte by byte, escapes decoded. */
+typedef struct tcall_text_bytes_ {
+    const char *at;
+    char decoded[4];
+    uint8_t next, count; /* in decoded */
+} tcall_text_bytes_;
+
+static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 {
-    char left[4], right[4];
-    size_t i = 0, left_len = 0, k = 0, right_len = 0;
-    a++;
-    b++;
-    for (;; i++, k++) {
-        if (i == left_len && *a != '"') {
-            left_len = tcall_text_char_(&a, left);
-            i = 0;
-        }
-        if (k == right_len && *b != '"') {
-            right_len = tcall_text_char_(&b, right);
-            k = 0;
-        }
-        if (i == left_len || k == right_len)
-            return i == left_len && k == right_len;
-        if (left[i] != right[k])
-            return false;
+    tcall_text_bytes_ bytes;
+    bytes.at = quote + 1;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+/* Returns the next byte, or -1 where the string or the text ends. */
+static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+{
+    if (bytes->next == bytes->count) {
+        const char *at = bytes->at;
+        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
+            return -1;
+        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
+        bytes->next = 0;
     }
+    return (unsigned char)bytes->decoded[bytes->next++];
+}
+
+/* Is the string that starts at the quote p equal to s? */
+TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(p);
+    size_t i;
+    for (i = 0; i < s.len; i++)
+        if (tcall_text_byte_(&bytes) != (unsigned char)s.ptr[i])
+            return false;
+    return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
+}
+
+/* Are both strings equal, however each is escaped? */
+TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
+{
+    tcall_text_bytes_ a = tcall_text_bytes_of_(p), b = tcall_text_bytes_of_(q);
+    int byte;
+    while ((byte = tcall_text_byte_(&a)) >= 0)
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
+}
+
+/* Is the value at p a string, and this word? */
+TCALL_SHARED_ bool tcall_text_is_(const char *p, const char *word)
+{
+    return *p == '"' && tcall_text_same_(p, tcall_str_of(word));
 }
 
 /* The member of what stands at p: its key; of an array the element whose index

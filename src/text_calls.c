@@ -1,38 +1,70 @@
 #pragma once
-#include "text_calls.h"
+#include "answer.h"
 #include "lenient.c"
-#include "reader.c"
+#include "chat.c"
+#include "tools.h"
 
 /* ==========================================================================
- * >>text_calls: calls that come as text
+ * >>text_calls: calls that the model writes as text
  *
- * Between two markers stand objects with name and arguments, alone, one after
- * the other or in an array; or a name and then its arguments. An object is read
- * as tolerantly as arguments are.
+ * Small local models may write <tool_call>{"name":"f","arguments":{}}
+ * </tool_call> into their text, or use markers like these. Between two markers
+ * stand objects with name and arguments, alone, one after the other or in an
+ * array; or a name and then its arguments. An object is read as leniently as
+ * arguments are.
  */
 
-/* A marker that opens, and the one that closes; "": the next one, or the end
- * of the text. */
-static const char tcall_markers_[][2][20] = {
+#ifdef TOOLCALL_NO_TEXT_CALLS
+
+TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
+                                    tcall_answer *answer, bool cut)
+{
+    (void)chat;
+    (void)at;
+    (void)cut;
+    return answer->error = TCALL_E_USAGE;
+}
+
+#else
+
+typedef struct tcall_marker_ {
+    const char *open;
+    const char *close; /* "": the next marker, or the end of the text */
+} tcall_marker_;
+
+static const tcall_marker_ tcall_markers_[] = {
     {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
     {"<function=", "</function>"},   {"<tools>", "</tools>"},
     {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
     {"<|python_tag|>", ""},          {"<|tool_call|>", ""},
 };
 
-/* Where the word begins in the text from p on, end: nowhere. */
-static const char *tcall_marked_find_(const char *p, const char *end,
-                                      const char *word)
+/* Walks over the text of an answer. New calls go to the end of the chat. */
+typedef struct tcall_text_reader_ {
+    tcall_chat *chat;
+    tcall_answer *answer;
+    const char *at, *end;
+    size_t last; /* the call that was added last */
+    bool closed; /* the marker that opened is closed */
+} tcall_text_reader_;
+
+static bool tcall_begins_with_(const char *p, const char *end, const char *word)
 {
-    size_t n = strlen(word);
-    for (; (size_t)(end - p) >= n; p++)
-        if (memcmp(p, word, n) == 0)
-            return p;
-    return end;
+    size_t len = strlen(word);
+    return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
 }
 
-/* Past the object at p; NULL: it does not end. */
-static const char *tcall_marked_object_(const char *p, const char *end)
+/* Returns where the word begins in the text, or its end. */
+static const char *tcall_find_word_(const char *p, const char *end,
+                                    const char *word)
+{
+    while (p < end && !tcall_begins_with_(p, end, word))
+        p++;
+    return p;
+}
+
+/* Returns the end of the object at p, or NULL if it does not end. */
+static const char *tcall_text_object_end_(const char *p, const char *end)
 {
     int depth = 0;
     char quote = 0;
@@ -51,150 +83,185 @@ static const char *tcall_marked_object_(const char *p, const char *end)
     return NULL;
 }
 
-static int tcall_marked_add_(tcall_reader *r, tcall_item *item)
+static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
     char id[9];
     int error;
     item->kind = TCALL_ITEM_CALL;
-    item->id = tcall_make_id_(r->chat, id);
-    item->made = true;
-    r->slot = r->chat->block->low;
-    error = tcall_chat_add(r->chat, item);
-    r->answer.calls += error == TCALL_OK;
+    item->id = tcall_chat_make_id_(reader->chat, id);
+    item->synthetic_id = true;
+    reader->last = reader->chat->block->low;
+    error = tcall_chat_add(reader->chat, item);
+    if (error == TCALL_OK)
+        reader->answer->calls++;
     return error;
 }
 
-/* The member of an object by the first of the names that it has. */
-static tcall_json tcall_marked_member_(tcall_json object, const char *names)
+/* Returns the member by the first of the names that the object has. */
+static tcall_json tcall_any_member_(tcall_json object, const char *first,
+                                    const char *second, const char *third)
 {
-    tcall_json v = tcall_json_get(object, names);
-    while (!v.tok && *(names += strlen(names) + 1))
-        v = tcall_json_get(object, names);
-    return v;
+    tcall_json value = tcall_json_get(object, first);
+    if (!value.tok)
+        value = tcall_json_get(object, second);
+    if (!value.tok)
+        value = tcall_json_get(object, third);
+    return value;
 }
 
-/* A call as one object. What it is read into is needed only for a while. */
-static int tcall_marked_whole_(tcall_reader *r, tcall_item *item)
+/* Takes name and arguments from the object that a call was written as. A
+ * string holds arguments as text, anything else is written to the block. */
+static int tcall_split_text_call_(tcall_block *block, tcall_json root,
+                                  tcall_item *item)
 {
-    tcall_block *b = r->chat->block;
-    size_t high = b->high;
-    tcall_arguments args;
-    tcall_json v;
+    tcall_json arguments =
+        tcall_any_member_(root, "arguments", "parameters", "args");
     tcall_writer w;
+    char *memory;
+    item->name =
+        tcall_json_str(tcall_any_member_(root, "name", "function", "tool"));
+    item->text = tcall_json_str(arguments);
+    if (!arguments.tok || tcall_json_type(arguments) == TCALL_STRING)
+        return TCALL_OK;
+    tcall_writer_init(&w, NULL, 0);
+    tcall_write_json(&w, arguments);
+    memory = (char *)tcall_block_take_(block, w.len);
+    if (!memory)
+        return TCALL_E_MEMORY;
+    tcall_writer_init(&w, memory, w.len);
+    tcall_write_json(&w, arguments);
+    item->text = tcall_slice_(memory, w.fill);
+    return TCALL_OK;
+}
+
+/* Reads a call that is written as one object. What it is read into is needed
+ * only until the call is added. */
+static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+{
+    tcall_block *block = reader->chat->block;
+    size_t high = block->high;
+    tcall_arguments args;
+    void *memory = NULL;
     int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
-    void *mem = NULL;
-    bool room = true;
-    if (error == TCALL_E_MEMORY && !(mem = tcall_block_take_(b, args.used)))
-        return error;
-    if (mem)
-        error = tcall_parse_arguments(&args, item->text, false, mem, args.used);
+    if (error == TCALL_E_MEMORY) {
+        memory = tcall_block_take_(block, args.used);
+        if (!memory)
+            return TCALL_E_MEMORY;
+        error =
+            tcall_parse_arguments(&args, item->text, false, memory, args.used);
+    }
     if (error < 0) {
         item->error = item->error ? item->error : error;
+        error = TCALL_OK;
     } else {
-        v = tcall_marked_member_(args.root, "arguments\0parameters\0args\0");
-        item->name = tcall_json_str(
-            tcall_marked_member_(args.root, "name\0function\0tool\0"));
-        item->text = tcall_json_str(v);
-        if (v.tok && tcall_json_type(v) != TCALL_STRING) {
-            tcall_writer_init(&w, NULL, 0);
-            tcall_write_json(&w, v);
-            mem = tcall_block_take_(b, w.len);
-            tcall_writer_init(&w, (char *)mem, mem ? w.len : 0);
-            tcall_write_json(&w, v);
-            item->text = tcall_slice_(w.buf, w.fill);
-            room = mem != NULL;
-        }
+        error = tcall_split_text_call_(block, args.root, item);
     }
-    error = room ? tcall_marked_add_(r, item) : TCALL_E_MEMORY;
-    b->high = high;
+    if (error == TCALL_OK)
+        error = tcall_add_text_call_(reader, item);
+    block->high = high;
     return error;
 }
 
-/* All calls between two markers. */
-static int tcall_marked_body_(tcall_reader *r, const char *p, const char *end,
-                              bool closed)
+static bool tcall_ends_name_(char c)
+{
+    return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;
+}
+
+/* Reads the arguments that follow a name, or the object of the call if there
+ * is none. Returns false where the marker was only mentioned. */
+static bool tcall_read_text_arguments_(tcall_text_reader_ *reader,
+                                       tcall_item *item, const char *end)
+{
+    const char *from = reader->at, *object = tcall_find_word_(from, end, "{");
+    const char *to = end;
+    if (object < end) {
+        from = object;
+        to = tcall_text_object_end_(object, end);
+    } else {
+        if (!item->name.len || !reader->closed)
+            return false;
+        while (from < end && (tcall_is_space_(*from) || *from == '>'))
+            from++;
+        item->error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
+    }
+    reader->at = to ? to : end;
+    item->text = tcall_slice_(from, (size_t)(reader->at - from));
+    if (!to || !reader->closed)
+        item->error = TCALL_E_CUT;
+    return true;
+}
+
+/* Reads all calls up to the end, which is a marker or that of the text. */
+static int tcall_read_text_calls_(tcall_text_reader_ *reader, const char *end)
 {
     int error = TCALL_OK;
     while (error == TCALL_OK) {
-        const char *from, *to;
+        const char *name;
         tcall_item item;
         memset(&item, 0, sizeof item);
-        while (p < end && (tcall_is_space_(*p) || strchr("[],;", *p)))
-            p++;
-        for (from = p; p < end && *p != '{' && *p != '>' && *p != '=' &&
-                       *p != '[' && *p != '(' && !tcall_is_space_(*p);)
-            p++;
-        item.name = tcall_slice_(from, (size_t)(p - from));
-        from = p;
-        p = tcall_marked_find_(p, end, "{");
-        if (p == end && (!item.name.len || !closed))
-            return TCALL_OK; /* the marker was only mentioned */
-        to = end;
-        if (p == end) {
-            /* no arguments, or none that are JSON */
-            while (from < end && (tcall_is_space_(*from) || *from == '>'))
-                from++;
-            item.error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
-        } else {
-            from = p;
-            to = tcall_marked_object_(from, end);
-        }
-        p = to ? to : end;
-        item.text = tcall_slice_(from, (size_t)(p - from));
-        if (!to || !closed)
-            item.error = TCALL_E_CUT;
-        error = item.name.len ? tcall_marked_add_(r, &item)
-                              : tcall_marked_whole_(r, &item);
+        while (reader->at < end &&
+               (tcall_is_space_(*reader->at) || strchr("[],;", *reader->at)))
+            reader->at++;
+        name = reader->at;
+        while (reader->at < end && !tcall_ends_name_(*reader->at))
+            reader->at++;
+        item.name = tcall_slice_(name, (size_t)(reader->at - name));
+        if (!tcall_read_text_arguments_(reader, &item, end))
+            break;
+        error = item.name.len ? tcall_add_text_call_(reader, &item)
+                              : tcall_read_text_call_(reader, &item);
     }
     return error;
 }
 
-/* The marker that opens at p; NULL: none does. */
-static const char (*tcall_marked_marker_(const char *p, const char *end))[20]
+/* Returns the next marker, and moves to its place, or NULL at the end. */
+static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 {
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++) {
-        size_t n = strlen(tcall_markers_[i][0]);
-        if ((size_t)(end - p) >= n && memcmp(p, tcall_markers_[i][0], n) == 0)
-            return tcall_markers_[i];
-    }
+    for (; reader->at < reader->end; reader->at++)
+        for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++)
+            if (tcall_begins_with_(reader->at, reader->end,
+                                   tcall_markers_[i].open))
+                return &tcall_markers_[i];
     return NULL;
 }
 
-int tcall_text_calls(tcall_reader *r)
+/* Makes calls of those that the text at this place holds, and ends the text
+ * where they begin. cut: nobody knows what followed the last one. */
+TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
+                                    tcall_answer *answer, bool cut)
 {
-    tcall_block *b = r->chat->block;
-    const char *p, *end, *first = NULL;
-    const tcall_head_ *h;
-    int error = r->answer.error;
-    if (error || r->answer.calls || !r->has_text)
-        return error;
-    h = tcall_reader_head_(r, r->start);
-    end = (const char *)h + tcall_head_size_(h);
-    p = end - tcall_len_(h, TCALL_PART_TEXT_);
-    while (p < end && error == TCALL_OK) {
-        const char(*marker)[20] = tcall_marked_marker_(p, end);
-        const char *close;
-        bool closed;
-        if (!marker) {
-            p++;
-            continue;
-        }
-        first = first ? first : p;
-        p += strlen(marker[0]);
-        close = tcall_marked_find_(p, end, *marker[1] ? marker[1] : marker[0]);
-        closed = close < end || !*marker[1];
-        error = tcall_marked_body_(r, p, close, closed);
-        p = close < end && *marker[1] ? close + strlen(marker[1]) : close;
+    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    const char *first = NULL;
+    const tcall_marker_ *marker;
+    tcall_text_reader_ reader;
+    int error = TCALL_OK;
+    memset(&reader, 0, sizeof reader);
+    reader.chat = chat;
+    reader.answer = answer;
+    reader.at = text.ptr;
+    reader.end = text.ptr + text.len;
+    while (error == TCALL_OK &&
+           (marker = tcall_next_marker_(&reader)) != NULL) {
+        bool by_next = !*marker->close;
+        const char *end;
+        first = first ? first : reader.at;
+        reader.at += strlen(marker->open);
+        end = tcall_find_word_(reader.at, reader.end,
+                               by_next ? marker->open : marker->close);
+        reader.closed = by_next || end < reader.end;
+        error = tcall_read_text_calls_(&reader, end);
+        reader.at = end;
     }
-    if (error < 0) {
-        r->answer.error = error;
-        b->low = r->start;
-    } else if (r->answer.calls) {
-        tcall_reader_resize_(r, r->start, TCALL_PART_TEXT_,
-                             tcall_reader_text_len_(r) - (size_t)(end - first));
-        if (r->cut || r->answer.text_cut) /* who knows what followed */
-            tcall_reader_head_(r, r->slot)->error = (int8_t)TCALL_E_CUT;
+    if (error == TCALL_OK && answer->calls) {
+        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        if (cut)
+            last->error = (int8_t)TCALL_E_CUT;
+        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
+                           (size_t)(first - text.ptr));
     }
-    return error;
+    return answer->error = error;
 }
+
+#endif /* TOOLCALL_NO_TEXT_CALLS */

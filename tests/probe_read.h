@@ -45,7 +45,7 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
         tcall_write_open(w, '{');
         tcall_write_key(w, "id");
         /* Only what the provider sent: an id that was made up is not shown. */
-        tcall_write_str(w, item.made ? tcall_str_of("") : item.id);
+        tcall_write_str(w, item.synthetic_id ? tcall_str_of("") : item.id);
         tcall_write_key(w, "name");
         tcall_write_str(w, item.name);
         tcall_write_key(w, "arguments");
@@ -73,9 +73,9 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
         tcall_write_key(w, "wait_ms");
         tcall_write_int(w, a->wait_ms);
     }
-    if (a->unkept) {
+    if (a->reasoning_dropped) {
         tcall_write_key(w, "unkept");
-        tcall_write_int(w, (long)a->unkept);
+        tcall_write_int(w, (long)a->reasoning_dropped);
     }
     error = tcall_answer_error(a, status);
     if (error)
@@ -106,7 +106,9 @@ static void probe_read_body(const tcall_provider *provider, tcall_json in,
     r = (tcall_reader *)tcall_block_take_(&block, sizeof *r);
     tcall_chat_init(&chat, r ? &block : &none);
     tcall_reader_init(r ? r : &small, provider, &chat, NULL, NULL);
-    for (r = r ? r : &small, at = 0; at < body.len; at += n) {
+    r = r ? r : &small;
+    r->text_calls = tcall_json_bool(tcall_json_get(in, "text_calls"), false);
+    for (at = 0; at < body.len; at += n) {
         /* A copy of its own for each piece: reading beyond it is seen. */
         n = split && split < body.len - at ? split : body.len - at;
         if (split) {
@@ -118,9 +120,7 @@ static void probe_read_body(const tcall_provider *provider, tcall_json in,
             tcall_reader_feed(r, body.ptr + at, n);
         }
     }
-    if (tcall_reader_end(r) == TCALL_OK &&
-        tcall_json_bool(tcall_json_get(in, "text_calls"), false))
-        tcall_text_calls(r);
+    tcall_reader_end(r);
     if (r == &small && none.need < block.need)
         none.need = block.need;
     tcall_writer_init(&w, piece, sizeof piece);

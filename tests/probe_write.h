@@ -85,7 +85,7 @@ static const char *probe_write_talk(tcall_chat *chat,
 
 /* tool_choice: "auto", "none", "required", or the name of a tool, also as
  * {"name": ...}. */
-static void probe_write_choice(tcall_ask *ask, tcall_json choice)
+static void probe_write_choice(tcall_chat_request *ask, tcall_json choice)
 {
     static const char *const words[] = {"auto", "none", "required"};
     const char *word = tcall_json_string(tcall_json_type(choice) == TCALL_OBJECT
@@ -110,7 +110,7 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     tcall_block block;
     tcall_chat chat;
     tcall_writer count, w;
-    tcall_ask ask;
+    tcall_chat_request ask;
     char piece[256];
     void *memory = malloc(size);
     size_t i;
@@ -126,7 +126,6 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     ask.model = tcall_json_string(tcall_json_get(options, "model"), NULL);
     ask.max_tokens = tcall_json_int(tcall_json_get(options, "max_tokens"), 0);
     ask.stream = tcall_json_bool(tcall_json_get(options, "stream"), false);
-    ask.view = tcall_view;
     ask.no_parallel =
         !tcall_json_bool(tcall_json_get(options, "parallel"), true);
     probe_write_choice(&ask, tcall_json_get(options, "tool_choice"));

@@ -4,7 +4,7 @@
 #include "toolcall.h"
 #else
 #include "../src/agent.c"
-#include "../src/servers.c"
+#include "../src/providers.c"
 #endif
 #include "check.h"
 

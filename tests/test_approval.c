@@ -5,7 +5,7 @@
 #else
 #include "../src/agent.c"
 #include "../src/hooks.c"
-#include "../src/servers.c"
+#include "../src/providers.c"
 #endif
 #include "check.h"
 

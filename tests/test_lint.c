@@ -4,6 +4,7 @@
 #include "toolcall.h"
 #else
 #include "../src/lint.c"
+#include "../src/providers.c"
 #endif
 #include "check.h"
 
@@ -245,7 +246,7 @@ static const char *described(const tcall_provider *p, const char *text,
     static char empty[8];
     tcall_block none;
     tcall_chat chat;
-    tcall_ask ask;
+    tcall_chat_request ask;
     tcall_writer w;
     const char *at;
     t.description = text;
@@ -258,10 +259,7 @@ static const char *described(const tcall_provider *p, const char *text,
     ask.tools = &t;
     ask.tool_count = 1;
     ask.allow = TCALL_EVERYTHING;
-    if (variables) {
-        ask.describe = tcall_describe;
-        ask.describe_user = variables;
-    }
+    ask.variables = variables;
     tcall_writer_init(&w, body, sizeof body - 1);
     CHECK(p->write(p, &w, &ask) == TCALL_OK);
     body[w.fill] = '\0';

@@ -5,7 +5,7 @@
 #include "toolcall.h"
 #else
 #include "../src/call.c"
-#include "../src/servers.c"
+#include "../src/providers.c"
 #endif
 #include "check.h"
 #include "wire.h"

@@ -4,7 +4,7 @@
 #include "toolcall.h"
 #else
 #include "../src/call.c"
-#include "../src/servers.c"
+#include "../src/providers.c"
 #endif
 #include "check.h"
 #include "wire.h"
@@ -28,14 +28,13 @@ static void test_write(void)
     static char memory[2048];
     tcall_tool tools[3];
     tcall_block block;
-    tcall_ask ask;
+    tcall_chat_request ask;
     const char *p;
     memset(tools, 0, sizeof tools);
     memset(&ask, 0, sizeof ask);
     tools[0].name = "f";
     tools[0].description = "does \"f\"";
     tools[0].permissions = TCALL_READ;
-    tools[0].strict = true;
     tools[0].parameters = TCALL_JSON({
         "type" : "object",
         "required" : ["a"],
@@ -47,7 +46,6 @@ static void test_write(void)
     });
     tools[1].name = "g";
     tools[1].permissions = TCALL_READ;
-    tools[1].strict = true; /* cannot be: any members */
     tools[1].parameters =
         TCALL_JSON({"properties" : {"m" : {"type" : "object"}}});
     tools[2].name = "secret";
@@ -84,8 +82,7 @@ static void test_write(void)
     CHECK(has(p, "{\"type\":\"object\",\"properties\""));
     CHECK(!strstr(p, "secret") && !strstr(p, "strict") &&
           !strstr(p, "belongs"));
-
-    ask.view = tcall_view;
+    tools[0].strict = tools[1].strict = true; /* g cannot be: any members */
     ask.stream = true;
     ask.no_parallel = true;
     ask.choice = TCALL_CHOICE_ONE;
@@ -181,9 +178,9 @@ static void test_servers(void)
     static char memory[2048];
     tcall_tool tools[2];
     tcall_block block;
-    tcall_ask ask;
+    tcall_chat_request ask;
     size_t i, known = 0;
-#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
     known++;
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -202,7 +199,6 @@ static void test_servers(void)
     ask.tools = tools;
     ask.tool_count = 2;
     ask.allow = TCALL_READ;
-    ask.view = tcall_view;
     ask.choice_name = "f";
     ask.max_tokens = 5;
     ask.stream = true;
@@ -233,6 +229,26 @@ static void test_servers(void)
     CHECK(tcall_provider_named("gemini") == &tcall_gemini);
 }
 
+/* The id that Mistral gets to see of a call with this one: nine bytes. */
+static const char *mapped(const char *id)
+{
+    static char memory[256], to[10];
+    tcall_block block;
+    tcall_chat_request ask;
+    const char *p;
+    memset(&ask, 0, sizeof ask);
+    memset(to, 0, sizeof to);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    add(TCALL_ITEM_CALL, id, "f", "{}");
+    ask.chat = &chat;
+    p = strstr(write_body(&tcall_mistral, &ask), "[{\"id\":\"");
+    CHECK(p && p[17] == '"');
+    if (p)
+        memcpy(to, p + 8, 9);
+    return to;
+}
+
 /* Ids of other providers become nine letters and digits, the same for a call
  * and its result, different for different ones; what fits stays. */
 static void test_ids(void)
@@ -242,26 +258,22 @@ static void test_ids(void)
         "call_6yKrwBnDl0", "toolu_01A", "",
         "12345678",        "12345678_", "1234567890"};
     tcall_block block;
-    tcall_ask ask;
+    tcall_chat_request ask;
     const char *p;
-    char id[24], to[9];
+    char id[24];
     size_t i, k;
     for (i = 0; i < TCALL_ARRAY_LEN(seen); i++) {
-        tcall_str s;
         if (i < TCALL_ARRAY_LEN(ids))
             snprintf(id, sizeof id, "%s", ids[i]);
         else
             snprintf(id, sizeof id, "call_%d", (int)i);
-        s = tcall_id_of_nine(to, tcall_str_of(id));
-        CHECK(s.len == 9 && s.ptr == to);
-        memcpy(seen[i], to, 9);
+        memcpy(seen[i], mapped(id), 10);
         CHECK(strspn(seen[i], "0123456789abcdefghijklmnopqrstuvwxyz") == 9);
         for (k = 0; k < i; k++)
             CHECK(strcmp(seen[k], seen[i]) != 0);
-        CHECK(tcall_id_of_nine(to, s).ptr == s.ptr); /* it fits */
+        CHECK(same(mapped(seen[i]), seen[i])); /* it fits */
     }
-    CHECK(tcall_str_eq(tcall_id_of_nine(to, tcall_str_of("aZ0123456")),
-                       tcall_str_of("aZ0123456")));
+    CHECK(same(mapped("aZ0123456"), "aZ0123456"));
     memset(&ask, 0, sizeof ask);
     tcall_block_init(&block, memory, sizeof memory);
     tcall_chat_init(&chat, &block);
@@ -350,7 +362,7 @@ static void test_switches(void)
     static const tcall_provider *const plain[] = {
         &tcall_openai, &tcall_anthropic, &tcall_ollama, &tcall_responses,
         &tcall_gemini};
-#define TCALL_X_(name, url, path, header, prefix, id, more, join, traits) \
+#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
     &tcall_##name,
     static const tcall_provider *const more[] = {TCALL_SERVERS(TCALL_X_) NULL};
 #undef TCALL_X_
@@ -366,7 +378,7 @@ static void test_switches(void)
         tcall_block block;
         tcall_reader r;
         tcall_item item;
-        tcall_ask ask;
+        tcall_chat_request ask;
         tcall_str ids[2];
         int calls = 0;
         size_t n = quoted(body, answers[from].body, "");
@@ -406,9 +418,9 @@ static void test_switches(void)
             /* Thinned out, each of them still comes with some provider. */
             for (options = (from + to) % THIN; options < 64; options += THIN) {
                 const char *out;
-                bool own = p == answers[from].from && p->more;
+                bool own = p == answers[from].from && p->reasoning;
                 ask.choice = (tcall_choice)(options & 3);
-                ask.view = options & 4 ? tcall_view : NULL;
+                tools[0].strict = (options & 4) != 0;
                 ask.stream = (options & 8) != 0;
                 ask.no_parallel = (options & 16) != 0;
                 ask.max_tokens = options & 32 ? 9 : 0;
@@ -439,7 +451,7 @@ static void test_ask_opaque(void)
     static char memory[256];
     tcall_provider server = tcall_responses;
     tcall_block block;
-    tcall_ask ask;
+    tcall_chat_request ask;
     memset(&ask, 0, sizeof ask);
     tcall_block_init(&block, memory, sizeof memory);
     tcall_chat_init(&chat, &block);
@@ -447,7 +459,7 @@ static void test_ask_opaque(void)
     ask.chat = &chat;
     ask.model = "m";
     CHECK(!strstr(write_body(&server, &ask), "include"));
-    server.traits |= TCALL_TRAIT_ASK_OPAQUE;
+    server.quirks |= TCALL_QUIRK_ASK_REASONING;
     CHECK(has(write_body(&server, &ask),
               ",\"include\":[\"reasoning.encrypted_content\"],"));
 }
@@ -457,27 +469,71 @@ static void test_cut_schema(void)
 {
     static const char text[] =
         "{\"type\":[\"object\"],\"properties\":{\"a\\u00e9\":{\"enum\":[1,"
-        "\"x\\\"\"]}},\"required\":[\"b\"]}";
+        "\"x\\\"\"]}},\"required\":[\"b\\ud83d\\ude00\"]}";
+    static char memory[64], out[1024];
     size_t n;
+    tcall_block block;
+    tcall_chat_request ask;
+    memset(&ask, 0, sizeof ask);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    ask.chat = &chat;
+    ask.allow = TCALL_EVERYTHING;
     for (n = 0; n < sizeof text; n++) {
         char *cut = (char *)malloc(n + 1);
-        tcall_strict left = {TCALL_STRICT_OPENAI, 9, 9, 9, false};
         tcall_tool tool;
         tcall_writer w;
         memset(&tool, 0, sizeof tool);
         memcpy(cut, text, n);
         cut[n] = 0;
+        tool.name = "f";
         tool.parameters = cut;
         tool.strict = true;
-        tcall_writer_init(&w, NULL, 0);
-        CHECK(tcall_view(&w, &tool, &left) || n < sizeof text - 1);
+        ask.tools = &tool;
+        ask.tool_count = 1;
+        tcall_writer_init(&w, out, sizeof out - 1);
+        CHECK(tcall_openai.write(&tcall_openai, &w, &ask) == TCALL_OK);
+        out[w.fill] = 0;
+        CHECK(n < sizeof text - 1 || has(out, "\"strict\":true"));
         free(cut);
     }
+}
+
+/* Names are the same however they are escaped: what is required is not sent
+ * as optional. */
+static void test_escaped_names(void)
+{
+    static char memory[64];
+    tcall_block block;
+    tcall_chat_request ask;
+    tcall_tool tool;
+    const char *p;
+    memset(&ask, 0, sizeof ask);
+    memset(&tool, 0, sizeof tool);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    tool.name = "f";
+    tool.strict = true;
+    tool.parameters =
+        "{\"type\":\"object\",\"required\":[\"a/b\",\"\\u00e9\",\"c\"],"
+        "\"properties\":{\"a\\/b\":{\"type\":\"string\"},"
+        "\"\xC3\xA9\":{\"type\":\"string\"},"
+        "\"\\u0063\":{\"type\":\"string\"},"
+        "\"d\":{\"type\":\"string\"}}}";
+    ask.chat = &chat;
+    ask.allow = TCALL_EVERYTHING;
+    ask.tools = &tool;
+    ask.tool_count = 1;
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "\"strict\":true"));
+    p = strstr(p, "\"anyOf\":");
+    CHECK(p && !strstr(p + 1, "\"anyOf\":")); /* d only */
 }
 
 int main(void)
 {
     test_cut_schema();
+    test_escaped_names();
     test_ask_opaque();
     test_switches();
     test_write();

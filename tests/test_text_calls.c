@@ -3,7 +3,7 @@
 #include "toolcall.h"
 #else
 #include "../src/text_calls.c"
-#include "../src/servers.c"
+#include "../src/providers.c"
 #include "../src/agent.c"
 #endif
 #include "check.h"
@@ -32,18 +32,18 @@ static const char *texted(const char *text, const char *stop, size_t split,
     tcall_block_init(&block, memory, size);
     tcall_chat_init(&chat, &block);
     tcall_reader_init(&r, &tcall_openai, &chat, NULL, NULL);
+    r.text_calls = true;
     for (at = 0; at < len; at += n) {
         n = split && split < len - at ? split : len - at;
         tcall_reader_feed(&r, body + at, n);
     }
-    if (tcall_reader_end(&r) == TCALL_OK)
-        tcall_text_calls(&r);
+    tcall_reader_end(&r);
     CHECK(block.high == 0);
     needed = block.need;
     tcall_writer_init(&w, out, sizeof out - 1);
     for (at = 0; tcall_chat_next(&chat, &at, &item);) {
         if (item.kind == TCALL_ITEM_CALL) {
-            CHECK(item.id.len == 9 && item.made);
+            CHECK(item.id.len == 9 && item.synthetic_id);
             show(&w, item.name, "(");
             show(&w, item.text, ")");
         } else {

@@ -17,7 +17,7 @@
 #include "toolcall.h"
 #else
 #include "../src/call.c"
-#include "../src/servers.c"
+#include "../src/providers.c"
 #endif
 #include "check.h"
 #include "wire.h"
@@ -36,9 +36,9 @@ static const char *stop_name(tcall_stop stop)
     switch (stop) {
     case TCALL_STOP_UNKNOWN: return "unknown";
     case TCALL_STOP_END: return "end";
-    case TCALL_STOP_CALLS: return "calls";
+    case TCALL_STOP_TOOL_CALLS: return "calls";
     case TCALL_STOP_LENGTH: return "length";
-    case TCALL_STOP_REFUSED: return "refused";
+    case TCALL_STOP_CONTENT_FILTER: return "refused";
     case TCALL_STOP_OTHER: return "other";
     default: return "?";
     }
@@ -138,7 +138,7 @@ static const char *returned(const fixture *fix, const tcall_provider *to,
     tcall_chat chat;
     tcall_reader reader;
     tcall_item item;
-    tcall_ask ask;
+    tcall_chat_request ask;
     tcall_writer w;
     size_t at;
 
@@ -152,12 +152,12 @@ static const char *returned(const fixture *fix, const tcall_provider *to,
     ask.chat = &chat;
     ask.model = "m";
     tcall_writer_init(&w, NULL, 0);
-    if (last.unkept && from == to)
+    if (last.reasoning_dropped && from == to)
         CHECK(to->write(to, &w, &ask) == TCALL_E_MEMORY);
     else
         out = write_body(to, &ask);
     for (at = 0; tcall_chat_next(&chat, &at, &item);)
-        CHECK(item.kind != TCALL_ITEM_OPAQUE ||
+        CHECK(item.kind != TCALL_ITEM_REASONING ||
               tcall_str_eq(item.name, tcall_str_of(from->name)));
     return out;
 }
@@ -177,11 +177,11 @@ static void returns(const fixture *fix)
     CHECK(!strstr(returned(fix, &tcall_openai, 0, 2048), "OPAQUE"));
     for (i = 240; i < 2048; i += 8 * (CHECK_EVERY / 4 | 1)) {
         const char *got = returned(fix, own, i & 8 ? 1 : 0, i);
-        CHECK(last.unkept ? needed > i && last.calls == 1
+        CHECK(last.reasoning_dropped ? needed > i && last.calls == 1
                           : strstr(got, fix->returned) != NULL);
-        if (last.unkept && needed <= 2048) { /* that would have done */
+        if (last.reasoning_dropped && needed <= 2048) { /* that would have done */
             got = returned(fix, own, 1, (needed + 7) / 8 * 8);
-            CHECK(!last.unkept && has(got, fix->returned));
+            CHECK(!last.reasoning_dropped && has(got, fix->returned));
         }
     }
 }

@@ -83,7 +83,7 @@ static inline void show_call(tcall_writer *w, const tcall_item *call)
         error = TCALL_OK; /* it can be read */
 
     tcall_write_text(w, "call: ");
-    show(w, call->made ? tcall_str_of("+") : call->id, " ");
+    show(w, call->synthetic_id ? tcall_str_of("+") : call->id, " ");
     show(w, call->name, "(");
     show(w, call->text, ")");
     if (error < 0)
@@ -131,7 +131,7 @@ static inline const char *read_body(const tcall_provider *provider,
 
 /* Written twice, as it is sent; must be JSON. */
 static inline const char *write_body(const tcall_provider *provider,
-                                     const tcall_ask *ask)
+                                     const tcall_chat_request *ask)
 {
     static char out[8192];
     tcall_writer count, w;

@@ -100,15 +100,12 @@ POINTERS = {
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_"],
-    "provider.more": ["tcall_opaque*"], "to.id": ["tcall_id_of_nine"],
-    "p.join": ["tcall_join_details"], "ask.view": ["tcall_view"],
-    "desc.text_calls": ["tcall_text_calls"],
-    "ask.describe": ["tcall_describe"], "l.found": [],
+    "l.found": [],
     # But tcall_retry_around_: what is around a tool adds what is below it.
     "h.run": ["tcall_rate_run_", "tcall_timeout_run_", "tcall_audit_run_",
               "tcall_loops_run_", "tcall_cache_*", "tcall_limit_*",
               "tcall_ledger_*"],
-    "r.text": [], "r.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
+    "reader.text": [], "reader.call": [], "t.now_ms": [], "t.wait": [], "v.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "h.filter": [],
     "d.approve": [], "a.sink": [], "l.on_event": [], "stream.*": [],
     "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
@@ -120,8 +117,6 @@ POINTERS = {
 BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
     ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
-    # What is opaque asks for room by giving up what is opaque.
-    ("tcall_opaque*", "provider.more", ["tcall_opaque"]),
 ]
 
 
