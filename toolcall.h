@@ -781,12 +781,13 @@ TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
 /* ==========================================================================
  * >>write: JSON writer
  *
- * Write on, check once: the first error sticks and the length goes on being
- * counted. The same calls go to a buffer, to a counter or through a small
- * buffer to a sink. Commas come by themselves.
+ * Write on, check once: the first error stays, and the length goes on being
+ * counted. The same calls write to a buffer, to a counter, or through a small
+ * buffer to a sink. Commas are written by themselves.
  */
 
-/* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
+/* Takes bytes. Returns how many (> 0), TCALL_E_AGAIN when it can take none now,
+ * or an error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
 /* Private: where a text that a sink refused is taken up again. */
@@ -803,6 +804,7 @@ typedef struct tcall_writer {
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
     int error;   /* the first one, or TCALL_OK */
+
     /* private */
     tcall_sink sink;
     void *user;
@@ -811,38 +813,116 @@ typedef struct tcall_writer {
     uint8_t in_part;       /* parts that are open */
     uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
-    uint16_t depth;        /* brackets open: outside of them no commas are */
+    uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
 
-/* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
- * says what was needed. buf NULL and cap 0 only count. With a sink buf only
- * collects small pieces. */
+/* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
+ * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+/* Sends the output to a sink instead; buf then only collects small pieces. */
 TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
-/* Send what is collected; the first error of all, or TCALL_OK. */
+/* Sends what is collected. Returns the first error of all, or TCALL_OK. */
 TCALL_API int tcall_writer_flush(tcall_writer *w);
 
-/* As it is, no quotes, no commas. */
+/* Writes bytes as they are: no quotes, no commas. Each function from here on
+ * returns the first error so far, or TCALL_OK. */
 TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
-/* JSON. Each returns the first error so far, or TCALL_OK. */
-TCALL_API int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
-TCALL_API int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
+
+/* Opens '{' or '[', closes '}' or ']'. */
+TCALL_API int tcall_write_open(tcall_writer *w, char bracket);
+TCALL_API int tcall_write_close(tcall_writer *w, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+/* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
 TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *w, long value);
-/* value / 10^decimals: (2150, 2) is 21.50 */
-TCALL_API int tcall_write_fixed(tcall_writer *w, long value, int decimals);
+TCALL_API int tcall_write_int(tcall_writer *w, int64_t value);
+TCALL_API int tcall_write_uint(tcall_writer *w, uint64_t value);
+/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
+TCALL_API int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals);
+/* Writes the fewest digits that read back as the same number. JSON has no
+ * infinities and no NaN: these are TCALL_E_RANGE. */
+TCALL_API int tcall_write_double(tcall_writer *w, double value);
 TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
 TCALL_API int tcall_write_null(tcall_writer *w);
-/* A parsed value again as JSON text, compact, in its own order. */
+/* Writes a parsed value as compact JSON text, in its own order. */
 TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
-/* JSON text as it stands, as a value. */
+/* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
-/* All that is written in between becomes the content of one JSON string. */
+/* Begins and ends one JSON string whose content is all that is written in
+ * between. */
 TCALL_API int tcall_write_quote(tcall_writer *w);
 TCALL_API int tcall_write_unquote(tcall_writer *w);
+
+/* ==========================================================================
+ * >>pattern: regular expressions
+ *
+ * A pattern is compiled to a small program, which is run over a text with all
+ * of its states at once: a character costs time in proportion to the size of
+ * the pattern, whatever both are, and nothing is ever tried a second time.
+ *
+ * The syntax is that of ECMA-262 without what has no linear time:
+ *   . ^ $ \b \B (a|b) (?:a) [a-z] [^a-z] \d \w \s \D \W \S \t \n \r \f \v \0
+ *   \xHH \uHHHH a* a+ a? a{2} a{2,} a{2,5}, and lazy forms of these
+ * Look-around, back references, \p and named groups are refused. Characters
+ * are code points; . does not match the ends of lines.
+ */
+
+/* One step of the program of a pattern or a schema: 8 bytes, no pointers, free
+ * to be moved. */
+typedef struct tcall_node_ {
+    uint32_t word; /* what, and where it comes from */
+    uint32_t arg;
+} tcall_node_;
+
+#ifndef TOOLCALL_NO_PATTERN
+
+/* Size of a pattern: its characters, counted repetitions written out; at most
+ * 4,000. */
+#ifndef TOOLCALL_MAX_PATTERN
+#define TOOLCALL_MAX_PATTERN 1024
+#endif
+
+enum {
+    TCALL_PATTERN_FOLD = 1,   /* A to Z are a to z */
+    TCALL_PATTERN_ESCAPED = 2 /* the text is the content of a JSON string */
+};
+
+typedef struct tcall_pattern {
+    const char *reason; /* why it was refused, or NULL */
+    size_t at;          /* where in its text */
+    size_t need;        /* bytes of its program */
+    /* private */
+    const tcall_node_ *program;
+    uint32_t count; /* of nodes */
+    uint32_t states;
+    unsigned flags;
+} tcall_pattern;
+
+/* One text that is searched. Zero begins a new one. */
+typedef struct tcall_search {
+    void *memory; /* tcall_pattern_memory(pattern) bytes */
+    /* private */
+    int32_t before; /* the last character */
+    bool begun;
+} tcall_search;
+
+/* Compiles a pattern into mem, which is aligned to 4 and stays. Returns the
+ * bytes used, TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
+ * ask), or TCALL_E_INVALID with out->reason and out->at. */
+TCALL_API int tcall_pattern_compile(tcall_pattern *out, tcall_str text,
+                                    unsigned flags, void *mem, size_t size);
+/* Returns how many bytes of memory a search takes. */
+TCALL_API size_t tcall_pattern_memory(const tcall_pattern *pattern);
+/* Searches the next piece of a text, which holds whole characters; last: the
+ * text ends with it. Returns where the first match ends, as early as that is
+ * certain, or NULL: none yet. Bytes that are no UTF-8 are matched by [^...]
+ * only. */
+TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
+                                         tcall_search *search, tcall_str piece,
+                                         bool last);
+
+#endif /* TOOLCALL_NO_PATTERN */
 
 /* ==========================================================================
  * >>schema: JSON Schema
@@ -885,22 +965,11 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
-/* Size of a pattern: its characters, counted repetitions written out. */
-#ifndef TOOLCALL_MAX_PATTERN
-#define TOOLCALL_MAX_PATTERN 1024
-#endif
-
-/* One step of the program: 8 bytes, no pointers, free to be moved. */
-typedef struct tcall_node_ {
-    uint32_t word; /* what, and where in the text */
-    uint32_t arg;
-} tcall_node_;
-
 typedef struct tcall_schema {
     const char *text;
     const tcall_node_ *program;
     uint32_t nodes;
-    uint32_t cells;     /* scratch that its largest pattern takes */
+    uint32_t search;    /* scratch that its largest pattern takes */
     size_t need;        /* bytes of program; also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */
@@ -2576,6 +2645,7 @@ struct tcall_agent {
 #if defined TOOLCALL_IMPLEMENTATION && !defined TOOLCALL_IMPLEMENTED_
 #define TOOLCALL_IMPLEMENTED_
 
+#include <float.h>
 #include <limits.h>
 #include <string.h>
 
@@ -5185,6 +5255,10 @@ TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
 
 /* ==========================================================================
  * >>write
+ *
+ * All bytes leave by tcall_write_out_. Above it are the escapes of strings,
+ * above these the values, which put commas before themselves: the last byte
+ * written tells whether one is due.
  */
 
 void tcall_writer_init(tcall_writer *w, char *buf, size_t cap)
@@ -5200,21 +5274,23 @@ void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user)
     w->user = user;
 }
 
-static void tcall_writer_fail_(tcall_writer *w, int error)
+/* The first error stays. */
+static int tcall_writer_fail_(tcall_writer *w, int error)
 {
     if (!w->error)
         w->error = error;
+    return w->error;
 }
 
 int tcall_writer_flush(tcall_writer *w)
 {
     size_t sent = 0;
     while (w->sink && sent < w->fill && !w->error) {
-        int n = w->sink(w->user, w->buf + sent, w->fill - sent);
-        if (n > 0)
-            sent += (size_t)n;
+        int taken = w->sink(w->user, w->buf + sent, w->fill - sent);
+        if (taken > 0)
+            sent += (size_t)taken;
         else
-            tcall_writer_fail_(w, n < 0 ? n : TCALL_E_AGAIN);
+            tcall_writer_fail_(w, taken < 0 ? taken : TCALL_E_AGAIN);
     }
     if (sent)
         memmove(w->buf, w->buf + sent, w->fill -= sent);
@@ -5252,27 +5328,34 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
     w->in_part--;
 }
 
-/* The one place where bytes leave. */
-static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
+/* Puts as many bytes as fit into the buffer. Returns how many. */
+static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
+{
+    size_t room = w->cap - w->fill;
+    if (room > len)
+        room = len;
+    if (room == 1) /* most calls; spares that of memcpy */
+        w->buf[w->fill] = *bytes;
+    else if (room)
+        memcpy(w->buf + w->fill, bytes, room);
+    w->fill += room;
+    return room;
+}
+
+static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
 {
     size_t stored = w->resume ? w->resume->stored : 0;
     size_t skip = stored > w->len ? stored - w->len : 0;
-    w->len += n;
-    if (skip >= n)
+    w->len += len;
+    if (skip >= len)
         return;
-    p += skip;
-    n -= skip;
+    bytes += skip;
+    len -= skip;
     while (!w->error) {
-        size_t room = w->cap - w->fill;
-        room = room < n ? room : n;
-        if (room == 1)
-            w->buf[w->fill] = *p;
-        else if (room)
-            memcpy(w->buf + w->fill, p, room);
-        w->fill += room;
-        p += room;
-        n -= room;
-        if (!n || (!w->sink && !w->buf))
+        size_t taken = tcall_write_fill_(w, bytes, len);
+        bytes += taken;
+        len -= taken;
+        if (!len || (!w->sink && !w->buf)) /* the latter only counts */
             break;
         if (w->sink)
             tcall_writer_flush(w);
@@ -5281,55 +5364,76 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     }
 }
 
-/* Bytes of the UTF-8 character at p, 0 when it is none. */
+/* ---- escapes ---- */
+
+/* Returns the length of the UTF-8 character at p, 0 where there is none. */
 TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
 {
-    tcall_utf_ u = {0, 0, 0};
-    size_t n = 0;
+    tcall_utf_ state = {0, 0, 0};
+    size_t len = 0;
     do {
-        if (p + n == end || !tcall_utf8_step_(&u, (unsigned char)p[n]))
+        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
             return 0;
-        n++;
-    } while (u.left);
-    return n;
+        len++;
+    } while (state.left);
+    return len;
 }
 
-/* As the content of a JSON string; what is not UTF-8 becomes U+FFFD. Twice:
- * as that of a string within a string. */
-static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
+/* Returns the end of the bytes from p on that need no escape. */
+static const char *tcall_write_plain_end_(const char *p, const char *end)
+{
+    for (;;) {
+        size_t len;
+        p = tcall_plain_(p, end);
+        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
+        if (!len)
+            return p;
+        p += len;
+    }
+}
+
+/* Makes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+static size_t tcall_write_escape_(char *out, char c)
+{
+    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+    static const char digits[] = "0123456789abcdef";
+    const char *which = c ? strchr(named, c) : NULL;
+    if (which) {
+        out[0] = '\\';
+        out[1] = names[which - named];
+        return 2;
+    }
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (!(c & 0x80)) {
+        out[4] = digits[c >> 4];
+        out[5] = digits[c & 15];
+    }
+    return 6;
+}
+
+/* Writes the inside of a JSON string; twice: that of a string within one, where
+ * the escapes are escaped once more. */
+static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
                                  bool twice)
 {
-    const char *end = n ? p + n : p;
+    const char *end = len ? bytes + len : bytes;
     if (!tcall_write_part_(w))
         return;
-    while (p < end) {
-        static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-        const char *run = p, *at;
-        char out[6] = {'\\', 'u', '0', '0', '0', '0'};
-        for (;;) {
-            size_t wide;
-            p = tcall_plain_(p, end);
-            wide = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-            if (!wide)
-                break;
-            p += wide;
-        }
-        tcall_write_out_(w, run, (size_t)(p - run));
-        if (p == end)
+    while (bytes < end) {
+        const char *stop = tcall_write_plain_end_(bytes, end);
+        char escape[6];
+        size_t size;
+        tcall_write_out_(w, bytes, (size_t)(stop - bytes));
+        if (stop == end)
             break;
-        at = *p ? strchr(pairs, *p) : NULL;
-        if (*p & 0x80) {
-            memcpy(out + 2, "fffd", 4);
-        } else if (at) {
-            out[1] = at[1];
-        } else {
-            out[4] = (char)('0' + (*p >> 4));
-            out[5] = "0123456789abcdef"[*p & 15];
+        size = tcall_write_escape_(escape, *stop);
+        if (twice) { /* its backslash, and the quote or backslash after it */
+            bool both = escape[1] == '"' || escape[1] == '\\';
+            tcall_write_out_(w, "\\\\", both ? 2 : 1);
         }
-        if (twice) /* the backslash, and a quote or backslash behind it */
-            tcall_write_out_(w, "\\\\", 1u + (out[1] == '"' || out[1] == '\\'));
-        tcall_write_out_(w, out, at ? 2 : 6);
-        p++;
+        tcall_write_out_(w, escape, size);
+        bytes = stop + 1;
     }
     tcall_write_part_end_(w);
 }
@@ -5356,7 +5460,9 @@ TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
     return tcall_write_bytes(w, &c, 1);
 }
 
-/* A value begins: a comma stands before it unless it is the first. */
+/* ---- values ---- */
+
+/* Writes the comma that is due before a value or key, if one is. */
 TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
@@ -5377,7 +5483,8 @@ int tcall_write_close(tcall_writer *w, char bracket)
     return tcall_write_char_(w, bracket);
 }
 
-/* Inside quoted output the string's own escapes are escaped once more. */
+/* Writes the inside of a string. In quoted output its own escapes are escaped
+ * once more. */
 TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
 {
     tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
@@ -5408,7 +5515,8 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
     return tcall_write_bytes(w, json.ptr, json.len);
 }
 
-/* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
+/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
+ * end. */
 TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
 {
     for (; *form && *form != '%'; form++)
@@ -5416,7 +5524,8 @@ TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
     return form;
 }
 
-/* Such a form; each % is the content of a string, first a and then b. */
+/* Writes such a form with the inside of a string in place of each %: first a,
+ * then b. */
 TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
                                       const char *a, const char *b)
 {
@@ -5428,29 +5537,263 @@ TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
     }
 }
 
-int tcall_write_fixed(tcall_writer *w, long value, int decimals)
+/* ---- numbers ---- */
+
+/* Takes the last decimal digit off a number. Sixteen bits are divided at a
+ * time, since a division of 64 bits is a large function on small machines. */
+static char tcall_write_digit_(uint64_t *number)
 {
-    char out[32], *p = out + sizeof out;
-    unsigned long v =
-        value < 0 ? 0UL - (unsigned long)value : (unsigned long)value;
+    uint64_t quotient = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
+        quotient = quotient << 16 | rest / 10;
+        rest %= 10;
+    }
+    *number = quotient;
+    return (char)('0' + rest);
+}
+
+/* Writes number / 10^decimals from its last digit to its first. */
+static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
+                               int decimals)
+{
+    char out[48], *first = out + sizeof out;
     int digits = 0;
     do {
         if (digits && digits == decimals)
-            *--p = '.';
-        *--p = (char)('0' + v % 10);
-        v /= 10;
+            *--first = '.';
+        *--first = tcall_write_digit_(&number);
         digits++;
-    } while ((v || digits <= decimals) && p > out + 2);
-    if (value < 0)
-        *--p = '-';
+    } while ((number || digits <= decimals) && first > out + 2);
+    if (minus)
+        *--first = '-';
     return tcall_write_verbatim(
-        w, tcall_slice_(p, (size_t)(out + sizeof out - p)));
+        w, tcall_slice_(first, (size_t)(out + sizeof out - first)));
 }
 
-int tcall_write_int(tcall_writer *w, long value)
+int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals)
+{
+    uint64_t number = (uint64_t)value;
+    return tcall_write_number_(w, value < 0, value < 0 ? 0 - number : number,
+                               decimals);
+}
+
+int tcall_write_int(tcall_writer *w, int64_t value)
 {
     return tcall_write_fixed(w, value, 0);
 }
+
+int tcall_write_uint(tcall_writer *w, uint64_t value)
+{
+    return tcall_write_number_(w, false, value, 0);
+}
+
+/* ---- floating point ----
+ *
+ * The shortest digits that read back as the same number, by exact arithmetic
+ * on large integers (the method of Steele and White): the number is
+ * value / scale; every number nearer to it than low / scale below and
+ * high / scale above reads back as the same.
+ */
+
+enum { TCALL_BIG_LIMBS_ = 36 }; /* 1,152 bits; the least double needs 1,086 */
+
+typedef struct tcall_big_ {
+    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
+} tcall_big_;
+
+typedef struct tcall_shortest_ {
+    tcall_big_ value, scale, low, high;
+    bool even; /* the bounds themselves read back as the same, too */
+} tcall_shortest_;
+
+/* Adds number * 2^shift. */
+static void tcall_big_add_(tcall_big_ *big, uint64_t number, int shift)
+{
+    int i = shift / 32;
+    uint64_t carry = 0;
+    for (; i < TCALL_BIG_LIMBS_ && (number || carry); i++) {
+        carry += big->limb[i];
+        carry += (number << shift % 32) & 0xFFFFFFFFu;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+        number >>= 32 - shift % 32;
+        shift = 0;
+    }
+}
+
+static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
+        carry += (uint64_t)big->limb[i] * factor;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+/* Adds or, with sign -1, takes away. */
+static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
+                               int sign)
+{
+    int64_t carry = 0;
+    int i;
+    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
+        carry += big->limb[i];
+        carry += sign * (int64_t)other->limb[i];
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
+        carry = carry < 0 ? -1 : carry >> 32;
+    }
+}
+
+/* Returns < 0, 0 or > 0. */
+static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
+{
+    int i = TCALL_BIG_LIMBS_ - 1;
+    while (i > 0 && a->limb[i] == b->limb[i])
+        i--;
+    return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
+}
+
+/* Sets all four for fraction * 2^exponent. */
+static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
+                                int exponent)
+{
+    /* just above a power of two the next lower number is half as far away */
+    bool uneven = fraction == (uint64_t)1 << (DBL_MANT_DIG - 1) &&
+                  exponent > DBL_MIN_EXP - DBL_MANT_DIG;
+    int up = exponent > 0 ? exponent : 0, down = up - exponent;
+    memset(s, 0, sizeof *s);
+    s->even = !(fraction & 1);
+    tcall_big_add_(&s->value, fraction, up + 1 + uneven);
+    tcall_big_add_(&s->scale, 1, down + 1 + uneven);
+    tcall_big_add_(&s->low, 1, up);
+    tcall_big_add_(&s->high, 1, up + uneven);
+}
+
+static void tcall_shortest_times_ten_(tcall_shortest_ *s)
+{
+    tcall_big_multiply_(&s->value, 10);
+    tcall_big_multiply_(&s->low, 10);
+    tcall_big_multiply_(&s->high, 10);
+}
+
+/* Whether what is left is so close to the next higher digit that this one
+ * reads back as the same number. */
+static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
+{
+    tcall_big_ sum = s->value;
+    int order;
+    tcall_big_combine_(&sum, &s->high, 1);
+    order = tcall_big_compare_(&sum, &s->scale);
+    return order > 0 || (order == 0 && s->even);
+}
+
+/* Scales so that the number is 0.d... * 10^point; returns point. */
+static int tcall_shortest_scale_(tcall_shortest_ *s)
+{
+    int point = 0;
+    while (tcall_shortest_reaches_(s)) {
+        tcall_big_multiply_(&s->scale, 10);
+        point++;
+    }
+    for (;;) {
+        tcall_shortest_times_ten_(s);
+        if (tcall_shortest_reaches_(s))
+            return point;
+        point--;
+    }
+}
+
+/* Writes the digits, 17 at most, and returns how many they are. */
+static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
+{
+    int count = 0;
+    for (;; tcall_shortest_times_ten_(s)) {
+        int order, digit = 0;
+        bool low, high;
+        for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
+            tcall_big_combine_(&s->value, &s->scale, -1);
+        order = tcall_big_compare_(&s->value, &s->low);
+        low = order < 0 || (order == 0 && s->even);
+        high = tcall_shortest_reaches_(s);
+        if (low && high) { /* both do: the nearer one */
+            tcall_big_multiply_(&s->value, 2);
+            low = tcall_big_compare_(&s->value, &s->scale) < 0;
+        }
+        digits[count++] = (char)('0' + digit + (high && !low));
+        if (low || high)
+            return count;
+    }
+}
+
+/* Writes out 0.digits * 10^point without an exponent. Returns the end. */
+static char *tcall_place_digits_(char *to, const char *digits, int count,
+                                 int point)
+{
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            *to++ = '.';
+        *to++ = i >= 0 && i < count ? digits[i] : '0';
+    }
+    return to;
+}
+
+static char *tcall_place_exponent_(char *to, int exponent)
+{
+    int left = exponent < 0 ? -exponent : exponent;
+    *to++ = 'e';
+    if (exponent < 0)
+        *to++ = '-';
+    if (left >= 100)
+        *to++ = (char)('0' + left / 100);
+    if (left >= 10)
+        *to++ = (char)('0' + left / 10 % 10);
+    *to++ = (char)('0' + left % 10);
+    return to;
+}
+
+/* A positive number. Returns the end of its text. */
+static char *tcall_place_double_(char *to, double value)
+{
+    const double least = (double)((uint64_t)1 << (DBL_MANT_DIG - 1));
+    tcall_shortest_ shortest;
+    char digits[24];
+    int exponent = 0, point, count;
+    for (; value >= least * 2; exponent++)
+        value /= 2;
+    for (; value < least && exponent > DBL_MIN_EXP - DBL_MANT_DIG; exponent--)
+        value *= 2;
+    tcall_shortest_set_(&shortest, (uint64_t)value, exponent);
+    point = tcall_shortest_scale_(&shortest);
+    count = tcall_shortest_digits_(&shortest, digits);
+    if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
+        return tcall_place_digits_(to, digits, count, point);
+    to = tcall_place_digits_(to, digits, count, 1);
+    return tcall_place_exponent_(to, point - 1);
+}
+
+int tcall_write_double(tcall_writer *w, double value)
+{
+    char out[40], *to = out;
+    if (value - value != 0) /* an infinity, or not a number */
+        return tcall_writer_fail_(w, TCALL_E_RANGE);
+    if (value < 0 || (value == 0 && 1 / value < 0)) {
+        *to++ = '-';
+        value = -value;
+    }
+    if (value == 0)
+        *to++ = '0';
+    else
+        to = tcall_place_double_(to, value);
+    return tcall_write_verbatim(w, tcall_slice_(out, (size_t)(to - out)));
+}
+
+/* ---- literals and quotes ---- */
 
 int tcall_write_bool(tcall_writer *w, bool value)
 {
@@ -5477,6 +5820,8 @@ int tcall_write_unquote(tcall_writer *w)
     return tcall_write_char_(w, '"');
 }
 
+/* ---- parsed values ---- */
+
 /* What checking with coercion decided about a value (tcall_tok.mark). */
 enum {
     TCALL_MARK_NONE_,
@@ -5485,56 +5830,664 @@ enum {
     TCALL_MARK_LITERAL_ /* the string "True" or "False": a boolean */
 };
 
-/* A scalar or a key as JSON text. */
+/* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
-                                       const tcall_tok *t)
+                                       const tcall_tok *tok)
 {
-    tcall_str s = tcall_tok_str_(text, t);
-    if (t->mark == TCALL_MARK_LITERAL_)
-        s = *s.ptr == 'T' ? tcall_slice_("true", 4) : tcall_slice_("false", 5);
-    else if ((t->type & TCALL_TYPE_) == TCALL_STRING &&
-             t->mark != TCALL_MARK_JSON_) {
-        tcall_write_str(w, s);
-        return;
-    }
-    tcall_write_verbatim(w, s);
+    tcall_str bytes = tcall_tok_str_(text, tok);
+    bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
+    if (tok->mark == TCALL_MARK_LITERAL_)
+        tcall_write_bool(w, *bytes.ptr == 'T');
+    else if (string && tok->mark != TCALL_MARK_JSON_)
+        tcall_write_str(w, bytes);
+    else
+        tcall_write_verbatim(w, bytes);
 }
 
-/* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one. */
+/* Writes a token, a container up to its opening bracket. Returns whether values
+ * inside it follow. */
+static bool tcall_write_token_(tcall_writer *w, const char *text,
+                               const tcall_tok *tok)
+{
+    bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
+    if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
+        tcall_write_scalar_(w, text, tok);
+        return false;
+    }
+    tcall_write_open(w, object ? '{' : '[');
+    if (tok->span > 1)
+        return true;
+    tcall_write_close(w, object ? '}' : ']');
+    return false;
+}
+
+/* There is no recursion: the last value of a container closes it, and then
+ * perhaps the one around it, of which open has the flags. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *t = value.tok;
-    int depth = 0;
-    if (!t)
+    uint8_t open[TOOLCALL_MAX_DEPTH];
+    const tcall_tok *tok = value.tok;
+    int depth = 0, flags;
+    if (!tok)
         return tcall_write_null(w);
-    for (;; t++) {
-        int type = t->type & TCALL_TYPE_, f = t->type;
-        if (type >= TCALL_ARRAY) {
-            tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
-            if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                flags[depth++] = (uint8_t)f;
-                continue;
-            }
-            tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
-        } else if (f & TCALL_KEY_ && t[1].mark == TCALL_MARK_DROP_) {
-            f = (++t)->type;
-        } else {
-            tcall_write_scalar_(w, value.text, t);
-            if (f & TCALL_KEY_) {
-                tcall_write_char_(w, ':');
-                continue;
-            }
+    for (;; tok++) {
+        if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
+            tok++;
+        } else if (tok->type & TCALL_KEY_) {
+            tcall_write_scalar_(w, value.text, tok);
+            tcall_write_char_(w, ':');
+            continue;
+        } else if (tcall_write_token_(w, value.text, tok)) {
+            open[depth++] = (uint8_t)tok->type;
+            continue;
         }
-        while (depth && f & TCALL_LAST_) {
-            tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            f = flags[--depth];
-        }
+        for (flags = tok->type; depth && flags & TCALL_LAST_;
+             flags = open[--depth])
+            tcall_write_close(w, flags & TCALL_MEMBER_ ? '}' : ']');
         if (!depth)
             return w->error;
     }
 }
+
+/* ==========================================================================
+ * >>pattern
+ *
+ * The program is a nondeterministic automaton in the order of the pattern.
+ * Each node has one state, but an atom that is repeated has one for each time.
+ * A state says that the text so far leads up to it; to take a character moves
+ * every active state whose atom matches on to the next one.
+ */
+#ifndef TOOLCALL_NO_PATTERN
+
+enum {
+    TCALL_RE_CHAR_,     /* one character */
+    TCALL_RE_SET_,      /* \d and the like, and the dot */
+    TCALL_RE_CLASS_,    /* [...]: as many items follow as it says */
+    TCALL_RE_ITEM_,     /* of a class: a range up to arg */
+    TCALL_RE_ITEM_SET_, /* of a class: \d and the like */
+    TCALL_RE_ASSERT_,   /* ^ $ \b \B, by its letter */
+    TCALL_RE_SPLIT_,    /* goes on, and to another state as well */
+    TCALL_RE_JUMP_,
+    TCALL_RE_MATCH_ /* the last node: how many states come before */
+};
+
+/* word: the op, and a value: a character, a state to go to ... */
+#define TCALL_RE_VALUE_ 8
+/* Of a set or a class, in its value: all other characters. */
+#define TCALL_RE_OTHERS_ 1u
+
+/* arg of what has states: how many; how many of them must be passed; whether
+ * the last may be passed again and again. */
+#define TCALL_RE_STATES_(arg) ((arg)&0xFFF)
+#define TCALL_RE_LEAST_(arg)  ((arg) >> 12 & 0xFFF)
+#define TCALL_RE_AGAIN_       ((uint32_t)1 << 24)
+#define TCALL_RE_ONCE_        (1u | 1u << 12)
+
+#define TCALL_RE_COUNT_MAX_  1000
+#define TCALL_RE_GROUPS_     16 /* that may be open at once */
+#define TCALL_RE_NONE_       0xFFFFFFFFu
+#define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
+
+enum { TCALL_RE_DIGIT_, TCALL_RE_WORD_, TCALL_RE_SPACE_, TCALL_RE_LINE_END_ };
+
+static const struct {
+    uint16_t set, low, high;
+} tcall_re_ranges_[] = {
+    {TCALL_RE_DIGIT_, '0', '9'},       {TCALL_RE_WORD_, '0', '9'},
+    {TCALL_RE_WORD_, 'A', 'Z'},        {TCALL_RE_WORD_, '_', '_'},
+    {TCALL_RE_WORD_, 'a', 'z'},        {TCALL_RE_SPACE_, 9, 13},
+    {TCALL_RE_SPACE_, ' ', ' '},       {TCALL_RE_SPACE_, 0xA0, 0xA0},
+    {TCALL_RE_SPACE_, 0x1680, 0x1680}, {TCALL_RE_SPACE_, 0x2000, 0x200A},
+    {TCALL_RE_SPACE_, 0x2028, 0x2029}, {TCALL_RE_SPACE_, 0x202F, 0x202F},
+    {TCALL_RE_SPACE_, 0x205F, 0x205F}, {TCALL_RE_SPACE_, 0x3000, 0x3000},
+    {TCALL_RE_SPACE_, 0xFEFF, 0xFEFF}, {TCALL_RE_LINE_END_, '\n', '\n'},
+    {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
+};
+
+static bool tcall_re_in_(unsigned set, int32_t c)
+{
+    size_t i;
+    for (i = 0; i < sizeof tcall_re_ranges_ / sizeof *tcall_re_ranges_; i++)
+        if (tcall_re_ranges_[i].set == set && c >= tcall_re_ranges_[i].low &&
+            c <= tcall_re_ranges_[i].high)
+            return true;
+    return false;
+}
+
+/* The next character of a text; a byte that begins none counts as one that no
+ * pattern can name. */
+static int32_t tcall_re_decode_(const char **at, const char *end)
+{
+    unsigned char byte = (unsigned char)**at;
+    if (byte < 0x80 || tcall_utf8_len_(*at, end)) {
+        return tcall_utf8_next_(at);
+    }
+    ++*at;
+    return TCALL_RE_CHARACTERS_ + byte;
+}
+
+/* -- Parsing -------------------------------------------------------------- */
+
+/* A group that is open. Its text is read once for each copy that its quantifier
+ * asks for. Each alternative begins with a split to the next one, and ends with
+ * a jump to the end of the next one. */
+typedef struct tcall_re_group_ {
+    const char *body;
+    uint32_t copies; /* made so far */
+    uint32_t first;  /* the state where this copy begins */
+    uint32_t split;  /* the node with which the last alternative begins */
+} tcall_re_group_;
+
+typedef struct tcall_re_ {
+    tcall_pattern *out;
+    const char *from, *at, *end;
+    bool escaped;
+    tcall_node_ *node;
+    uint32_t cap, count, states;
+    tcall_re_group_ group[TCALL_RE_GROUPS_];
+    int depth;
+} tcall_re_;
+
+static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
+{
+    if (!re->out->reason) {
+        re->out->reason = reason;
+        re->out->at = (size_t)(re->at - re->from);
+    }
+}
+
+/* The next character of the pattern, -1 at its end. */
+static int32_t tcall_re_next_(tcall_re_ *re)
+{
+    char bytes[4];
+    const char *p = bytes;
+    if (re->at >= re->end)
+        return -1;
+    if (!re->escaped || *re->at != '\\')
+        return tcall_re_decode_(&re->at, re->end);
+    tcall_text_char_(&re->at, bytes);
+    return tcall_utf8_next_(&p);
+}
+
+static int32_t tcall_re_peek_(tcall_re_ *re)
+{
+    const char *at = re->at;
+    int32_t c = tcall_re_next_(re);
+    re->at = at;
+    return c;
+}
+
+static bool tcall_re_take_(tcall_re_ *re, int32_t c)
+{
+    bool there = tcall_re_peek_(re) == c;
+    if (there)
+        tcall_re_next_(re);
+    return there;
+}
+
+/* Nodes that do not fit are only counted. */
+static uint32_t tcall_re_emit_(tcall_re_ *re, int op, uint32_t value,
+                               uint32_t arg)
+{
+    if (re->count < re->cap) {
+        re->node[re->count].word = value << TCALL_RE_VALUE_ | (uint32_t)op;
+        re->node[re->count].arg = arg;
+    }
+    return re->count++;
+}
+
+/* A node with one state. */
+static uint32_t tcall_re_one_(tcall_re_ *re, int op, uint32_t value)
+{
+    re->states++;
+    return tcall_re_emit_(re, op, value, 1);
+}
+
+/* Gives a node with this op, if it is one, the state that it leads to. */
+static void tcall_re_patch_(tcall_re_ *re, uint32_t i, uint32_t op,
+                            uint32_t state)
+{
+    if (i < re->cap && i < re->count && (re->node[i].word & 0xFF) == op)
+        re->node[i].word |= state << TCALL_RE_VALUE_;
+}
+
+/* -- Characters and classes ----------------------------------------------- */
+
+/* \xHH, \uHHHH: its digits. */
+static int32_t tcall_re_hex_(tcall_re_ *re, int digits)
+{
+    int32_t value = 0;
+    for (; digits; digits--) {
+        int32_t c = tcall_re_next_(re);
+        int hex = c < 0x80 ? tcall_hex_((char)c) : -1;
+        if (c < 0 || hex < 0) {
+            tcall_re_refuse_(re, "\\x without two or \\u without four "
+                                 "hexadecimal digits");
+            return 0;
+        }
+        value = value << 4 | hex;
+    }
+    if (value >> 11 == 0x1B)
+        tcall_re_refuse_(re, "half of a surrogate pair");
+    return value;
+}
+
+/* After a backslash. Returns a character; or, if it was \d or the like, -1 and
+ * its set in *set. */
+static int32_t tcall_re_escape_(tcall_re_ *re, uint32_t *set)
+{
+    static const char controls[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
+                                       {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    int32_t c = tcall_re_next_(re), low = c | 0x20;
+    size_t i;
+    if (low == 'd' || low == 'w' || low == 's') {
+        *set = (low == 'd'   ? TCALL_RE_DIGIT_
+                : low == 'w' ? TCALL_RE_WORD_
+                             : TCALL_RE_SPACE_) *
+                   2u +
+               (c != low ? TCALL_RE_OTHERS_ : 0);
+        return -1;
+    }
+    if (c == 'x' || c == 'u')
+        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
+    for (i = 0; i < sizeof controls / sizeof *controls; i++)
+        if (c == controls[i][0])
+            return controls[i][1];
+    if (c < 0)
+        tcall_re_refuse_(re, "a backslash at the end");
+    else if (c >= '1' && c <= '9')
+        tcall_re_refuse_(re, "back references are not supported");
+    else if (c < 0x80 && tcall_re_in_(TCALL_RE_WORD_, c))
+        tcall_re_refuse_(re, "unknown escape");
+    return c < 0 ? 0 : c;
+}
+
+/* One end of a range, or a set: -1. */
+static int32_t tcall_re_member_(tcall_re_ *re, uint32_t *set)
+{
+    int32_t c = tcall_re_next_(re);
+    if (c < 0)
+        tcall_re_refuse_(re, "[ without ]");
+    if (c == '\\' && tcall_re_take_(re, 'b'))
+        return '\b';
+    return c == '\\' ? tcall_re_escape_(re, set) : c;
+}
+
+/* After '['. Returns the node of the class. */
+static uint32_t tcall_re_class_(tcall_re_ *re)
+{
+    uint32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
+    uint32_t class_node = tcall_re_emit_(re, TCALL_RE_CLASS_, 0, 0);
+    while (!re->out->reason && !tcall_re_take_(re, ']')) {
+        uint32_t set = 0;
+        int32_t low = tcall_re_member_(re, &set), high = low;
+        const char *minus = re->at;
+        if (low >= 0 && tcall_re_take_(re, '-')) {
+            if (tcall_re_peek_(re) == ']')
+                re->at = minus; /* it stands for itself */
+            else
+                high = tcall_re_member_(re, &set);
+        }
+        if (high < low)
+            tcall_re_refuse_(re, "a range in [] that runs backwards");
+        if (low < 0)
+            tcall_re_emit_(re, TCALL_RE_ITEM_SET_, set, 0);
+        else
+            tcall_re_emit_(re, TCALL_RE_ITEM_, (uint32_t)low, (uint32_t)high);
+    }
+    tcall_re_patch_(re, class_node, TCALL_RE_CLASS_,
+                    (re->count - class_node - 1) * 2 + others);
+    return class_node;
+}
+
+/* -- Quantifiers ---------------------------------------------------------- */
+
+/* Digits, at most TCALL_RE_COUNT_MAX_ + 1; NONE: there are none. */
+static uint32_t tcall_re_number_(tcall_re_ *re)
+{
+    uint32_t number = TCALL_RE_NONE_;
+    for (;;) {
+        int32_t c = tcall_re_peek_(re);
+        if (c < '0' || c > '9')
+            return number;
+        tcall_re_next_(re);
+        number =
+            (number == TCALL_RE_NONE_ ? 0 : number * 10) + (uint32_t)(c - '0');
+        if (number > TCALL_RE_COUNT_MAX_)
+            number = TCALL_RE_COUNT_MAX_ + 1;
+    }
+}
+
+/* Reads a quantifier, if there is one. Returns the arg of what comes before. */
+static uint32_t tcall_re_quantifier_(tcall_re_ *re)
+{
+    int32_t c = tcall_re_peek_(re);
+    bool open = c == '*' || c == '+';
+    uint32_t min = c == '+', max = 1;
+    if (c != '*' && c != '+' && c != '?' && c != '{')
+        return TCALL_RE_ONCE_;
+    tcall_re_next_(re);
+    if (c == '{') {
+        min = max = tcall_re_number_(re);
+        if (tcall_re_take_(re, ',')) {
+            open = tcall_re_peek_(re) == '}';
+            max = open ? min + !min : tcall_re_number_(re);
+        }
+        if (!tcall_re_take_(re, '}') || max < min ||
+            max > TCALL_RE_COUNT_MAX_) {
+            tcall_re_refuse_(re, "a count in {} that is not two numbers, runs "
+                                 "backwards or is over 1000");
+            return TCALL_RE_ONCE_;
+        }
+    }
+    tcall_re_take_(re, '?'); /* lazy: the same texts match */
+    return max | min << 12 | (open ? TCALL_RE_AGAIN_ : 0);
+}
+
+/* -- Expressions ---------------------------------------------------------- */
+
+/* Begins a copy of the group that is open. */
+static void tcall_re_copy_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    re->at = group->body;
+    group->first = re->states;
+    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+}
+
+/* After '('. */
+static void tcall_re_open_(tcall_re_ *re)
+{
+    if (tcall_re_take_(re, '?') && !tcall_re_take_(re, ':')) {
+        tcall_re_refuse_(re, "look-around and named groups are not supported");
+        return;
+    }
+    if (re->depth + 1 == TCALL_RE_GROUPS_) {
+        tcall_re_refuse_(re, "groups are nested too deeply");
+        return;
+    }
+    re->depth++;
+    re->group[re->depth].body = re->at;
+    re->group[re->depth].copies = 0;
+    tcall_re_copy_(re);
+}
+
+/* An alternative has ended: the one before it jumps here. */
+static void tcall_re_end_(tcall_re_ *re)
+{
+    tcall_re_patch_(re, re->group[re->depth].split - 1, TCALL_RE_JUMP_,
+                    re->states);
+}
+
+/* After '|'. */
+static void tcall_re_alternative_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    tcall_re_end_(re);
+    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
+    tcall_re_one_(re, TCALL_RE_JUMP_, 0);
+    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+}
+
+/* After ')'. */
+static void tcall_re_close_(tcall_re_ *re)
+{
+    tcall_re_group_ *group = &re->group[re->depth];
+    uint32_t close, times;
+    if (!re->depth) {
+        tcall_re_refuse_(re, ") without (");
+        return;
+    }
+    tcall_re_end_(re);
+    close = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    times = tcall_re_quantifier_(re);
+    if (!TCALL_RE_STATES_(times))
+        tcall_re_refuse_(re, "a group that is repeated 0 times");
+    if (group->copies++ >=
+        TCALL_RE_LEAST_(times)) /* this one may be left out */
+        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states);
+    if (group->copies < TCALL_RE_STATES_(times)) {
+        tcall_re_copy_(re);
+        return;
+    }
+    if (times & TCALL_RE_AGAIN_)
+        tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
+    re->depth--;
+}
+
+/* An atom that begins with this character. Returns its node, NONE: it was an
+ * assertion, which cannot be repeated. */
+static uint32_t tcall_re_atom_(tcall_re_ *re, int32_t c)
+{
+    uint32_t set = TCALL_RE_LINE_END_ * 2u + TCALL_RE_OTHERS_;
+    int32_t next = c == '\\' ? tcall_re_peek_(re) : c;
+    if (c == '^' || c == '$' || (c == '\\' && (next | 0x20) == 'b')) {
+        if (c == '\\')
+            tcall_re_next_(re);
+        tcall_re_one_(re, TCALL_RE_ASSERT_, (uint32_t)next);
+        return TCALL_RE_NONE_;
+    }
+    if (c == '[')
+        return tcall_re_class_(re);
+    if (c == '\\')
+        c = tcall_re_escape_(re, &set);
+    else if (c == '.')
+        c = -1;
+    return c < 0 ? tcall_re_emit_(re, TCALL_RE_SET_, set, 0)
+                 : tcall_re_emit_(re, TCALL_RE_CHAR_, (uint32_t)c, 0);
+}
+
+/* An atom and its quantifier. */
+static void tcall_re_piece_(tcall_re_ *re, int32_t c)
+{
+    uint32_t node = tcall_re_atom_(re, c), times;
+    if (node == TCALL_RE_NONE_ || re->out->reason)
+        return;
+    times = tcall_re_quantifier_(re);
+    re->states += TCALL_RE_STATES_(times);
+    if (node < re->cap)
+        re->node[node].arg = times;
+}
+
+static void tcall_re_parse_(tcall_re_ *re)
+{
+    int32_t c;
+    re->group[0].body = re->at;
+    tcall_re_copy_(re);
+    while (!re->out->reason && (c = tcall_re_next_(re)) >= 0) {
+        switch (c) {
+        case '(': tcall_re_open_(re); break;
+        case ')': tcall_re_close_(re); break;
+        case '|': tcall_re_alternative_(re); break;
+        case '*':
+        case '+':
+        case '?':
+        case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
+        default: tcall_re_piece_(re, c);
+        }
+        if (re->states > TOOLCALL_MAX_PATTERN ||
+            re->count > 2 * TOOLCALL_MAX_PATTERN)
+            tcall_re_refuse_(re, "the pattern is too large");
+    }
+    if (re->depth)
+        tcall_re_refuse_(re, "( without )");
+    tcall_re_end_(re);
+    tcall_re_emit_(re, TCALL_RE_MATCH_, re->states, 0);
+}
+
+int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
+                          void *mem, size_t size)
+{
+    tcall_re_ re;
+    memset(out, 0, sizeof *out);
+    memset(&re, 0, sizeof re);
+    re.out = out;
+    re.from = re.at = text.ptr;
+    re.end = text.ptr + text.len;
+    re.escaped = flags & TCALL_PATTERN_ESCAPED;
+    re.node = (tcall_node_ *)mem;
+    re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
+    tcall_re_parse_(&re);
+    out->need = re.count * sizeof *re.node;
+    out->program = re.node;
+    out->count = re.count;
+    out->states = re.states;
+    out->flags = flags;
+    if (out->reason)
+        return TCALL_E_INVALID;
+    return re.count > re.cap ? TCALL_E_MEMORY : (int)out->need;
+}
+
+/* -- Searching ------------------------------------------------------------ */
+
+/* A character with its case changed, if it is a letter and case is ignored. */
+static int32_t tcall_re_other_(int32_t c, unsigned flags)
+{
+    bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
+}
+
+static bool tcall_re_in_set_(uint32_t value, int32_t c)
+{
+    bool others = value & TCALL_RE_OTHERS_;
+    return tcall_re_in_(value >> 1, c) != others;
+}
+
+/* Whether a class has a character; node: that of the class. */
+static bool tcall_re_in_class_(const tcall_node_ *node, int32_t c,
+                               int32_t other)
+{
+    uint32_t value = node->word >> TCALL_RE_VALUE_;
+    const tcall_node_ *item = node + 1, *end = item + value / 2;
+    bool in = false;
+    for (; item < end && !in; item++) {
+        int32_t low = (int32_t)(item->word >> TCALL_RE_VALUE_);
+        int32_t high = (int32_t)item->arg;
+        if ((item->word & 0xFF) == TCALL_RE_ITEM_SET_)
+            in = c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_((uint32_t)low, c);
+        else
+            in = (low <= c && c <= high) || (low <= other && other <= high);
+    }
+    return in != (bool)(value & TCALL_RE_OTHERS_);
+}
+
+/* Whether an atom matches a character. */
+static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
+{
+    uint32_t value = node->word >> TCALL_RE_VALUE_;
+    switch (node->word & 0xFF) {
+    case TCALL_RE_CHAR_: return (int32_t)value == c || (int32_t)value == other;
+    case TCALL_RE_SET_:
+        return c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_(value, c);
+    case TCALL_RE_CLASS_: return tcall_re_in_class_(node, c, other);
+    default: return false;
+    }
+}
+
+/* The node after this one and its items. */
+static const tcall_node_ *tcall_re_after_(const tcall_node_ *node)
+{
+    bool items = (node->word & 0xFF) == TCALL_RE_CLASS_;
+    return node + 1 + (items ? node->word >> (TCALL_RE_VALUE_ + 1) : 0);
+}
+
+/* Whether an assertion holds between two characters, -1: an end of the text. */
+static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
+{
+    bool boundary = tcall_re_in_(TCALL_RE_WORD_, before) !=
+                    tcall_re_in_(TCALL_RE_WORD_, next);
+    return which == '^'   ? before < 0
+           : which == '$' ? next < 0
+           : which == 'b' ? boundary
+                          : !boundary;
+}
+
+/* Activates all states that can be reached without taking a character (the
+ * epsilon closure). Only splits lead backwards; then it goes over all again. */
+static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
+                              int32_t before, int32_t next)
+{
+    const tcall_node_ *node, *end = pattern->program + pattern->count - 1;
+    bool again = true;
+    while (again) {
+        uint8_t *state = states;
+        again = false;
+        for (node = pattern->program; node < end;
+             node = tcall_re_after_(node)) {
+            uint32_t op = node->word & 0xFF;
+            uint32_t value = node->word >> TCALL_RE_VALUE_;
+            uint32_t width = TCALL_RE_STATES_(node->arg);
+            uint32_t k = TCALL_RE_LEAST_(node->arg);
+            while (k < width && !state[k])
+                k++;
+            if (k < width && (op != TCALL_RE_ASSERT_ ||
+                              tcall_re_holds_(value, before, next))) {
+                if (op != TCALL_RE_JUMP_)
+                    state[width] = 1;
+                if (op >= TCALL_RE_SPLIT_ && value && !states[value]) {
+                    states[value] = 1;
+                    again = again || states + value < state;
+                }
+            }
+            state += width;
+        }
+    }
+}
+
+/* Takes a character: what matched goes on to the next state. */
+static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
+                           int32_t c)
+{
+    const tcall_node_ *node = pattern->program;
+    const tcall_node_ *end = node + pattern->count - 1;
+    int32_t other = tcall_re_other_(c, pattern->flags);
+    bool arrives = false;
+    for (; node < end; node = tcall_re_after_(node)) {
+        uint32_t width = TCALL_RE_STATES_(node->arg), k;
+        bool active = memchr(state, 1, width) != NULL;
+        bool matches = active && tcall_re_matches_(node, c, other);
+        for (k = 0; k < width; k++, state++) {
+            bool moves = *state && matches;
+            bool stays = k + 1 == width && node->arg & TCALL_RE_AGAIN_;
+            *state = arrives || (moves && stays);
+            arrives = moves;
+        }
+    }
+    *state = arrives;
+}
+
+size_t tcall_pattern_memory(const tcall_pattern *pattern)
+{
+    return pattern->states + 1;
+}
+
+const char *tcall_pattern_find(const tcall_pattern *pattern,
+                               tcall_search *search, tcall_str piece, bool last)
+{
+    uint8_t *states = (uint8_t *)search->memory;
+    const char *p = piece.ptr, *end = p + piece.len;
+    if (!search->begun) {
+        memset(states, 0, tcall_pattern_memory(pattern));
+        search->before = -1;
+        search->begun = true;
+    }
+    for (;;) {
+        const char *at = p;
+        int32_t next = p < end ? tcall_re_decode_(&p, end) : -1;
+        if (next < 0 && !last)
+            return NULL; /* what comes next is not known yet */
+        states[0] = 1;   /* a match may begin anywhere */
+        tcall_re_closure_(pattern, states, search->before, next);
+        if (states[pattern->states])
+            return at;
+        if (next < 0)
+            return NULL;
+        tcall_re_step_(pattern, states, next);
+        search->before = next;
+    }
+}
+
+#endif /* TOOLCALL_NO_PATTERN */
 
 /* ==========================================================================
  * >>schema: schemas become programs
@@ -5733,6 +6686,14 @@ static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
            (program[i].word & TCALL_SPANS_ ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
+/* The next node in the order of the text; the program of a pattern is none. */
+static uint32_t tcall_node_into_(const tcall_node_ *program, uint32_t i)
+{
+    int op = tcall_node_op_(&program[i]);
+    bool pattern = op == TCALL_K_PATTERN_ || op == TCALL_K_NAME_PATTERN_;
+    return pattern ? tcall_node_after_(program, i) : i + 1;
+}
+
 /* The first child with this op, 0: none. (No child can be node 0.) */
 static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
                                   uint32_t end, int op)
@@ -5809,229 +6770,6 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
     return 0;
 }
 
-/* -- Patterns ------------------------------------------------------------- */
-
-/* One node for an atom with its count, one for a fork, a jump and an assertion.
- * While matching, each has a byte that says whether it is active; an atom that
- * repeats has one for each count. So a character costs time proportional to the
- * size of the pattern, whatever the pattern is, and nothing ever backs up. */
-#ifndef TOOLCALL_NO_PATTERN
-
-#define TCALL_COUNT_MAX_ 1000
-
-/* What an escape was, when it was not one character. */
-enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
-
-/* \d, \w, \s and what ends a line, as ranges. */
-static const uint16_t tcall_re_sets_[] = {
-    '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
-    '_',    'a',    'z',    0,      9,      13,     ' ',    ' ',
-    0xA0,   0xA0,   0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
-    0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF,
-    0,      '\n',   '\n',   '\r',   '\r',   0x2028, 0x2029, 0};
-
-static bool tcall_re_in_(int set, int32_t c)
-{
-    const uint16_t *p = tcall_re_sets_;
-    while (set)
-        set -= !*p++;
-    for (; *p; p += 2)
-        if (c >= p[0] && c <= p[1])
-            return true;
-    return false;
-}
-
-/* The next character of a pattern, -1 at its end and where it has an escape of
- * JSON that does not stand for itself. */
-static int32_t tcall_re_char_(const char **at)
-{
-    if (**at == '"' || (**at == '\\' && !strchr("\\\"/", *++*at)))
-        return -1;
-    return tcall_utf8_next_(at);
-}
-
-/* Behind the backslash: the character it means, or for a class whether ch is
- * in it, or TCALL_C_BAD_. */
-static int32_t tcall_re_escape_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at), v = 0;
-    int set = (c | 0x20) == 'd' ? 0 : (c | 0x20) == 'w' ? 1 : 2, digits;
-    if (c >= 0x80 || !tcall_re_in_(1, c))
-        return c; /* or the end, which is as bad */
-    if (set < 2 || (c | 0x20) == 's')
-        return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
-    if (c != 'x' && c != 'u') {
-        v = c == 'b' ? 0 : tcall_unescape_((char)c);
-        return v ? v : (int32_t)TCALL_C_BAD_;
-    }
-    for (digits = c == 'x' ? 2 : 4; digits; digits--) {
-        int h = tcall_hex_((char)tcall_re_char_(at));
-        if (h < 0)
-            return TCALL_C_BAD_;
-        v = v << 4 | h;
-    }
-    return v >> 11 == 0x1B ? (int32_t)TCALL_C_BAD_ : v;
-}
-
-/* A member of a [...]: as tcall_re_escape_. */
-static int32_t tcall_re_member_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    return c == '\\' ? tcall_re_escape_(at, ch) : c;
-}
-
-/* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
-static int tcall_re_class_(const char **at, int32_t ch)
-{
-    bool negated = **at == '^', in = false;
-    *at += negated;
-    while (**at != ']') {
-        int32_t low = tcall_re_member_(at, ch), high = low;
-        if (low >= 0 && **at == '-' && (*at)[1] != ']') {
-            ++*at;
-            high = tcall_re_member_(at, ch);
-            if (high < low)
-                return -1; /* [a-\d] or [z-a] */
-        }
-        if (low == TCALL_C_BAD_)
-            return -1;
-        in |= low == TCALL_C_IN_ || (low <= ch && ch <= high);
-    }
-    ++*at;
-    return in != negated;
-}
-
-/* Steps over an atom: 1 when ch matches it, 0 when not, -1: malformed. */
-static int tcall_re_atom_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    if (c == '.')
-        return !tcall_re_in_(3, ch);
-    if (c == '[')
-        return tcall_re_class_(at, ch);
-    if (c == '\\') {
-        c = tcall_re_escape_(at, ch);
-        if (c < 0)
-            return c == TCALL_C_BAD_ ? -1 : c == TCALL_C_IN_;
-    }
-    return c == ch;
-}
-
-/* A count in braces, at most TCALL_COUNT_MAX_ + 1; NEVER: none there. */
-static uint32_t tcall_re_number_(const char **at)
-{
-    uint32_t n = TCALL_NEVER_;
-    for (; tcall_is_digit_(**at); ++*at) {
-        n = (n == TCALL_NEVER_ ? 0 : n * 10) + (uint32_t)(**at - '0');
-        if (n > TCALL_COUNT_MAX_)
-            n = TCALL_COUNT_MAX_ + 1;
-    }
-    return n;
-}
-
-/* arg of each step: its cells, which for an atom are one for each count below
- * its maximum, and no more than one when that is open above its minimum; the
- * minimum; whether it is open. */
-#define TCALL_CELLS_(arg) ((arg)&0xFFF)
-#define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
-#define TCALL_OPEN_END_   ((uint32_t)1 << 24)
-#define TCALL_ONCE_       (1u | 1u << 12)
-
-/* Steps over a quantifier, if one is there: arg of the atom in front of it,
- * NEVER when it is malformed. */
-static uint32_t tcall_re_quantifier_(const char **at)
-{
-    const char *p = *at;
-    bool open = *p == '*' || *p == '+';
-    uint32_t min = *p == '+', max = 1;
-    if (*p == '{') {
-        p++;
-        min = max = tcall_re_number_(&p);
-        if (*p == ',') {
-            open = *++p == '}';
-            max = open ? min + !min : tcall_re_number_(&p);
-        }
-        if (*p != '}' || max < min || max > TCALL_COUNT_MAX_)
-            return TCALL_NEVER_;
-    } else if (!open && *p != '?') {
-        return TCALL_ONCE_;
-    }
-    *at = p + 1 + (p[1] == '?');
-    return max | min << 12 | (open ? TCALL_OPEN_END_ : 0);
-}
-
-/* Follows all that takes no character. */
-static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
-                             uint8_t *cells, int32_t before, int32_t next)
-{
-    const tcall_node_ *n;
-    bool again;
-    do {
-        uint8_t *c = cells, *to;
-        again = false;
-        for (n = first; n < last; n++) {
-            int op = tcall_node_op_(n);
-            uint32_t value = n->word >> 8, width = TCALL_CELLS_(n->arg), k;
-            for (k = TCALL_LEAST_(n->arg); k < width; k++) {
-                if (!c[k] || (op == TCALL_K_ASSERT_ &&
-                              (value == '^' ? before : next) >= 0))
-                    continue;
-                if (op != TCALL_K_JUMP_)
-                    c[width] = 1;
-                if (op < TCALL_K_FORK_ || !value)
-                    continue;
-                to = cells + value;
-                if (!*to && to < c)
-                    again = true;
-                *to = 1;
-            }
-            c += width;
-        }
-    } while (again);
-}
-
-/* Takes one character, from the last node to the first. */
-static void tcall_re_step_(const char *text, const tcall_node_ *first,
-                           const tcall_node_ *n, uint8_t *c, int32_t ch)
-{
-    while (n-- > first) {
-        uint32_t k = TCALL_CELLS_(n->arg);
-        bool stays = n->arg & TCALL_OPEN_END_; /* in the last cell */
-        for (; k--; stays = false) {
-            const char *at = text + (n->word >> 8);
-            bool hit = *--c && tcall_node_op_(n) == TCALL_K_ATOM_ &&
-                       tcall_re_atom_(&at, ch) > 0;
-            c[0] = hit && stays;
-            c[1] |= hit;
-        }
-    }
-}
-
-/* Does the pattern occur in str? cells: scratch. */
-static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
-                             tcall_str str, uint8_t *cells, int32_t *steps)
-{
-    const tcall_node_ *first = s->program + pattern + 1;
-    const tcall_node_ *last =
-        s->program + tcall_node_after_(s->program, pattern) - 1;
-    const char *p = str.ptr, *end = p + str.len;
-    uint32_t size =
-        last->word >> 8; /* the last says how many cells there are */
-    int32_t before = -1, next;
-    memset(cells, 0, size + 1);
-    for (;; before = next) {
-        next = p < end ? tcall_utf8_next_(&p) : -1;
-        *steps -= 1 + (int32_t)size / 16;
-        cells[0] = 1;
-        tcall_re_spread_(first, last, cells, before, next);
-        if (cells[size] || next < 0 || *steps < 0)
-            return cells[size] && *steps >= 0;
-        tcall_re_step_(s->text, first, last, cells + size, next);
-    }
-}
-
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* -- Compiling ------------------------------------------------------------ */
 
 /* Lists and maps with more members than this get an index. */
@@ -6093,119 +6831,39 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->count++;
 }
 
+/* -- Patterns ------------------------------------------------------------- */
+
 #ifndef TOOLCALL_NO_PATTERN
 
-static uint32_t tcall_sc_step_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
+/* Compiles the pattern in the string at a quote; its program comes after its
+ * node. */
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
-    return tcall_sc_emit_(c, (int)(word & 0xFF), c->text + (word >> 8), arg);
-}
-
-/* Leads node i, if it is one of those that lead to a cell, to that. */
-static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
-{
-    if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
-        c->node[i].word |= cell << 8;
-}
-
-/* Nesting of groups in a pattern. */
-#define TCALL_GROUPS_ 8
-
-/* A group that is open; its text is read once for each copy that its
- * quantifier asks for. Each alternative begins with a fork to the next one and
- * ends with a jump to the end of the one behind it. */
-typedef struct tcall_re_open_ {
-    const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* cell of this copy's first fork */
-    uint32_t fork;   /* node of the last alternative's, behind the jump */
-} tcall_re_open_;
-
-/* Compiles the pattern in the string at. */
-TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
-{
-    tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    uint32_t start = tcall_sc_emit_(c, op | TCALL_SPANS_, at, 1), cells = 0,
-             close, count;
-    const char *p;
-    g->body = at + 1;
-begin:
-    g->copies = 0;
-copy:
-    p = g->body;
-    g->first = cells++;
-    g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-    while (cells <= TOOLCALL_MAX_PATTERN) {
-        const char *piece = p;
-        int32_t ch = tcall_re_char_(&p);
-        if (ch == '(') {
-            if (*p == '?') {
-                if (p[1] != ':')
-                    break;
-                p += 2;
-            }
-            if (++g == group + TCALL_GROUPS_)
-                break;
-            g->body = p;
-            goto begin;
-        }
-        if (ch == '^' || ch == '$') {
-            tcall_sc_step_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
-            cells++;
-        } else if (ch >= 0 && ch != '|' && ch != ')') {
-            p = piece;
-            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0)
-                break;
-            count = tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_)
-                break;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece, count);
-            cells += TCALL_CELLS_(count);
-        } else {
-            tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
-            if (ch == '|') {
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
-                tcall_sc_step_node_(c, TCALL_K_JUMP_, 1);
-                g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-                cells += 2;
-                continue;
-            }
-            close = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-            if (g == group) {
-                if (*piece != '"')
-                    break;
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, cells);
-                if (c->out->cells <= cells)
-                    c->out->cells = cells + 1;
-                if (start < c->cap)
-                    c->node[start].arg = c->count - start;
-                return;
-            }
-            cells++;
-            count = ch < 0 ? TCALL_NEVER_ : tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_ || !TCALL_CELLS_(count))
-                break;
-            if (g->copies++ >= TCALL_LEAST_(count))
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells);
-            if (g->copies < TCALL_CELLS_(count))
-                goto copy;
-            if (count & TCALL_OPEN_END_)
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, g->first);
-            g--;
-        }
-    }
-    tcall_sc_refuse_(c, at, "unsupported pattern", "use a simpler one");
+    uint32_t node = tcall_sc_emit_(c, op | TCALL_SPANS_, quote, 1);
+    size_t room = c->count < c->cap ? c->cap - c->count : 0;
+    tcall_pattern pattern;
+    int r = tcall_pattern_compile(
+        &pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+        room ? c->node + c->count : NULL, room * sizeof *c->node);
+    if (r == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    c->count += pattern.count;
+    if (node < c->cap)
+        c->node[node].arg += pattern.count;
+    if (c->out->search < tcall_pattern_memory(&pattern))
+        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
 }
 
 #else
 
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
     (void)op;
-    tcall_sc_refuse_(c, p, "patterns are left out of this build",
-                     "build without TOOLCALL_NO_PATTERN");
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+#endif
 
 /* -- Lists and maps ------------------------------------------------------- */
 
@@ -6734,13 +7392,15 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->count && !c->out->reason; i++)
+    for (i = 0; i < c->count && !c->out->reason;
+         i = tcall_node_into_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
-        for (i = 0; i < c->count && !c->out->reason; i++) {
+        for (i = 0; i < c->count && !c->out->reason;
+             i = tcall_node_into_(c->node, i)) {
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;
@@ -6947,16 +7607,27 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
+TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
                                          uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
-    uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
-    if (cells)
-        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
-                                &e->steps);
+    tcall_str text = tcall_ev_of_(e, tok);
+    tcall_pattern pattern;
+    tcall_search search;
+    size_t cost;
+    memset(&pattern, 0, sizeof pattern);
+    memset(&search, 0, sizeof search);
+    pattern.program = &e->program[node + 1];
+    pattern.count = tcall_node_after_(e->program, node) - node - 1;
+    pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
+    search.memory = tcall_ev_scratch_(e, e->s->search);
+    /* each character costs as much as the pattern is large */
+    cost = (text.len + 1) * (1 + pattern.states / 16);
+    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    if (search.memory && e->steps >= 0)
+        return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else
-    (void)e, (void)pattern, (void)tok;
+    (void)e, (void)node, (void)tok;
 #endif
     return false;
 }
@@ -9648,6 +10319,7 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 
 #if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
+/* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
@@ -9696,6 +10368,8 @@ static const char tcall_synonyms_devices_[] =
     "send forward deliver\n"
     "calendar schedule agenda\n"
     "meeting appointment event conference\n";
+
+/* Offices, files and media; what is done with them; time and place. */
 static const char tcall_synonyms_offices_[] =
     "event concert festival happening\n"
     "reserve reservation book booking\n"
@@ -9768,6 +10442,8 @@ static const char tcall_synonyms_offices_[] =
     "map direction route navigate navigation\n"
     "distance far away\n"
     "near nearby closest around local\n";
+
+/* Travel, food, trade, money, work, health and learning. */
 static const char tcall_synonyms_web_[] =
     "travel trip vacation holiday journey tour itinerary destination\n"
     "flight airline plane airport fly\n"
@@ -9823,6 +10499,8 @@ static const char tcall_synonyms_web_[] =
     "school university college\n"
     "question quiz answer ask\n"
     "exam test\n";
+
+/* Words, programs, networks, quantities and people. */
 static const char tcall_synonyms_world_[] =
     "explain explanation describe definition meaning\n"
     "word dictionary vocabulary\n"
@@ -9876,6 +10554,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
@@ -10276,32 +10955,53 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* Adds the postings of a word to the records. All that is like a term has to be
- * added before the word itself: up to three, levels are exact. Names are asked
- * for once, whatever number of keys is the same word. */
-static void tcall_index_entry_(const tcall_index *index, uint32_t number,
-                               tcall_query_ *query, tcall_record_ *records,
-                               unsigned slot)
+/* What a key adds to the records of the tools that have a word. */
+typedef struct tcall_adding_ {
+    tcall_term_ *term;
+    unsigned number; /* of the term */
+    bool fuzzy;
+    bool name; /* no other key of this hash has counted the word in names */
+} tcall_adding_;
+
+static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
+{
+    tcall_adding_ adding;
+    adding.number = tcall_key_term_(query->key_terms[slot]);
+    adding.term = &query->terms[adding.number];
+    adding.fuzzy = (query->key_terms[slot] & TCALL_KEY_FUZZY_) != 0;
+    adding.name = tcall_query_is_first_(query, slot);
+    return adding;
+}
+
+/* Adds a posting to the record of its tool. All that is like a term is added
+ * before the word itself is: so far levels are the sums themselves. */
+static void tcall_index_add_(const tcall_posting_ *posting,
+                             const tcall_adding_ *adding, tcall_record_ *record)
+{
+    tcall_term_ *term = adding->term;
+    unsigned before = tcall_record_level_(record, adding->number);
+    unsigned sum = before + posting->exact;
+    if (adding->fuzzy)
+        sum = tcall_at_most_(before + posting->fuzzy, TCALL_FUZZY_MAX_);
+    tcall_record_keep_(record, adding->number, sum);
+    term->tools = (uint16_t)(term->tools + (before == 0));
+    term->exact_tools = (uint16_t)(term->exact_tools + !adding->fuzzy);
+    if (adding->name)
+        record->name = (uint8_t)(record->name + posting->name);
+}
+
+/* Adds all postings of a word, but for tools that may not be picked. */
+static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
+                                   const tcall_adding_ *adding,
+                                   tcall_record_ *records)
 {
     const tcall_entry_ *entry = &index->entries[number];
-    const tcall_posting_ *at = index->postings, *end = at + entry->end;
-    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
-    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-    bool first = tcall_query_is_first_(query, slot);
-    tcall_term_ *term = &query->terms[i];
-    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
-        tcall_record_ *record = &records[at->tool];
-        unsigned before = tcall_record_level_(record, i), sum;
-        if (record->length == 0)
-            continue;
-        sum = before + (fuzzy ? at->fuzzy : at->exact);
-        if (fuzzy)
-            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
-        tcall_record_keep_(record, i, sum);
-        term->tools = (uint16_t)(term->tools + (before == 0));
-        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
-        if (first)
-            record->name = (uint8_t)(record->name + at->name);
+    uint32_t i = number > 0 ? entry[-1].end : 0;
+    for (; i < entry->end; i++) {
+        const tcall_posting_ *posting = &index->postings[i];
+        tcall_record_ *record = &records[posting->tool];
+        if (record->length > 0)
+            tcall_index_add_(posting, adding, record);
     }
 }
 
@@ -10310,13 +11010,14 @@ static void tcall_index_entry_(const tcall_index *index, uint32_t number,
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
+    tcall_adding_ adding = tcall_index_adding_(query, slot);
     uint32_t hash = query->hashes[slot], next;
     const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
     const tcall_entry_ *entry;
     for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
         entry = &index->entries[next - 1];
         if (entry->stem == hash)
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
     for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
         unsigned at;
@@ -10324,7 +11025,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
         at = tcall_query_slot_(entry->stem);
         if (entry->prefix == hash &&
             !tcall_query_find_(query, entry->stem, &at))
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
 }
 
@@ -10400,27 +11101,32 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Adds an entry to both chains; NULL where memory is missing. */
+/* Puts the last entry first into a chain, which begins at *first. */
+static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
+                               uint32_t *next)
+{
+    *next = *first;
+    *first = making->entry_count;
+}
+
+/* Adds an entry for a word; NULL where memory is missing. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
-    tcall_bucket_ *buckets = making->buckets;
-    uint32_t *by_stem, *by_prefix;
     tcall_entry_ *entry =
         (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t count = making->bucket_count;
     if (!entry)
         return NULL;
     making->entry_count++;
-    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
-    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
     entry->stem = word->stem;
     entry->prefix = word->prefix;
-    entry->next_by_stem = *by_stem;
-    *by_stem = making->entry_count;
-    if (word->prefix) {
-        entry->next_by_prefix = *by_prefix;
-        *by_prefix = making->entry_count;
-    }
+    tcall_index_chain_(making, &buckets[word->stem % count].by_stem,
+                       &entry->next_by_stem);
+    if (word->prefix)
+        tcall_index_chain_(making, &buckets[word->prefix % count].by_prefix,
+                           &entry->next_by_prefix);
     return entry;
 }
 
@@ -10441,13 +11147,25 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand. */
-static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
-                             unsigned text)
+/* Adds a word of the tool at hand to its posting. */
+static void tcall_index_post_(const tcall_indexing_ *making,
+                              tcall_posting_ *posting, unsigned text)
 {
     const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    unsigned exact = posting->exact + weight->exact;
+    unsigned fuzzy = posting->fuzzy + weight->fuzzy;
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact = tcall_at_most_(exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy = tcall_at_most_(fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+/* Counts a word of the tool at hand, and in the second pass posts it. */
+static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
+                              unsigned text)
+{
     tcall_entry_ *entry = tcall_index_find_(making, word);
-    tcall_posting_ *posting;
     if (!entry) {
         making->posting_count++; /* perhaps too many, which suffices */
         return;
@@ -10457,16 +11175,8 @@ static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
         entry->end++;
         making->posting_count++;
     }
-    if (!making->postings)
-        return;
-    posting = &making->postings[entry->end - 1];
-    posting->tool = making->tool & 0xFFFF;
-    posting->exact =
-        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
-    posting->fuzzy =
-        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
-    if (text == TCALL_TEXT_NAME_)
-        posting->name = (posting->name + 1) & 511;
+    if (making->postings)
+        tcall_index_post_(making, &making->postings[entry->end - 1], text);
 }
 
 static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
@@ -10476,7 +11186,7 @@ static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
         tcall_split_ words;
         tcall_split_tool_(&words, tool, text);
         while (tcall_split_next_(&words))
-            tcall_index_add_(making, &words, text);
+            tcall_index_word_(making, &words, text);
         length += tcall_text_weights_[text].length * words.longer;
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
@@ -10536,6 +11246,21 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
+/* Counts and takes the postings, and writes them; false where memory is
+ * missing. */
+static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    tcall_index_count_(making, desc);
+    making->postings = (tcall_posting_ *)tcall_index_take_(
+        making, making->posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(making);
+    if (making->missing > 0)
+        return false;
+    tcall_index_layout_(making);
+    tcall_index_pass_(making, desc);
+    return true;
+}
+
 int tcall_pick_index(tcall *tc, tcall_index *index)
 {
     size_t low = tc->block.low;
@@ -10545,17 +11270,11 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     if (tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
-    tcall_index_count_(&making, &tc->desc);
-    making.postings = (tcall_posting_ *)tcall_index_take_(
-        &making, making.posting_count * sizeof(tcall_posting_));
-    tcall_index_align_(&making);
-    if (making.missing) {
+    if (!tcall_index_make_(&making, &tc->desc)) {
         tcall_block_room_(&tc->block, making.missing); /* sets block.need */
         tc->block.low = low;
         return TCALL_E_MEMORY;
     }
-    tcall_index_layout_(&making);
-    tcall_index_pass_(&making, &tc->desc);
     index->tool_count = tc->desc.tool_count;
     index->bucket_count = making.bucket_count;
     index->buckets = making.buckets;
@@ -10599,7 +11318,8 @@ static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
 
 #ifndef TOOLCALL_NO_PICK
 
-/* A score of one thousandth. Ranks are finer than scores. */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
 #define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
 
 /* The work on one input. */
@@ -10644,6 +11364,7 @@ static const char *tcall_pick_excludes_(const tcall *tc,
     return NULL;
 }
 
+/* Whether time is up, where there is a limit and a clock. */
 static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
     const tcall_desc *desc = &ranking->tc->desc;
@@ -10729,39 +11450,56 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
+/* Returns the record of a tool, which is read again where none is kept. */
+static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
+                                                  size_t tool,
+                                                  tcall_record_ *made)
+{
+    if (ranking->records)
+        return &ranking->records[tool];
+    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
+                      false);
+    return made;
+}
+
+/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
+ * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
+ * whose name was asked for gains up to half as much again. */
+static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
+                                  const tcall_record_ *record, uint32_t norm)
+{
+    uint32_t sum = tcall_levels_[level];
+    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    return worth * (32u + record->name) / 32;
+}
+
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
- * quarters of a word of a text, and b one half. */
+ * its sentences. Returns the weight of the terms that it has. */
 static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
                                      uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
+    const tcall_query_ *query = ranking->query;
     uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0, value;
-    tcall_record_ made, *record = &made;
+    uint32_t norm, cover = 0;
+    tcall_record_ made;
+    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    if (ranking->records)
-        record = &ranking->records[tool];
-    else
-        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
     norm = 64 + 1024 * tcall_record_length_(record) / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
-        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
-        if (sum == 0)
-            continue;
-        cover += term->weight;
-        value = term->weight * 1024u * sum / (16 * sum + norm);
-        value = value * (32u + record->name) / 32; /* up to half more */
+        unsigned level = tcall_record_level_(record, i);
+        uint32_t worth = tcall_term_worth_(term, level, record, norm);
+        cover += level > 0 ? term->weight : 0;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
-                parts[part] += value;
+                parts[part] += worth;
     }
     return cover;
 }
 
-/* Sets the weights of all terms; returns their sum. */
+/* Sets the weights of all terms; returns their sum. A term that occurs only in
+ * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
@@ -10776,37 +11514,61 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds what scores are shares of: how rare the terms are, the best parts, and
- * the largest share of the input that one tool covers. */
-static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+/* Finds the best parts of all tools, and returns the largest weight of terms
+ * that one of them has. */
+static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
-    unsigned part;
-    size_t i;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
+    unsigned i;
+    size_t tool;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= query->sentence_count; i++)
+            if (parts[i] > query->best[i])
+                query->best[i] = parts[i];
+    }
+    return most;
+}
+
+/* Finds what scores are shares of: the weights of terms, the best parts, and
+ * the share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+{
+    uint32_t all;
     if (ranking->records && ranking->opts->index)
         tcall_ranking_look_up_(ranking);
     else
         tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
-        most = cover > most ? cover : most;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (parts[part] > query->best[part])
-                query->best[part] = parts[part];
-    }
-    query->level = all ? most * 1000 / all : 0;
+    if (all > 0 && !ranking->timed_out)
+        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
 }
 
-/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
- * input, two fifths for the sentence that the tool fits best. */
+/* Returns the largest share that a tool has of what the best one is worth for a
+ * sentence, in 4096ths. */
+static uint32_t tcall_query_share_(const tcall_query_ *query,
+                                   const uint32_t *parts)
+{
+    uint32_t most = 0, share;
+    unsigned i;
+    for (i = 1; i <= query->sentence_count; i++) {
+        if (parts[i] == 0)
+            continue;
+        share = (parts[i] << 12) / query->best[i];
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+/* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
+ * whole input, two fifths for the sentence that the tool fits best. */
 static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
     const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
-    unsigned i;
-    if (query->term_count && !ranking->tools)
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
+    if (query->term_count > 0 && ranking->tools == 0)
         tcall_ranking_prepare_(ranking);
     if (query->level == 0 || ranking->timed_out)
         return 0;
@@ -10814,18 +11576,15 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
     if (parts[0] == 0)
         return 0;
     whole = (parts[0] << 12) / query->best[0];
-    for (i = 1; i <= query->sentence_count; i++)
-        if (parts[i] > 0) {
-            uint32_t share = (parts[i] << 12) / query->best[i];
-            most = share > most ? share : most;
-        }
-    return (614 * whole + 410 * most) * query->level;
+    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
+           query->level;
 }
 
 /* ---- the ranking */
 
-/* Begins a ranking in the free part of the block, nothing of which is held:
- * the query, and records of all tools if there is room. */
+/* Lays the query, and records of all tools if there is room for them, into the
+ * free part of the block. Nothing of it is held: the next who needs memory may
+ * take it. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
@@ -10843,6 +11602,7 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
 {
@@ -10855,6 +11615,8 @@ static void tcall_ranking_options_(tcall_ranking_ *ranking,
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
 }
 
+/* Begins a ranking. The time counts from here on, reading the input included.
+ */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
                                tcall_str input, const tcall_pick_opts *opts)
 {
@@ -10876,9 +11638,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     return TCALL_OK;
 }
 
-/* Puts a candidate where it belongs among the count best, of which there are
- * at most room; returns their number. Of equals the first stays first. The
- * candidate may be the one that comes after the count best. */
+/* Puts a candidate where it belongs among the best, of which there are `count`
+ * and may be `room`; returns their new number. Of equals the first stays first.
+ * The candidate may itself be what comes after the best: it is copied before
+ * others move. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
@@ -10894,6 +11657,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* A pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -10905,20 +11669,33 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+/* Asks a scorer; returns false when it cannot say. */
+static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
+                               const tcall_picked *pick,
+                               const tcall_scorer *scorer, uint32_t *rank)
+{
+    int score;
+    if (!scorer->score) {
+        *rank = tcall_ranking_score_(ranking, pick->index);
+        return true;
+    }
+    score =
+        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
+    if (score < 0)
+        return false;
+    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    return true;
+}
+
+/* Makes the rank of a pick the mean of what it was and of a further scorer. The
+ * sum of weighted ranks fits 32 bits without their last 12, since all weights
+ * are at most 4095. */
 static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (scorer->score) {
-        int score = scorer->score(scorer->user, ranking->input, pick->tool,
-                                  pick->index);
-        if (score < 0)
-            return;
-        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    } else {
-        rank = tcall_ranking_score_(ranking, pick->index);
-    }
+    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+        return;
     if (pick->weights) {
         uint32_t sum =
             (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
@@ -11000,13 +11777,14 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
     const tcall_pick_opts *opts = ranking->opts;
-    unsigned min = opts->min_score ? opts->min_score : 50;
+    unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
     for (i = 0; i < count && i < ranking->max; i++) {
-        tcall_picked *pick = &picks[i];
-        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
-        if (pick->score < min ||
-            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
+        /* A hundred times a rank fits 32 bits once it is divided by 128. */
+        uint32_t percent = picks[i].rank / 128 * 100;
+        picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
+        if (picks[i].score < min_score ||
+            percent < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
@@ -11022,6 +11800,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
+/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
     const char *schema = tool->provider_schema;
@@ -11042,6 +11821,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     return saved;
 }
 
+/* Reports the picks as an event. What they save is counted only for someone. */
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
@@ -11053,20 +11833,27 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
+/* Pinned tools have their room among the picks before all others. */
+static int tcall_pinned_(const tcall_desc *desc)
+{
+    int count = 0;
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        count += desc->tools[i].pinned;
+    return count;
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_desc *desc = &tc->desc;
     tcall_ranking_ ranking;
     int count, room = max;
-    size_t i;
-    if (max < 1 || desc->tool_count > 0xFFFF)
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    for (i = 0; i < desc->tool_count; i++)
-        room -= desc->tools[i].pinned;
+    room -= tcall_pinned_(&tc->desc);
     ranking.max = room < ranking.max ? room : ranking.max;
     count = tcall_ranking_run_(&ranking, picks, room);
     count = ranking.timed_out
@@ -11092,6 +11879,7 @@ static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
     return false;
 }
 
+/* Writes each term of the input as it was first written there. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_query_ *query = ranking->query;
@@ -11114,20 +11902,17 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_picked *pick)
+/* Writes the words of the input that a tool has, within a JSON string. The tool
+ * is read again: its record may be gone by now. */
+static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                 const tcall_tool *tool)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ record;
     tcall_split_ words;
     bool matched = false;
     int term = -1;
-    if (pick->timed_out || pick->pinned) {
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        return;
-    }
-    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_query_read_(query, tool, &record, false);
     tcall_split_input_(&words, ranking->input);
     while (tcall_query_report_(query, &words, &term))
         if (tcall_record_level_(&record, (unsigned)term)) {
@@ -11137,6 +11922,14 @@ static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
         }
     if (!matched)
         tcall_write_text(w, "no word of it");
+}
+
+/* Begins an element of a list of tools. */
+static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "tool");
+    tcall_write_string(w, tool->name);
 }
 
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
@@ -11155,20 +11948,22 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, pick->tool->name);
+        tcall_write_element_(w, pick->tool);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
+        if (pick->pinned || pick->timed_out)
+            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        else
+            tcall_write_matches_(w, ranking, pick->tool);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
 }
 
+/* Writes the tools that may not be picked, each with the first reason. */
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
@@ -11181,9 +11976,7 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tool->name);
+        tcall_write_element_(w, tool);
         tcall_write_key(w, "reason");
         tcall_write_string(w, reason);
         tcall_write_close(w, '}');

@@ -1,4 +1,4 @@
-/* Needs: LINT, PATTERN. */
+/* Needs: PROVIDERS, STRICT, LINT, PATTERN. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
