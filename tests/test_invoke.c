@@ -200,7 +200,8 @@ static void test_definitions(void)
     desc.tools = bad;
     desc.tool_count = 8;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
-    CHECK(strstr(report, "no_schema: parameters is missing: give a JSON Schema"));
+    CHECK(
+        strstr(report, "no_schema: parameters is missing: give a JSON Schema"));
     CHECK(strstr(report, "9 lives: the name"));
     CHECK(strstr(report, "twice: another tool has this name"));
     CHECK(strstr(report, "broken: parameters"));
@@ -239,6 +240,7 @@ static void test_arguments(void)
         CHECK(runs == 2 && says("\"success\":false") && says("validation"));
         CHECK(says("/level") && says("maximum") && says("required") &&
               says("additionalProperties"));
+        CHECK(says("\"error\":\"set_led: /level: "));
 
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==
