@@ -1492,19 +1492,19 @@ TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
 
 struct tcall_scorer;
 
-/* Zero is the default of each field. */
+/* Every field that is zero has its default. */
 typedef struct tcall_pick_opts {
-    uint8_t max;        /* tools to pick besides the pinned ones; default 3 */
-    uint16_t min_score; /* thousandths; default 50 */
-    uint8_t relative;   /* percent of the best score that others need */
-    uint8_t allow;      /* permissions given; default: the registry's */
-    bool allow_unsafe;  /* also pick tools that do more than read */
-    bool streaming;     /* pick only tools that stream */
-    bool stable;        /* give picks in the order of registration, so that what
-                           is sent to a model changes little; default: by score */
-    uint16_t roles;     /* of the user: tool->roles must have one of them */
-    uint16_t max_cost;  /* pick no tool that costs more; default: any */
-    uint16_t groups;    /* enabled ones of tool->groups; default: all */
+    uint8_t max;         /* most tools besides the pinned ones; default 3 */
+    uint16_t min_score;  /* thousandths; default 50 */
+    uint8_t relative;    /* percent of the best score that others need */
+    uint8_t allow;       /* permissions given; default: the registry's */
+    bool allow_unsafe;   /* also pick tools that do more than read */
+    bool streaming;      /* pick only tools that stream */
+    bool stable;         /* give picks in the order of registration, so that
+                            requests change little; default: best first */
+    uint16_t roles;      /* of the user: tool->roles must have one of them */
+    uint16_t max_cost;   /* pick no tool that costs more; default: any */
+    uint16_t groups;     /* enabled ones of tool->groups; default: all */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
@@ -9895,10 +9895,10 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
 /* ==========================================================================
  * >>words
  *
- * Cuts text of any script into words, which are compared by their stems:
+ * Splits text of any script into words, which are compared by their stems:
  * without case, accents, width and English endings. lampOn and HTTPServer are
- * two words each, PDFs is one. Scripts that are written without spaces give
- * pairs of characters instead.
+ * two words each, PDFs is one. In scripts that are written without spaces, a
+ * word is a pair of neighbouring characters.
  */
 
 #ifndef TOOLCALL_NO_PICK
@@ -9950,7 +9950,7 @@ enum {
     TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
 
-/* From each code point on, up to the next row, characters are of a kind. */
+/* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
@@ -10002,10 +10002,10 @@ static uint8_t tcall_char_kind_(uint32_t code)
     return kind;
 }
 
-/* The small letter of a code point, without accent where it is Latin-1. */
+/* Returns the small letter of a code point, in Latin-1 without its accent. */
 static uint32_t tcall_char_fold_(uint32_t code)
 {
-    /* U+00C0 to U+00DF; those from U+00E0 on are the same in small. */
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their small letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
@@ -10016,7 +10016,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
     if (tcall_between_(code, 0xC0, 0xFF))
         return (unsigned char)latin[code % 32];
     if (tcall_between_(code, 0x100, 0x17F)) {
-        /* Each capital stands before its small letter: most are even. */
+        /* A small letter follows its capital, which mostly is even. */
         bool odd = tcall_between_(code, 0x139, 0x148) ||
                    tcall_between_(code, 0x179, 0x17E);
         return code + (code % 2 == odd);
@@ -10026,15 +10026,15 @@ static uint32_t tcall_char_fold_(uint32_t code)
 
 /* ---- words */
 
-/* A text, and the word of it that was read last. */
+/* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* sentences, and keys of JSON, are told apart */
-    bool json;              /* escapes are read */
+    bool input;             /* look for sentences, and for keys of JSON */
+    bool json;              /* decode escapes */
     bool in_key;            /* the word is part of a key */
     bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the wide character at the cursor was in it too */
+    bool paired;            /* the word includes the character at the cursor */
     uint8_t length;
     const char *word; /* in the text, or where it had to be folded */
     unsigned initials;
@@ -10062,8 +10062,8 @@ TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
     words->json = start < words->end && (*start == '{' || *start == '[');
 }
 
-/* Decodes an escape of JSON. All but line feeds and code points are signs that
- * mean nothing here. */
+/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
+ * \u only separate words: their code is 0. */
 static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
 {
     size_t i;
@@ -10106,7 +10106,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Whether the string of JSON that begins before `at` is a key. */
+/* Returns whether the JSON string whose content begins at `at` is a key. */
 static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
 {
     const char *end = words->end;
@@ -10117,8 +10117,8 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
- * A-Z, a-z, \\, and all that are not ASCII. */
+/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
+ * an escape, and all bytes beyond ASCII. */
 static const uint32_t tcall_word_bytes_[8] = {
     0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
 
@@ -10132,7 +10132,7 @@ static bool tcall_in_word_(char c)
     return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
-/* Notes what a sign of the input, which ends before `next`, means. */
+/* Notes what a sign of the input means for the next word; `next` follows it. */
 static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
                               const char *next)
 {
@@ -10162,8 +10162,9 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
         words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
 }
 
-/* Ends a word that begins with a wide character: with a second one, if there
- * is one. The last of a row was part of the word before: it is no word. */
+/* Ends a word that begins with a wide character by the next one, if that is
+ * wide too. Returns false for the last character of a row, which the word
+ * before already includes. */
 static bool tcall_split_pair_(tcall_split_ *words)
 {
     tcall_char_ next = tcall_split_char_(words);
@@ -10174,8 +10175,8 @@ static bool tcall_split_pair_(tcall_split_ *words)
     return words->paired || !was_paired;
 }
 
-/* Reads a word, or one sign, in which characters are folded or escaped. Returns
- * whether it was a word. */
+/* Reads a word, or one sign, that may contain escapes and any characters.
+ * Returns whether it was a word. */
 static bool tcall_split_fold_(tcall_split_ *words)
 {
     bool small = false;
@@ -10209,8 +10210,8 @@ static const char *tcall_skip_range_(const char *at, const char *end,
     return at;
 }
 
-/* Returns the length of the word of ASCII letters or digits at the cursor; 0
- * when other characters, or escapes, are part of it. */
+/* Returns the length of the word at the cursor when it consists of ASCII
+ * letters or digits; 0 when it contains other characters or escapes. */
 static size_t tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
@@ -10244,9 +10245,9 @@ static bool tcall_has_vowel_(const char *word, size_t length)
     return false;
 }
 
-/* Returns the length of a word of at least four letters without its English
- * endings, so that its forms are alike: light, lights, lighting. What remains
- * need not be a word, and has three letters or more, a vowel among them. */
+/* Returns the length of the stem of a word of four letters or more, so that its
+ * forms are alike: light, lights, lighting. A stem need not be a word. It has
+ * at least three letters. */
 static size_t tcall_stem_(const char *word, size_t length)
 {
     size_t cut = 0;
@@ -10267,7 +10268,8 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* FNV-1a. In words that have endings y counts as i: city, cities. */
+/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
+ */
 static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
     uint32_t hash = 2166136261u;
@@ -10279,8 +10281,9 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
     return hash;
 }
 
-/* Only longer words of letters have endings and a prefix, whose hash is
- * inverted: it is not the stem that has the same letters. */
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
@@ -10296,8 +10299,8 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* A number of ten bits from the first two letters, which words of the same
- * stem have in common: a quick look before the stem is made. */
+/* Returns ten bits from the first two letters, which all forms of a word share.
+ * They rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned first, second;
@@ -10318,7 +10321,7 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
     return value < most ? (unsigned)value : most;
 }
 
-/* Reads what is at the cursor; returns whether it was a word. */
+/* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     size_t length = tcall_split_ascii_(words);
@@ -10339,7 +10342,8 @@ static bool tcall_split_count_(tcall_split_ *words)
     return !words->wanted || tcall_bit_(words->wanted, words->initials);
 }
 
-/* Puts a word of ASCII letters that begins with a capital into small ones. */
+/* Turns a word of ASCII letters that begins with a capital into small letters.
+ */
 static void tcall_split_lower_(tcall_split_ *words)
 {
     size_t i;
@@ -10350,7 +10354,7 @@ static void tcall_split_lower_(tcall_split_ *words)
     words->word = words->folded;
 }
 
-/* Passes over signs of ASCII. */
+/* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
@@ -10360,7 +10364,7 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
-/* Reads the next wanted word and makes its stem; false at the end. */
+/* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
@@ -10376,7 +10380,7 @@ TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
     return true;
 }
 
-/* Whether the word says nothing about what is wanted. */
+/* Returns whether the word is a stop word. */
 TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 {
     const char *list;
@@ -10647,35 +10651,36 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 /* ==========================================================================
  * >>query: what an input asks for, and what a tool says of it
  *
- * The words of the input are its terms. A term has keys: the stem of its word,
- * its first six letters, and the stems of its synonyms. Of each tool a record
- * of 20 bytes keeps how much its texts say of each term.
+ * The words of the input become terms. A term has keys: the stem of its word,
+ * the first six letters of that stem, and the stems of its synonyms. For each
+ * tool, a record of 20 bytes keeps how much its texts say about each term.
  *
- * Keys are known by hashes of 32 bits, since their texts would take more memory
- * than a microcontroller has to spare. Of twenty million different words in the
- * texts of tools one is taken for a key that it is not, and adds a little to
- * the score of its tool; whoever wants a tool to be found can write the word
- * itself, so nobody gains from finding such a word.
+ * Keys are compared by hashes of 32 bits, because their texts would take more
+ * memory than a microcontroller can spare. A word of a tool is mistaken for one
+ * of 224 keys once in twenty million different words, and then adds a little to
+ * the score of its tool. Nobody gains by looking for such a word: whoever wants
+ * a tool to be found can write the word itself.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* different words of the input that count */
+    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
-    TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
-    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
+    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
+    /* A record keeps the level that a sum reaches, not the sum. */
     TCALL_LEVELS_ = 8,
     TCALL_LEVEL_BITS_ = 3,
     TCALL_LEVELS_PER_WORD_ = 5
 };
 
-/* The texts of a tool, and what a word counts in them, in quarters: itself, as
- * a synonym or the like, and for the length of all texts. What the schemas of
- * all tools say weighs nothing. */
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
 enum {
     TCALL_TEXT_NAME_,
     TCALL_TEXT_TITLE_,
@@ -10691,7 +10696,7 @@ static const struct tcall_text_weight_ {
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* What a tool says of the terms. */
+/* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
     uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
@@ -10703,7 +10708,7 @@ typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
     uint16_t tools;       /* that have it or something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
-    uint8_t sentences;    /* bits: 0 is set, then one for each that has it */
+    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
     bool value;           /* it is not only in keys of JSON */
 } tcall_term_;
@@ -10711,7 +10716,7 @@ typedef struct tcall_term_ {
 #define TCALL_KEY_FUZZY_ 0x80u
 #define TCALL_KEY_TERM_  0x3Fu
 
-/* All that is needed while tools are ranked for an input. */
+/* An input, and what is learned about its terms while tools are read. */
 typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
@@ -10735,7 +10740,7 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
            (TCALL_LEVELS_ - 1);
 }
 
-/* Keeps a sum, as the highest level that it reaches. */
+/* Keeps a sum as the highest level that it reaches. */
 TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
                                       unsigned sum)
 {
@@ -10748,8 +10753,8 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, in quarters of a word, and the part of the
- * name that was asked for, which a name without words has none of. */
+/* Keeps the length of the texts, given in quarters of a word, and the part of
+ * the name that was asked for. */
 TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
                                        unsigned name_words, unsigned asked)
 {
@@ -10767,8 +10772,8 @@ TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
 
 /* ---- keys */
 
-/* Finds a key by its hash, from *slot on, which moves past it. Returns what
- * key_terms has of it, 0 when there is no further one. */
+/* Finds the next key with a hash, from *slot on, and moves *slot past it.
+ * Returns its entry in key_terms, or 0 when there is no other. */
 TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
                                          uint32_t hash, unsigned *slot)
 {
@@ -10779,13 +10784,13 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
     }
 }
 
-/* Where the search for a key begins. */
+/* Returns the slot where the search for a key begins. */
 TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Whether no slot before this one has the same hash. */
+/* Returns whether the search for the hash of a slot finds this slot first. */
 TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
                                          unsigned slot)
 {
@@ -10799,7 +10804,7 @@ TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
-/* Returns the term whose own word has this stem, -1 when there is none. */
+/* Returns the term whose own word has this stem, or -1. */
 TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
@@ -10809,7 +10814,7 @@ TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
     return -1;
 }
 
-/* Adds a key of a term, unless it has it or there are too many. */
+/* Adds a key to a term, unless it is there or the table is full. */
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
@@ -10829,7 +10834,7 @@ static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
 
 /* ---- the input */
 
-/* Returns the term of a word of the input, a new one if need be. */
+/* Returns the term of a word of the input; adds it when it is new. */
 static unsigned tcall_query_new_term_(tcall_query_ *query,
                                       const tcall_split_ *words)
 {
@@ -10858,7 +10863,7 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values, of which no tool speaks. */
+        /* Long numbers are values: no tool mentions them. */
         if (tcall_split_stops_(&words) ||
             (words.length > 4 && tcall_is_digit_(*words.word)))
             continue;
@@ -10869,7 +10874,7 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
     }
 }
 
-/* Makes the words of a line keys of the terms that it has words of. */
+/* For each term that a line of synonyms contains, makes its words keys. */
 static void tcall_query_line_(tcall_query_ *query, tcall_str line)
 {
     tcall_split_ words, others;
@@ -10901,7 +10906,7 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input, with the synonyms of ours by default. */
+/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
 TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
                                      const char *const *synonyms)
 {
@@ -10917,7 +10922,7 @@ TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to read a text of a tool. */
+/* Begins to split one of the texts of a tool. */
 TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
                                      const tcall_tool *tool, unsigned text)
 {
@@ -10931,8 +10936,8 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     words->json = text == TCALL_TEXT_PARAMETERS_;
 }
 
-/* Adds a word of a tool to the sums of the terms that have this key; returns
- * whether there are any. */
+/* Adds a word of a tool to the sums of the terms that have this key. Returns
+ * whether there is such a term. */
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
@@ -10949,8 +10954,9 @@ static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
     return hit;
 }
 
-/* Reads all texts of a tool: the sums of the terms, and the record but for its
- * levels. The prefix of a word counts only where its stem does not. */
+/* Reads all texts of a tool into the sums of the terms, and into the record,
+ * whose levels stay empty. The prefix of a word counts only when its stem is no
+ * key. */
 static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
                              tcall_record_ *record)
 {
@@ -10971,8 +10977,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     tcall_record_close_(record, length, name_words, asked);
 }
 
-/* Reads what a tool says of the terms; `count` has it counted among the tools
- * that have them. */
+/* Makes the record of a tool. With `count`, counts it among the tools of each
+ * term that it has. */
 TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
                                      const tcall_tool *tool,
                                      tcall_record_ *record, bool count)
@@ -10998,22 +11004,22 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
 /* ==========================================================================
  * >>pick_index
  *
- * An inverted index: each different word of the tools, with the tools that
- * have it. So a pick reads what is said of its keys, and nothing of others.
+ * An inverted index: it lists, for each different word, the tools that have it.
+ * So a pick reads only the postings of its keys instead of the texts.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 #ifndef TOOLCALL_NO_PICK_INDEX
 
-/* Where the chains of words begin whose stems, or prefixes, fall into the same
- * bucket: 1 more than the number of an entry, 0 for none. */
+/* Where the chains begin of entries whose stems, or prefixes, fall into this
+ * bucket: the number of an entry plus 1, or 0 for none. */
 typedef struct tcall_bucket_ {
     uint32_t by_stem, by_prefix;
 } tcall_bucket_;
 
-/* A different word of all tools. Its postings follow those of the entry before
- * it, in the order of tools. */
+/* A word. Its postings follow those of the entry before, in the order of the
+ * tools. */
 typedef struct tcall_entry_ {
     uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
     uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
@@ -11021,13 +11027,13 @@ typedef struct tcall_entry_ {
     uint32_t last_tool; /* 1 more than the last one that was seen to have it */
 } tcall_entry_;
 
-/* What is known of a tool besides its words. */
+/* What the record of a tool needs besides its words. */
 typedef struct tcall_indexed_ {
     uint16_t length; /* of its texts, in quarters of a word */
     uint16_t name_words;
 } tcall_indexed_;
 
-/* How much a tool says of a word, no more than matters. */
+/* How much a tool says about a word, up to what makes a difference. */
 enum { TCALL_EXACT_MAX_ = 16 };
 typedef struct tcall_posting_ {
     unsigned tool : 16;
@@ -11038,7 +11044,7 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* What a key adds to the records of the tools that have a word. */
+/* What a key adds to the records of all tools that have a word. */
 typedef struct tcall_adding_ {
     tcall_term_ *term;
     unsigned number; /* of the term */
@@ -11056,8 +11062,8 @@ static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
     return adding;
 }
 
-/* Adds a posting to the record of its tool. All that is like a term is added
- * before the word itself is: so far levels are the sums themselves. */
+/* Adds a posting to the record of its tool. Fuzzy keys are all added before the
+ * exact one, and until then a level equals the sum: both end at 3. */
 static void tcall_index_add_(const tcall_posting_ *posting,
                              const tcall_adding_ *adding, tcall_record_ *record)
 {
@@ -11073,7 +11079,7 @@ static void tcall_index_add_(const tcall_posting_ *posting,
         record->name = (uint8_t)(record->name + posting->name);
 }
 
-/* Adds all postings of a word, but for tools that may not be picked. */
+/* Adds all postings of a word, except those of tools that may not be picked. */
 static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
                                    const tcall_adding_ *adding,
                                    tcall_record_ *records)
@@ -11088,8 +11094,8 @@ static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
     }
 }
 
-/* Adds all words that have the key in a slot, as their stem, or as their prefix
- * where the stem is no key itself. */
+/* Adds all words whose stem is the key in a slot, or whose prefix is, when the
+ * stem is no key itself. */
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
@@ -11112,7 +11118,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
     }
 }
 
-/* Adds the words of all fuzzy keys, or of all others. */
+/* Adds the words of all fuzzy keys, or of all exact ones. */
 static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
                               tcall_record_ *records, bool fuzzy)
 {
@@ -11124,8 +11130,8 @@ static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
     }
 }
 
-/* Makes the records of all tools, which are empty but for the length of those
- * that may be picked, and counts the tools of each term. */
+/* Fills the records and counts the tools of each term. Records are empty, and
+ * those of tools that may be picked have some length. */
 TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
                                      tcall_query_ *query,
                                      tcall_record_ *records)
@@ -11141,7 +11147,7 @@ TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
     }
 }
 
-/* Whether an index is one of so many tools. */
+/* Returns whether an index was made, and of this number of tools. */
 TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
                                      size_t tool_count)
 {
@@ -11150,8 +11156,9 @@ TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
 
 /* ---- building
  *
- * A first pass over the texts finds the words and counts their postings, a
- * second one writes them. Where memory is missing it goes on, to say how much.
+ * The first pass over the texts finds the words and counts their postings, the
+ * second writes them. When memory runs out the first pass goes on, to find out
+ * how much would do.
  */
 
 typedef struct tcall_indexing_ {
@@ -11167,7 +11174,7 @@ typedef struct tcall_indexing_ {
     uint32_t tool; /* at hand */
 } tcall_indexing_;
 
-/* Takes zeroed memory after what was taken before; NULL where it is missing. */
+/* Takes zeroed memory after what was taken before; NULL when it runs out. */
 static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
 {
     void *at = tcall_block_gap_(making->block);
@@ -11184,7 +11191,7 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Puts the last entry first into a chain, which begins at *first. */
+/* Puts the newest entry at the front of a chain, which begins at *first. */
 static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
                                uint32_t *next)
 {
@@ -11192,7 +11199,7 @@ static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
     *first = making->entry_count;
 }
 
-/* Adds an entry for a word; NULL where memory is missing. */
+/* Adds an entry for a word; returns NULL when memory runs out. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
@@ -11213,8 +11220,7 @@ static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
     return entry;
 }
 
-/* Returns the entry of a word, a new one if need be; NULL where memory is
- * missing. */
+/* Returns the entry of a word; adds it when it is new. NULL: out of memory. */
 static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
                                        const tcall_split_ *word)
 {
@@ -11230,7 +11236,7 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand to its posting. */
+/* Adds an occurrence in the current tool to a posting. */
 static void tcall_index_post_(const tcall_indexing_ *making,
                               tcall_posting_ *posting, unsigned text)
 {
@@ -11244,7 +11250,7 @@ static void tcall_index_post_(const tcall_indexing_ *making,
         posting->name = (posting->name + 1) & 511;
 }
 
-/* Counts a word of the tool at hand, and in the second pass posts it. */
+/* Counts a word of the current tool, and posts it in the second pass. */
 static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
                               unsigned text)
 {
@@ -11287,8 +11293,8 @@ static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
         tcall_index_tool_(making, &desc->tools[making->tool]);
 }
 
-/* Turns the numbers of postings into where those of each word begin, which the
- * second pass moves to their ends. */
+/* Replaces the number of postings of each word by where they begin. The second
+ * pass moves that to where they end. */
 static void tcall_index_layout_(tcall_indexing_ *making)
 {
     uint32_t begin = 0, i;
@@ -11301,7 +11307,7 @@ static void tcall_index_layout_(tcall_indexing_ *making)
     }
 }
 
-/* A bucket for each tool and each half KB of text: chains are short. */
+/* Returns how many buckets keep chains short: one for each tool and half KB. */
 static uint32_t tcall_index_buckets_(const tcall_desc *desc)
 {
     size_t bytes = 0, i;
@@ -11315,7 +11321,7 @@ static uint32_t tcall_index_buckets_(const tcall_desc *desc)
     return (uint32_t)(desc->tool_count + bytes / 512 + 1);
 }
 
-/* Takes the tables and makes the first pass. */
+/* Takes memory for the tables and makes the first pass. */
 static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
 {
     size_t tools = desc->tool_count;
@@ -11329,8 +11335,7 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
-/* Counts and takes the postings, and writes them; false where memory is
- * missing. */
+/* Makes both passes; returns false when memory runs out. */
 static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
 {
     tcall_index_count_(making, desc);
@@ -11369,7 +11374,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
 
 #else
 
-/* Without indexes tcall_pick refuses one. */
+/* TOOLCALL_NO_PICK_INDEX: tcall_pick refuses any index. */
 static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
 {
     (void)index;
@@ -11572,8 +11577,11 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
         unsigned level = tcall_record_level_(record, i);
-        uint32_t worth = tcall_term_worth_(term, level, record, norm);
-        cover += level > 0 ? term->weight : 0;
+        uint32_t worth;
+        if (level == 0)
+            continue;
+        worth = tcall_term_worth_(term, level, record, norm);
+        cover += term->weight;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
                 parts[part] += worth;
