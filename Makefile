@@ -57,6 +57,7 @@ of_chapter = $(patsubst tests/%.c,$(BUILD)/%,\
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
                       $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
                       $(tests))
+probe      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/probe*.c))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
@@ -129,8 +130,8 @@ bench-pick: $(BUILD)/probe
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
 
-$(BUILD)/probe: tests/probe.c
-	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(LDLIBS)
+$(BUILD)/probe: $(probe) $(impl)
+	$(HUSH) $(COMPILE) $(probe) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
 $(of_chapter): $(BUILD)/%: tests/%.c $(LIBRARY)
 	$(HUSH) $(COMPILE) $(if $(LIBRARY),-DTEST_LINKED) $< $(LIBRARY) -o $@ \
 	    $(LDFLAGS) $(LDLIBS)
@@ -160,7 +161,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(impl) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@

@@ -67,7 +67,6 @@
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
- *     NO_LINT        advice on the definitions of tools
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -332,19 +331,9 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
-#if defined TOOLCALL_JSMN && defined __GNUC__
-#define TCALL_TOK_ __attribute__((may_alias))
-#else
-#define TCALL_TOK_
-#endif
-
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok {
+typedef struct tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
@@ -1873,8 +1862,9 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 /* ==========================================================================
  * >>hooks: ready-made ones
  *
- * Each is a macro that gives the rows for a table of hooks; what it keeps is a
- * struct of the caller's. What is not named is not linked.
+ * Each is a macro that gives the rows for a table of hooks; what it keeps is in
+ * a struct of the caller's. A linker that drops unused functions drops the
+ * hooks that no table names.
  *
  *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
@@ -1889,37 +1879,39 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
         name, stage, priority, run, NULL, user        \
     }
 
-/* Rate limit, a bucket of tokens: calls that find it empty may come back
- * later. Needs desc.now_ms. */
+/* A rate limit (token bucket): calls beyond it are told when to come back.
+ * Needs desc.now_ms. */
 typedef struct tcall_rate {
     uint16_t burst;       /* calls at once */
-    uint32_t interval_ms; /* time until one more may come */
-    uint16_t used;        /* private */
+    uint32_t interval_ms; /* until one more may come */
+    /* private */
+    uint16_t used;
     uint32_t since;
 } tcall_rate;
 TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
     TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
-/* So many calls at a time: the others wait (TCALL_E_AGAIN). */
+/* Limits how many calls are under way at the same time; the others wait
+ * (TCALL_E_AGAIN). */
 typedef struct tcall_concurrency {
     uint16_t max;
-    uint16_t now; /* private */
+    uint16_t running; /* private */
 } tcall_concurrency;
 TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
 TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
-#define TCALL_CONCURRENCY(limit)                             \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
-                tcall_limit_acquire_, limit),                \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+#define TCALL_CONCURRENCY(limit)                                   \
+    TCALL_HOOK_("concurrency", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                      \
+        TCALL_HOOK_("concurrency", TCALL_DID_RELEASE_SEMAPHORE, 0, \
                     tcall_limit_release_, limit)
 
-/* Results of tools that only read, by tool, arguments, session and its user.
- * The oldest make room; what is larger than the memory is not kept. */
+/* Keeps results of tools that only read, by tool, arguments, session and its
+ * user. The oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
-    uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
+    uint32_t max_age_ms; /* 0: for ever; otherwise desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
@@ -1929,9 +1921,10 @@ TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
-/* Further attempts after an error that may pass, each after twice the time of
- * the one before, or what tcall_retry_after said. Without desc.now_ms there
- * is no time between them. Only for tools that may run twice. */
+/* Makes further attempts after an error that may pass, each after twice the
+ * pause of the one before, or the one that tcall_retry_after asked for. Without
+ * desc.now_ms there are no pauses. Only for tools that may run twice: those
+ * that only read, or are idempotent. */
 typedef struct tcall_backoff {
     uint16_t attempts; /* in all */
     uint32_t first_ms;
@@ -1941,13 +1934,13 @@ TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
     TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
-/* The whole call, its waiting included, ends after ms. */
+/* Ends a call, its waiting included, after ms milliseconds. */
 TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
+/* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -1957,20 +1950,19 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
-/* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
- * id; the verdict holds once, and only for the same definition of the tool and
- * the same arguments. A tool that is neither idempotent nor only reads runs
- * once for an id, also after a restart if the rows were kept: they hold no
- * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
- * made up). desc.approve is asked first, if there is. */
+/* Keeps approvals that come later, and what has run. A call that needs approval
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
+ * The verdict holds once, and only for the same definition of the tool and the
+ * same arguments. A tool that is neither idempotent nor only reads runs once
+ * for an id, also after a restart if the rows were kept: they hold no pointers
+ * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
+ * Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ledger_row
-        *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
     size_t count;
 } tcall_ledger;
 TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
@@ -1983,23 +1975,25 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
+/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
+ * with this id waits. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
                                   tcall_str id, tcall_verdict verdict);
 
-/* The same call again in one turn is answered without running, unless the tool
- * says it repeats. Over turns, the same call three times, two calls in turns,
- * or a third call of a tool with arguments that are refused are stopped. */
+/* Breaks loops. The same call again in one turn is answered without running,
+ * unless the tool has allow_repeat. Over turns, the same call three times, two
+ * calls in turns, or a third call of a tool with arguments that are refused,
+ * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
 typedef struct tcall_loops {
-    uint64_t seen[8]; /* private; latest first */
+    /* private */
+    uint64_t seen[8]; /* latest first */
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
 TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
     TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. A zeroed struct has
- * forgotten everything. */
+/* Begins a turn: each call may be made once more. */
 TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 #endif
@@ -2418,42 +2412,6 @@ TCALL_SERVERS(TCALL_X_)
 /* Returns the provider or server of this name ("groq"), or NULL. Links all
  * that are not left out. */
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
-
-/* ==========================================================================
- * >>lint: what is wrong with definitions before a model sees them
- *
- * For the desk and for CI, where a table of tools is made: what providers
- * would refuse and what models would not understand. No memory is needed.
- */
-
-/* Something found. code: "name" (a rule of provider, or used twice),
- * "description" (its length), "parameter" (without a description), "schema"
- * (cannot be checked against), "strict" (no strict mode for this schema). */
-typedef struct tcall_finding {
-    const char *code;
-    const char *provider; /* whose rule it is; NULL: everybody's */
-    const tcall_tool *tool;
-    tcall_str pointer; /* JSON Pointer (RFC 6901) into the tool: "/name",
-                          "/parameters/properties/x"; cut after 190 bytes */
-    tcall_str text;    /* what is wrong and what to do; of a finding valid
-                          only while it is told, as is pointer */
-    bool note;         /* good to know, but nothing is wrong */
-} tcall_finding;
-
-/* Tells found of each finding; returns how many were no notes. Names are held
- * against the rules of OpenAI, Anthropic, Gemini and MCP. A description should
- * have 10 to 20 tokens for a tool with at most one plain parameter, 25 to 40
- * for one with nested or more than four, else 10 to 40. Parameters are those
- * below properties and items, down to 8 levels. A schema that does not fit
- * a strict mode is a note, unless the tool asks for it (tool->strict). */
-TCALL_API int
-tcall_lint(const tcall_tool *tools, size_t tool_count,
-           void (*found)(void *user, const tcall_finding *finding), void *user);
-/* Bytes that the tools take of a request to this provider, sent as they are;
- * tcall_lint_tokens estimates: about four bytes each. */
-TCALL_API size_t tcall_lint_bytes(const tcall_provider *provider,
-                                  const tcall_tool *tools, size_t tool_count);
-TCALL_API size_t tcall_lint_tokens(size_t bytes);
 
 /* ==========================================================================
  * >>agent: say, run, plan, over a transport
@@ -3112,6 +3070,16 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
+/* Makes a token of each value and key as well; the text must then be fed in one
+ * piece. s->tokens also counts those that do not fit. */
+static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
+                               size_t cap)
+{
+    s->text = text;
+    s->tok = tok;
+    s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
+}
+
 static const char tcall_literals_[] = "true\0false\0null\0";
 
 /* The one that begins with c, null if there is none. */
@@ -3754,104 +3722,16 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     return tcall_scan_text_(&scan, text);
 }
 
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
-#endif
-
-/* jsmn makes its tokens in the memory of ours, each of which then takes the
- * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
-
-/* Turns the token at i into ours; those before it are. Its mark becomes the
- * container around it. */
-static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
-{
-    jsmntok_t made;
-    const char *start;
-    size_t len;
-    int flags = 0;
-    memcpy(&made, tok + i, sizeof made);
-    start = text + made.start;
-    len = (size_t)(made.end - made.start);
-    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
-        flags = TCALL_MEMBER_;
-        made.parent = tok[made.parent].mark;
-    } else if (made.parent >= 0 &&
-               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
-        flags = TCALL_KEY_;
-    }
-    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
-                                 : made.type == JSMN_PRIMITIVE &&
-                                       (len > 300 || memchr(start, 'e', len) ||
-                                        memchr(start, 'E', len)))
-        flags |= TCALL_NEEDS_DECODE_;
-    tok[i].type =
-        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
-    tok[i].start = made.start;
-    tok[i].end = made.end;
-    tok[i].span = 1;
-    tok[i].mark = made.parent;
-}
-
-/* Makes the tokens of a text that the scanner accepted. jsmn wants something
- * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
-{
-    jsmn_parser parser;
-    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
-    int i;
-    jsmn_init(&parser);
-    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
-                   (unsigned)count) < 0) {
-        only.end = (int)text.len;
-        while (tcall_is_space_(text.ptr[only.start]))
-            only.start++;
-        while (tcall_is_space_(text.ptr[only.end - 1]))
-            only.end--;
-        memcpy(tok, &only, sizeof only);
-    }
-    for (i = 0; i < count; i++)
-        tcall_jsmn_token_(tok, i, text.ptr);
-    /* from the end, so that what is inside a container comes before it */
-    while (--i > 0) {
-        tcall_tok *around = tok + tok[i].mark;
-        if (around->span == 1)
-            tok[i].type |= TCALL_LAST_;
-        around->span += tok[i].span;
-        tok[i].mark = 0;
-    }
-    tok[0].mark = 0;
-}
-
-/* Makes a token of each value and key of a text if all fit; scan->tokens is
- * how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
-{
-    int error = tcall_scan_text_(scan, text);
-    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
-        tcall_jsmn_make_(text, tok, (int)scan->tokens);
-    return error;
-}
-
-#else
-
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
                                        tcall_tok *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
-    scan->text = text.ptr;
-    scan->tok = tok;
-    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
+    tcall_scan_tokens_(scan, text.ptr, tok, cap);
     tcall_scan_feed(scan, text.ptr, text.len);
     return tcall_scan_end(scan);
 }
-
-#endif /* TOOLCALL_JSMN */
 
 /* Returns the length of the escape at p in a string that the scanner accepted:
  * a pair of surrogates is one of 12 bytes. */
@@ -8553,14 +8433,12 @@ static void tcall_say_step_(tcall_writer *w, tcall_json value, uint32_t index)
     }
 }
 
-/* "path": the JSON Pointer of a token; of a name that of its value. */
-static void tcall_write_path_(tcall_writer *w, tcall_json value,
-                              const tcall_tok *tok)
+/* The JSON Pointer of a token; of a name that of its value. */
+static void tcall_say_pointer_(tcall_writer *w, tcall_json value,
+                               const tcall_tok *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    tcall_write_key(w, "path");
-    tcall_write_char_(w, '"');
     while (value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
@@ -8568,6 +8446,15 @@ static void tcall_write_path_(tcall_writer *w, tcall_json value,
             value = tcall_json_next(value);
         tcall_say_step_(w, value, index);
     }
+}
+
+/* "path": the JSON Pointer of a token. */
+static void tcall_write_path_(tcall_writer *w, tcall_json value,
+                              const tcall_tok *tok)
+{
+    tcall_write_key(w, "path");
+    tcall_write_char_(w, '"');
+    tcall_say_pointer_(w, value, tok);
     tcall_write_char_(w, '"');
 }
 
@@ -8926,9 +8813,9 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
     return i;
 }
 
-int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
-                                 tcall_json value,
-                                 const tcall_validation_error *error)
+static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ f;
@@ -8942,6 +8829,25 @@ int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
     f.end = tcall_node_after_(program, f.parent);
     f.applied = tcall_node_op_(
         &program[f.keyword == TCALL_K_REQUIRED_ ? f.parent : f.node]);
+    return f;
+}
+
+/* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
+TCALL_SHARED_ void tcall_say_error_(tcall_writer *w, const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
+{
+    tcall_fault_ f = tcall_fault_of_(schema, value, error);
+    tcall_say_pointer_(w, value, f.value.tok);
+    tcall_say_(w, f.value.tok > value.tok ? ": " : "");
+    tcall_say_sentence_(w, &f);
+}
+
+int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
+                                 tcall_json value,
+                                 const tcall_validation_error *error)
+{
+    tcall_fault_ f = tcall_fault_of_(schema, value, error);
     tcall_write_open(w, '{');
     tcall_write_path_(w, value, f.value.tok);
     tcall_write_key(w, "keyword");
@@ -9999,9 +9905,10 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
+    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
     uint8_t kind = TCALL_CHAR_SIGN_;
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
+    for (i = 0; i < count; i++)
         if (tcall_scripts_[i].first <= code)
             kind = tcall_scripts_[i].kind;
     return kind;
@@ -12955,13 +12862,24 @@ static void tcall_write_available_(tcall_writer *w, const tcall *tc)
     tcall_write_close(w, ']');
 }
 
-/* Writes the member "error": what was called, who failed and why. */
-static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
-                               tcall_str reason)
+/* Writes what the schema says of the arguments, as a string. */
+static void tcall_write_refused_(tcall_writer *w, const tcall_call *call)
+{
+    size_t i;
+    tcall_write_text(w, "\"");
+    tcall_write_text(w, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(w, i ? ". " : ": ");
+        tcall_say_error_(w, &call->schema, call->args, &call->fault[i]);
+    }
+    tcall_write_text(w, "\"");
+}
+
+/* Writes what was called, who failed and why. */
+static void tcall_write_reasons_(tcall_writer *w, const tcall_ctx *cx,
+                                 tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    tcall_write_key(w, "error");
-    tcall_write_quote(w);
     if (call->tool && call->args.tok)
         tcall_write_called_(w, call->tool->name, call->args);
     if (cx->failed_by) {
@@ -12972,6 +12890,20 @@ static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
         tcall_write_bytes(w, reason.ptr, reason.len);
     else
         tcall_write_text(w, tcall_error_text(cx->error));
+}
+
+/* Writes the member "error". */
+static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+                               tcall_str reason)
+{
+    const tcall_call *call = cx->call;
+    tcall_write_key(w, "error");
+    if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
+        tcall_write_refused_(w, call);
+        return;
+    }
+    tcall_write_quote(w);
+    tcall_write_reasons_(w, cx, reason);
     tcall_write_unquote(w);
 }
 
@@ -13734,23 +13666,23 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * >>hash
  */
 
-static uint64_t tcall_rotl_(uint64_t x, int n)
+static uint64_t tcall_rotl_(uint64_t word, int bits)
 {
-    return x << n | x >> (64 - n);
+    return word << bits | word >> (64 - bits);
 }
 
-static void tcall_sip_rounds_(uint64_t *v, int n)
+static void tcall_sip_rounds_(uint64_t *state, int rounds)
 {
-    for (; n; n--) {
-        v[0] += v[1];
-        v[2] += v[3];
-        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
-        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
-        v[0] = tcall_rotl_(v[0], 32) + v[3];
-        v[2] += v[1];
-        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
-        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
-        v[2] = tcall_rotl_(v[2], 32);
+    for (; rounds; rounds--) {
+        state[0] += state[1];
+        state[2] += state[3];
+        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
+        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
+        state[0] = tcall_rotl_(state[0], 32) + state[3];
+        state[2] += state[1];
+        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
+        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
+        state[2] = tcall_rotl_(state[2], 32);
     }
 }
 
@@ -13758,72 +13690,75 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
     static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
                                      0x6C7967656E657261u, 0x7465646279746573u};
-    uint64_t v[4], word = 0;
-    size_t i, last = bytes.len | 7; /* there stands the length */
+    uint64_t state[4], word = 0;
+    size_t i, last = bytes.len | 7; /* its byte is the length */
     for (i = 0; i < 4; i++)
-        v[i] = key[i & 1] ^ start[i];
+        state[i] = key[i & 1] ^ start[i];
     for (i = 0; i <= last; i++) {
-        size_t c = i == last ? bytes.len : 0;
+        size_t byte = i == last ? bytes.len : 0;
         if (i < bytes.len)
-            c = (unsigned char)bytes.ptr[i];
-        word = word >> 8 | (uint64_t)c << 56;
+            byte = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)byte << 56;
         if ((i & 7) != 7)
             continue;
-        v[3] ^= word;
-        tcall_sip_rounds_(v, 2);
-        v[0] ^= word;
+        state[3] ^= word;
+        tcall_sip_rounds_(state, 2);
+        state[0] ^= word;
     }
-    v[2] ^= 0xFF;
-    tcall_sip_rounds_(v, 4);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
+    state[2] ^= 0xFF;
+    tcall_sip_rounds_(state, 4);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* One hash more in a chain. */
-static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
+/* Makes the next hash of a chain, of the last one and more bytes. */
+static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *h;
+    key[0] = tc->desc.hash_key[0] ^ *hash;
     key[1] = tc->desc.hash_key[1];
-    *h = tcall_hash(key, bytes);
+    *hash = tcall_hash(key, bytes);
 }
 
-/* The hash of the one text that the chain with this number has. */
+/* Hashes one text. Each use has a number of its own, so that equal texts of
+ * different uses have different hashes. */
 TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
                                         tcall_str text)
 {
-    uint64_t h = chain;
-    tcall_chain_(tc, &h, text);
-    return h;
+    uint64_t hash = chain;
+    tcall_chain_(tc, &hash, text);
+    return hash;
 }
 
-/* A scalar by its type and what it means. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
+/* Hashes a scalar by its type and what it means: of a number that is its sign,
+ * the place of its first digit and its digits. */
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
+                               tcall_json value)
 {
-    tcall_str s = tcall_json_str(v);
-    tcall_num_ n;
+    tcall_str text = tcall_json_str(value);
+    tcall_num_ number;
     char digits[32];
-    const char *p;
+    const char *cursor;
     size_t fill = 0;
-    int i, all;
-    digits[0] = (char)tcall_json_type(v);
-    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    int i, count;
+    digits[0] = (char)tcall_json_type(value);
+    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
     if (digits[0] == TCALL_NUMBER) {
-        n = tcall_num_read_(s);
-        all = tcall_num_digits_(&n);
-        n.top = n.sign ? n.top : 0;
-        digits[fill++] = n.sign < 0;
+        number = tcall_num_read_(text);
+        count = tcall_num_digits_(&number);
+        number.top = number.sign ? number.top : 0;
+        digits[fill++] = number.sign < 0;
         for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
-        for (p = n.first, i = 0; i < all; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
+        for (cursor = number.first, i = 0; i < count; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
             if (fill == sizeof digits) {
-                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
                 fill = 0;
             }
         }
-        s = tcall_slice_(digits, fill);
+        text = tcall_slice_(digits, fill);
     }
-    tcall_chain_(tc, h, s);
+    tcall_chain_(tc, hash, text);
 }
 
 /* A container on the way down. */
@@ -13833,44 +13768,44 @@ typedef struct tcall_hash_level_ {
     uint32_t index;
 } tcall_hash_level_;
 
-/* The sum over all values of a hash chained down the path that leads there:
- * the order of members does not matter, that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it: so
+ * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
     size_t size;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
     const tcall_tok *end;
-    tcall_json v = value;
+    tcall_json at = value;
     uint64_t path = 0, sum = 0;
     size_t depth = 0;
     *out = 0;
     if (!value.tok)
         return TCALL_OK;
-    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
-        uint64_t h;
-        while (depth && v.tok >= level[depth - 1].end)
+    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
+        uint64_t hash;
+        while (depth && at.tok >= level[depth - 1].end)
             depth--;
-        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
             tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(v.text, v.tok);
-            if (!(v.tok->type & TCALL_KEY_))
+            tcall_str step = tcall_tok_str_(at.text, at.tok);
+            if (!(at.tok->type & TCALL_KEY_))
                 step = tcall_slice_((const char *)&up->index, 4);
             path = up->path;
             tcall_chain_(tc, &path, step);
             up->index++;
         }
-        if (v.tok->type & TCALL_KEY_)
+        if (at.tok->type & TCALL_KEY_)
             continue;
-        h = path;
-        tcall_hash_scalar_(tc, &h, v);
-        sum += h;
-        if (tcall_json_type(v) < TCALL_ARRAY)
+        hash = path;
+        tcall_hash_scalar_(tc, &hash, at);
+        sum += hash;
+        if (tcall_json_type(at) < TCALL_ARRAY)
             continue;
         if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
             return TCALL_E_MEMORY;
         level[depth].path = path;
-        level[depth].end = v.tok + v.tok->span;
+        level[depth].end = at.tok + at.tok->span;
         level[depth++].index = 0;
     }
     *out = sum;
@@ -13881,22 +13816,23 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
 {
-    const tcall_tool *t = call->tool;
-    const char *const texts[] = {t->name,   t->description,     t->parameters,
-                                 t->output, t->provider_schema, t->provided_by};
-    uint64_t h = 1;
+    const tcall_tool *tool = call->tool;
+    const char *const texts[] = {
+        tool->name,   tool->description,     tool->parameters,
+        tool->output, tool->provider_schema, tool->provided_by};
+    uint64_t hash = 1;
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
-    flags[0] = (char)t->permissions;
-    flags[1] = (char)t->optional_permissions;
-    flags[2] = (char)t->no_schema_mode;
-    flags[3] = (char)t->confirm;
-    flags[4] = (char)t->idempotent;
-    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
-    *out += h;
+        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    flags[0] = (char)tool->permissions;
+    flags[1] = (char)tool->optional_permissions;
+    flags[2] = (char)tool->no_schema_mode;
+    flags[3] = (char)tool->confirm;
+    flags[4] = (char)tool->idempotent;
+    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
+    *out += hash;
     return r;
 }
 
@@ -13908,38 +13844,39 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
 
 /* ---- rate, limit, time-out ---- */
 
+/* Each interval gives one call back, up to all of them. */
 int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
-    tcall_rate *r = (tcall_rate *)user;
+    tcall_rate *rate = (tcall_rate *)user;
     uint32_t now = tcall_now_(cx->tc),
-             each = r->interval_ms ? r->interval_ms : 1;
-    while (r->used && now - r->since >= each) {
-        r->used--;
-        r->since += each;
+             interval = rate->interval_ms ? rate->interval_ms : 1;
+    while (rate->used && now - rate->since >= interval) {
+        rate->used--;
+        rate->since += interval;
     }
-    if (!r->used)
-        r->since = now;
-    if (r->used >= r->burst)
-        return tcall_retry_after(cx, each - (now - r->since),
+    if (!rate->used)
+        rate->since = now;
+    if (rate->used >= rate->burst)
+        return tcall_retry_after(cx, interval - (now - rate->since),
                                  "too many calls: wait");
-    r->used++;
+    rate->used++;
     return TCALL_OK;
 }
 
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_concurrency *l = (tcall_concurrency *)user;
+    tcall_concurrency *limit = (tcall_concurrency *)user;
     (void)cx;
-    if (l->now >= l->max)
+    if (limit->running >= limit->max)
         return TCALL_E_AGAIN;
-    l->now++;
+    limit->running++;
     return TCALL_OK;
 }
 
 int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_concurrency *)user)->now--;
+    ((tcall_concurrency *)user)->running--;
     return TCALL_OK;
 }
 
@@ -13951,79 +13888,91 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 
 /* ---- cache ---- */
 
-/* In front of each text; entries lie one behind the other, oldest first. */
+/* The head of an entry, with its text right after it; the oldest come first.
+ * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
     uint64_t key;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
 
+/* Two sessions, or two users of one, do not see each other's results. Returns
+ * false for a tool that does more than read: it has to run. */
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
-    const tcall_session *s = cx->session;
+    const tcall_session *session = cx->session;
     if (tcall_needs_(cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
-static void tcall_cache_drop_(tcall_cache *c, size_t at)
+/* Removes the entry at an offset. */
+static void tcall_cache_drop_(tcall_cache *cache, size_t at)
 {
-    tcall_cached_ e;
-    size_t n;
-    memcpy(&e, c->memory + at, sizeof e);
-    n = sizeof e + e.len;
-    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
-    c->used -= n;
+    tcall_cached_ entry;
+    size_t size;
+    memcpy(&entry, cache->memory + at, sizeof entry);
+    size = sizeof entry + entry.len;
+    memmove(cache->memory + at, cache->memory + at + size,
+            cache->used - at - size);
+    cache->used -= size;
 }
 
+/* Looks for the call; what is too old is removed on the way. */
 int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
-    tcall_cached_ e;
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
     uint64_t key;
     size_t at = 0;
     if (!tcall_cache_key_(cx, &key))
         return TCALL_OK;
-    while (at < c->used) {
-        memcpy(&e, c->memory + at, sizeof e);
-        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
-            tcall_cache_drop_(c, at);
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (cache->max_age_ms &&
+            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+            tcall_cache_drop_(cache, at);
             continue;
         }
-        at += sizeof e;
-        if (e.key == key)
-            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
-        at += e.len;
+        at += sizeof entry;
+        if (entry.key == key)
+            return tcall_respond(cx,
+                                 tcall_slice_(cache->memory + at, entry.len));
+        at += entry.len;
     }
     return TCALL_OK;
 }
 
+/* Only what the tool itself gave is kept, and only where it fits. */
 int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
+    tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
-    tcall_cached_ e;
-    if (cx->state != TCALL_GOING_ || text.len > c->size ||
-        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+    tcall_cached_ entry;
+    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
+        sizeof entry + text.len > cache->size ||
+        !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
-    while (c->used + sizeof e + text.len > c->size)
-        tcall_cache_drop_(c, 0);
-    e.made = tcall_now_(cx->tc);
-    e.len = (uint32_t)text.len;
-    memcpy(c->memory + c->used, &e, sizeof e);
+    while (cache->used + sizeof entry + text.len > cache->size)
+        tcall_cache_drop_(cache, 0);
+    entry.made = tcall_now_(cx->tc);
+    entry.len = (uint32_t)text.len;
+    memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
-        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
-    c->used += sizeof e + text.len;
+        memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
+    cache->used += sizeof entry + text.len;
     return TCALL_OK;
 }
 
 /* ---- retry ---- */
 
-/* An error that may be gone the next time. */
+/* True for an error that may be gone the next time. */
 static bool tcall_passes_(int error)
 {
     switch (error) {
@@ -14038,190 +13987,236 @@ static bool tcall_passes_(int error)
     }
 }
 
+/* The pause before the next attempt; its call keeps it, as the hook is called
+ * anew after TCALL_E_AGAIN. */
 typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
+/* Makes the next pause twice as long, or as long as the tool asked for. */
+static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
+                              const tcall_backoff *retry)
+{
+    pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
+    if (retry->max_ms && pause->ms > retry->max_ms)
+        pause->ms = retry->max_ms;
+    if (cx->retry_ms > pause->ms)
+        pause->ms = cx->retry_ms;
+    pause->since = tcall_now_(cx->tc);
+}
+
 int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
-    tcall_pause_ *s;
+    tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
     int r;
-    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
-    if (!s)
+    pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
+    if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
             return TCALL_E_AGAIN;
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
             return r;
-        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
-        if (retry->max_ms && s->ms > retry->max_ms)
-            s->ms = retry->max_ms;
-        if (cx->retry_ms > s->ms)
-            s->ms = cx->retry_ms;
-        s->since = tcall_now_(cx->tc);
+        tcall_pause_next_(cx, pause, retry);
     }
 }
 
 /* ---- audit ---- */
 
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* The line goes out through a small buffer, so that its length does not
+ * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
-    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
     char buf[64];
-    tcall_writer w;
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, a->sink, a->user);
-    tcall_write_open(&w, '{');
-    tcall_write_pair_(&w, "call_id", call->id);
-    tcall_write_pair_(&w, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&w, "session", cx->session->id);
-        tcall_write_pair_(&w, "request", cx->session->request);
-        tcall_write_pair_(&w, "agent", cx->session->agent);
-        tcall_write_pair_(&w, "user", cx->session->user);
-    }
-    tcall_write_key(&w, "arguments");
+    tcall_writer out;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_write_open(&out, '{');
+    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
     if (call->args.tok)
-        tcall_write_json(&w, call->args);
+        tcall_write_json(&out, call->args);
     else
-        tcall_write_str(&w, call->arguments);
-    tcall_write_key(&w, "attempts");
-    tcall_write_int(&w, cx->attempt);
-    tcall_write_key(&w, "ms");
-    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
-                       call->approved ? "true" : "false",
-                       tcall_error_code(cx->error));
+        tcall_write_str(&out, call->arguments);
+    tcall_write_key(&out, "attempts");
+    tcall_write_int(&out, cx->attempt);
+    tcall_write_key(&out, "ms");
+    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&out, "approved");
+    tcall_write_bool(&out, call->approved);
+    tcall_write_key(&out, "outcome");
+    tcall_write_string(&out, tcall_error_code(cx->error));
     if (cx->reason.len)
-        tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_text(&w, "}\n");
-    return tcall_writer_flush(&w);
+        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_writer_flush(&out);
 }
 
 /* ---- ledger ---- */
 
+/* What a row says of a call: states only go down this list, and a row that is
+ * refused or further down may be given up for another call. */
 enum {
     TCALL_ASKED_ = 1,
     TCALL_GRANTED_,
     TCALL_REFUSED_,
     TCALL_SPENT_, /* the verdict was used */
-    TCALL_RAN_
+    TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
+                                            uint64_t id)
 {
     size_t i;
-    for (i = 0; i < l->count; i++)
-        if (l->rows[i].state && l->rows[i].id == id)
-            return &l->rows[i];
+    for (i = 0; i < ledger->count; i++)
+        if (ledger->rows[i].state && ledger->rows[i].id == id)
+            return &ledger->rows[i];
     return NULL;
 }
 
-/* A new row, in place of the first that is free or needed no more. */
-static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+/* Returns a new row, in place of the first that is free or needed no more; NULL
+ * when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
 {
-    tcall_ledger_row *last = l->rows + l->count;
-    size_t i, n;
-    for (i = 0; i < l->count; i++)
-        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
+    tcall_ledger_row *last = ledger->rows + ledger->count;
+    size_t i, left;
+    for (i = 0; i < ledger->count; i++)
+        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
             break;
-    n = l->count - i;
-    if (!n)
+    left = ledger->count - i;
+    if (!left)
         return NULL;
-    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
     last->id = id;
     return last;
 }
 
-/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
- * cx->ledger_used tells that it was this call which spent the row. */
+/* Uses the verdict of a row. Where nothing else will stop a second run, the row
+ * says at once that the tool ran. */
+static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
+{
+    tcall_call *call = cx->call;
+    bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
+    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    row->state =
+        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+static int tcall_ledger_ask_(tcall_ctx *cx)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_call *call = cx->call;
+    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, call);
+    if (verdict == TCALL_VERDICT_LATER)
+        return TCALL_E_APPROVAL;
+    tcall_tell_verdict_(cx, verdict);
+    call->approved = verdict == TCALL_VERDICT_ALLOW;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Lets a call wait for tcall_ledger_decide. */
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
+                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+{
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
+        return TCALL_E_LIMIT;
+    row->what = what;
+    row->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+/* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;
+ * cx->ledger_used says that it was this call that used the row. */
 int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
-    tcall_call *call = cx->call;
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_ledger_row *t;
+    tcall_ledger *ledger = (tcall_ledger *)user;
+    const tcall_call *call = cx->call;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    bool same, over;
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
     r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
-    t = tcall_ticket_(l, id);
-    same = t && t->what == what;
-    over = t && t->state >= TCALL_SPENT_;
-    if (over && !cx->ledger_used && (same || t->state == TCALL_RAN_))
+    same = row && row->what == what;
+    used = row && row->state >= TCALL_SPENT_;
+    if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
         return TCALL_E_TWICE;
-    if (same && t->state != TCALL_ASKED_) {
-        cx->ledger_used = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                               : TCALL_VERDICT_DENY);
-        t->state = cx->run_step >= TCALL_RUN_APPROVAL_ &&
-                           !tcall_repeatable_(call->tool)
-                       ? TCALL_RAN_
-                       : TCALL_SPENT_;
-        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    if (same && row->state != TCALL_ASKED_)
+        return tcall_ledger_use_(cx, row);
+    if ((!row || used) && cx->tc->desc.approve) {
+        r = tcall_ledger_ask_(cx);
+        if (r != TCALL_E_APPROVAL)
+            return r;
     }
-    if ((!t || over) && d->approve) {
-        tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        verdict = d->approve(d->user, call);
-        if (verdict != TCALL_VERDICT_LATER) {
-            tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_VERDICT_ALLOW;
-            return call->approved ? TCALL_OK : TCALL_E_DENIED;
-        }
-    }
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
-        return TCALL_E_LIMIT;
-    t->what = what;
-    t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_ledger_wait_(cx, ledger, row, id, what);
 }
 
 int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
-    if (!t || t->state != TCALL_ASKED_)
+    tcall_ledger_row *row =
+        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
-        t->state =
+        row->state =
             verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
+/* Notes, right before the tool runs, that it ran: a second run of the call is
+ * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *t = tcall_ticket_(l, id);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
         return TCALL_E_LIMIT;
-    if (t->state == TCALL_RAN_)
+    if (row->state == TCALL_RAN_)
         return TCALL_E_TWICE;
     if (!cx->ledger_used)
-        t->what = 0; /* nobody has agreed to this call */
-    t->state = TCALL_RAN_;
+        row->what = 0; /* nobody has agreed to this call */
+    row->state = TCALL_RAN_;
     cx->ledger_used = true;
     return TCALL_OK;
 }
@@ -14229,10 +14224,10 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 /* A call that ends while it waits is not waited for any more. */
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger_row *t = tcall_ticket_(
+    tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
-    if (cx->approval_asked && t && t->state < TCALL_SPENT_)
-        t->state = cx->tool_ran ? TCALL_RAN_ : 0;
+    if (cx->approval_asked && row && row->state < TCALL_SPENT_)
+        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -14250,36 +14245,51 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
+/* Stops a tool whose arguments are refused a third time in a row. */
+static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
+                                uint64_t tool)
+{
+    loops->refusals =
+        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
+    loops->refused = tool;
+    if (loops->refusals < 3)
+        return TCALL_OK;
+    loops->refusals = 0;
+    return tcall_loop_(cx, "refused again and again");
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+{
+    return seen[1] == hash &&
+           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+}
+
 int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
-    tcall_loops *l = (tcall_loops *)user;
+    tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
-    uint64_t *s = l->seen;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
+    uint64_t *seen = loops->seen;
     int i, r;
-    if (call->error < 0) {
-        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
-        l->refused = tool;
-        if (l->refusals < 3)
-            return TCALL_OK;
-        l->refusals = 0;
-        return tcall_loop_(cx, "refused again and again");
-    }
-    if (l->refused == tool)
-        l->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &h);
+    if (call->error < 0)
+        return tcall_loops_refused_(cx, loops, tool);
+    if (loops->refused == tool)
+        loops->refusals = 0;
+    r = tcall_hash_call_(cx->tc, call, &hash);
     if (r < 0 || call->tool->allow_repeat)
         return r;
-    for (i = 0; i < l->turn; i++)
-        if (s[i] == h)
+    for (i = 0; i < loops->turn; i++)
+        if (seen[i] == hash)
             return tcall_respond(
                 cx, tcall_str_of("Made before in this turn: use that result."));
-    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+    if (tcall_loops_again_(seen, hash))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(s + 1, s, sizeof l->seen - sizeof *s);
-    s[0] = h;
-    if (l->turn < TCALL_ARRAY_LEN(l->seen))
-        l->turn++;
+    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
+    seen[0] = hash;
+    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
+        loops->turn++;
     return TCALL_OK;
 }
 
@@ -15483,7 +15493,9 @@ TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
         tcall_write_begin_(w, NULL, '{');
         return true;
     }
-    if (!w->error)
+    if (w->error)
+        tools->next = (size_t)-1; /* this was the last one */
+    else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }
@@ -18037,287 +18049,6 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>lint
- *
- * Each tool goes through the same few questions; a finding is put together in
- * two small buffers and told at once.
- */
-#ifndef TOOLCALL_NO_LINT
-
-typedef struct tcall_lint_ {
-    void (*found)(void *user, const tcall_finding *finding);
-    void *user;
-    const tcall_tool *tool;
-    int count;
-    tcall_writer at; /* the pointer */
-    char pointer[190];
-} tcall_lint_;
-
-#define TCALL_LINT_TEXT_ 160
-
-static void tcall_lint_tell_(tcall_lint_ *l, const char *code,
-                             const char *provider, bool note, tcall_str text)
-{
-    tcall_finding f;
-    f.code = code;
-    f.provider = provider;
-    f.tool = l->tool;
-    f.pointer = tcall_slice_(l->pointer, l->at.fill);
-    f.text = text;
-    f.note = note;
-    l->count += !note;
-    l->found(l->user, &f);
-}
-
-static void tcall_lint_say_(tcall_lint_ *l, const char *code,
-                            const char *provider, const char *text)
-{
-    tcall_lint_tell_(l, code, provider, false, tcall_str_of(text));
-}
-
-/* The pointer back at one part of the tool. */
-static void tcall_lint_at_(tcall_lint_ *l, const char *part)
-{
-    tcall_writer_init(&l->at, l->pointer, sizeof l->pointer);
-    tcall_write_text(&l->at, part);
-}
-
-size_t tcall_lint_tokens(size_t bytes)
-{
-    return (bytes + 3) / 4;
-}
-
-/* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
-typedef struct tcall_lint_rule_ {
-    char provider[10];
-    char more[3];
-    uint8_t max;
-    bool letter; /* begins with a letter or _ */
-} tcall_lint_rule_;
-
-static const tcall_lint_rule_ tcall_lint_rules_[] = {
-    {"openai", "", 64, false},     {"responses", "", 128, false},
-    {"anthropic", "", 128, false}, {"gemini", ".:", 128, true},
-    {"mcp", "./", 64, false},
-};
-
-TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
-                                          const tcall_tool *first)
-{
-    char text[TCALL_LINT_TEXT_];
-    const char *name = l->tool->name ? l->tool->name : "";
-    size_t i;
-    tcall_lint_at_(l, "/name");
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
-        const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
-        tcall_writer w;
-        if (tcall_name_fits_(name, rule->more, rule->max, rule->letter))
-            continue;
-        tcall_writer_init(&w, text, sizeof text);
-        tcall_write_text(&w, "must be 1 to ");
-        tcall_write_int(&w, rule->max);
-        tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
-        tcall_write_text(&w, *rule->more ? " " : "");
-        tcall_write_text(&w, rule->more);
-        tcall_write_text(&w,
-                         rule->letter ? " and begin with a letter or _" : "");
-        tcall_lint_tell_(l, "name", rule->provider, false,
-                         tcall_slice_(text, w.fill));
-    }
-    for (; first < l->tool; first++)
-        if (strcmp(first->name ? first->name : "", name) == 0) {
-            tcall_lint_say_(l, "name", NULL, "another tool has this name");
-            return;
-        }
-}
-
-/* Appends a key of JSON text, quotes included, to the pointer. */
-static void tcall_lint_key_(tcall_lint_ *l, const char *key)
-{
-    const char *end = tcall_text_skip_(key) - 1;
-    while (++key < end)
-        if (*key == '~' || *key == '/')
-            tcall_write_text(&l->at, *key == '~' ? "~0" : "~1");
-        else
-            tcall_write_bytes(&l->at, key, 1);
-}
-
-enum { TCALL_LINT_LEVELS_ = 8 };
-
-/* The pointer back at its first n bytes. */
-static void tcall_lint_back_(tcall_lint_ *l, size_t n)
-{
-    l->at.len = n;
-    l->at.fill = n < l->at.cap ? n : l->at.cap;
-    l->at.error = n > l->at.cap ? TCALL_E_MEMORY : TCALL_OK;
-}
-
-/* Visits all parameters, those of parameters included. How many there are on
- * the first level; *nested: that there are further ones. */
-TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
-                                               const char *schema, bool *nested)
-{
-    struct {
-        const char *next;
-        size_t at; /* bytes of the pointer */
-    } open[TCALL_LINT_LEVELS_];
-    int depth = 0, count = 0;
-    const char *p = tcall_text_get_(schema, "properties"), *items;
-    tcall_lint_at_(l, "/parameters");
-    open[0].next = p && *p == '{' ? tcall_text_next_(p + 1) : "";
-    open[0].at = l->at.len;
-    while (depth >= 0) {
-        const char *key = open[depth].next;
-        if (tcall_text_closes_(key)) {
-            depth--;
-            continue;
-        }
-        p = tcall_text_value_(key);
-        open[depth].next = tcall_text_next_(tcall_text_skip_(p));
-        count += depth == 0;
-        tcall_lint_back_(l, open[depth].at);
-        tcall_write_text(&l->at, "/properties/");
-        tcall_lint_key_(l, key);
-        items = tcall_text_get_(p, "description");
-        if (!items || tcall_text_is_(items, ""))
-            tcall_lint_say_(l, "parameter", NULL,
-                            "has no description: say what it is, its unit and "
-                            "its range");
-        while ((items = tcall_text_get_(p, "items")) != NULL) {
-            tcall_write_text(&l->at, "/items");
-            p = items;
-        }
-        p = tcall_text_get_(p, "properties");
-        if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
-            *nested = true;
-            open[++depth].next = tcall_text_next_(p + 1);
-            open[depth].at = l->at.len;
-        }
-    }
-    return count;
-}
-
-TCALL_APART_ static void tcall_lint_description_(tcall_lint_ *l, int parameters,
-                                                 bool nested)
-{
-    char text[TCALL_LINT_TEXT_];
-    size_t tokens = tcall_lint_tokens(tcall_str_of(l->tool->description).len);
-    size_t least = nested || parameters > 4 ? 25 : 10;
-    size_t most = nested || parameters > 1 ? 40 : 20;
-    tcall_writer w;
-    tcall_lint_at_(l, "/description");
-    if (tokens >= least && tokens <= most)
-        return;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_text(&w, "has about ");
-    tcall_write_int(&w, (long)tokens);
-    tcall_write_text(&w, " tokens, should have ");
-    tcall_write_int(&w, (long)least);
-    tcall_write_text(&w, " to ");
-    tcall_write_int(&w, (long)most);
-    tcall_write_text(&w, ": what it does and when to use it");
-    tcall_lint_tell_(l, "description", NULL, false, tcall_slice_(text, w.fill));
-}
-
-/* left: what the tools before have left of a provider's strict mode. */
-TCALL_APART_ static void tcall_lint_strict_(tcall_lint_ *l,
-                                            const char *provider,
-                                            tcall_strict_budget_ *left)
-{
-    tcall_tool tool = *l->tool;
-    tcall_strict_budget_ one = *left;
-    tool.strict = true;
-    if (!tcall_strict_spend_(&tool, &one))
-        tcall_lint_tell_(l, "strict", provider, !l->tool->strict,
-                         tcall_str_of("is sent without strict mode, which "
-                                      "cannot say it or has reached a limit"));
-    else if (l->tool->strict)
-        *left = one;
-}
-
-TCALL_APART_ static void tcall_lint_refusal_(tcall_lint_ *l,
-                                             const tcall_schema *s)
-{
-    char text[TCALL_LINT_TEXT_];
-    tcall_writer w;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_schema_error(&w, s);
-    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(text, w.fill));
-}
-
-TCALL_APART_ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
-{
-    tcall_schema s;
-    tcall_lint_at_(l, "/parameters");
-    if (!text) {
-        if (!l->tool->allow_no_schema)
-            tcall_lint_say_(l, "schema", NULL,
-                            "is missing: nothing would be checked");
-        return !l->tool->allow_no_schema;
-    }
-    if (tcall_schema_compile(&s, tcall_str_of(text), NULL, 0,
-                             TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
-        return true;
-    tcall_lint_refusal_(l, &s);
-    return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK;
-}
-
-int tcall_lint(const tcall_tool *tools, size_t tool_count,
-               void (*found)(void *user, const tcall_finding *finding),
-               void *user)
-{
-    tcall_strict_budget_ openai = tcall_strict_budget_of_(TCALL_STRICT_OPENAI);
-    tcall_strict_budget_ anthropic =
-        tcall_strict_budget_of_(TCALL_STRICT_ANTHROPIC);
-    tcall_lint_ l;
-    size_t i;
-    memset(&l, 0, sizeof l);
-    l.found = found;
-    l.user = user;
-    for (i = 0; i < tool_count; i++) {
-        const char *text = tools[i].parameters;
-        bool nested = false;
-        int parameters = 0;
-        l.tool = &tools[i];
-        tcall_lint_name_(&l, tools);
-        if (tcall_lint_schema_(&l, text) && text) {
-            parameters =
-                tcall_lint_parameters_(&l, tcall_text_space_(text), &nested);
-            tcall_lint_at_(&l, "/parameters");
-            tcall_lint_strict_(&l, "openai", &openai);
-            tcall_lint_strict_(&l, "anthropic", &anthropic);
-        }
-        tcall_lint_description_(&l, parameters, nested);
-    }
-    return l.count;
-}
-
-size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
-                        size_t tool_count)
-{
-    char empty[8];
-    tcall_block none;
-    tcall_chat chat;
-    tcall_chat_request ask;
-    tcall_writer with, without;
-    memset(&ask, 0, sizeof ask);
-    tcall_block_init(&none, empty, sizeof empty);
-    tcall_chat_init(&chat, &none);
-    ask.chat = &chat;
-    ask.model = "";
-    ask.allow = TCALL_EVERYTHING;
-    tcall_writer_init(&without, NULL, 0);
-    provider->write(provider, &without, &ask);
-    ask.tools = tools;
-    ask.tool_count = tool_count;
-    tcall_writer_init(&with, NULL, 0);
-    provider->write(provider, &with, &ask);
-    return with.len - without.len;
-}
-
-#endif /* TOOLCALL_NO_LINT */
-
-/* ==========================================================================
  * >>agent
  *
  * One turn is a walk through the states below. A step is one of them, or one
@@ -18363,8 +18094,8 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
-    if (!desc->tc->block.base)
-        return "tc has no memory: tcall_init was not called, or it failed";
+    if (tcall_usable_(desc->tc) < 0)
+        return "tc cannot be used: tcall_init was not called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
