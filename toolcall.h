@@ -120,13 +120,7 @@ extern "C" {
 #define TCALL_NOINLINE_
 #endif
 #define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
-/* Where memory is dear, second ways that only save time are left out. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_LEAN_ 1
-#else
-#define TCALL_LEAN_ 0
-#endif
-/* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
+/* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
 #endif
@@ -222,8 +216,9 @@ typedef struct tcall_str {
     size_t len;
 } tcall_str;
 
-/* Text of C as a slice; NULL gives the empty one. */
+/* Returns a C string as a slice; NULL gives the empty one. */
 TCALL_API tcall_str tcall_str_of(const char *text);
+/* Returns whether two slices hold the same bytes. */
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */
@@ -238,21 +233,25 @@ TCALL_API const char *tcall_error_type(int error);
 
 /* ==========================================================================
  * >>block: the caller's memory
+ *
+ * One block with two ends. What lasts grows from its bottom; what is needed
+ * only for a while is taken from its top and given back in reverse order. The
+ * ends may meet, never cross.
  */
 
-/* The one block of memory. What lasts grows from its start, what is needed
- * only for a while from its end; the ends may meet, never cross. */
 typedef struct tcall_block {
     char *base;
     size_t size;
-    size_t low;  /* bytes used from the start */
-    size_t high; /* bytes used from the end */
-    size_t peak; /* most ever used of both together */
+    size_t low;  /* bytes used from the bottom */
+    size_t high; /* bytes used from the top */
+    size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
                     memory aligned to 8 */
 } tcall_block;
 
-TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
+/* Prepares a block of the memory at base, which must live as long. Up to 7
+ * bytes at each end are left out, so that it is aligned to 8. */
+TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -827,41 +826,44 @@ typedef struct tcall_writer {
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
-TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
 /* Sends the output to a sink instead; buf then only collects small pieces. */
-TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
+TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
+                                 void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
-TCALL_API int tcall_writer_flush(tcall_writer *w);
+TCALL_API int tcall_writer_flush(tcall_writer *writer);
 
 /* Writes bytes as they are: no quotes, no commas. Each function from here on
  * returns the first error so far, or TCALL_OK. */
-TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
-TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
+TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
+TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
+                                size_t len);
 
 /* Opens '{' or '[', closes '}' or ']'. */
-TCALL_API int tcall_write_open(tcall_writer *w, char bracket);
-TCALL_API int tcall_write_close(tcall_writer *w, char bracket);
-TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
+TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
+TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
 /* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
-TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
-TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *w, int64_t value);
-TCALL_API int tcall_write_uint(tcall_writer *w, uint64_t value);
+TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
+TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
+TCALL_API int tcall_write_int(tcall_writer *writer, int64_t value);
+TCALL_API int tcall_write_uint(tcall_writer *writer, uint64_t value);
 /* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
-TCALL_API int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals);
+TCALL_API int tcall_write_fixed(tcall_writer *writer, int64_t value,
+                                int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
  * infinities and no NaN: these are TCALL_E_RANGE. */
-TCALL_API int tcall_write_double(tcall_writer *w, double value);
-TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
-TCALL_API int tcall_write_null(tcall_writer *w);
+TCALL_API int tcall_write_double(tcall_writer *writer, double value);
+TCALL_API int tcall_write_bool(tcall_writer *writer, bool value);
+TCALL_API int tcall_write_null(tcall_writer *writer);
 /* Writes a parsed value as compact JSON text, in its own order. */
-TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
-TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
+TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
  * between. */
-TCALL_API int tcall_write_quote(tcall_writer *w);
-TCALL_API int tcall_write_unquote(tcall_writer *w);
+TCALL_API int tcall_write_quote(tcall_writer *writer);
+TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -2635,20 +2637,19 @@ extern "C" {
  * >>base
  */
 
-tcall_str tcall_str_of(const char *text)
-{
-    tcall_str s;
-    s.ptr = text;
-    s.len = text ? strlen(text) : 0;
-    return s;
-}
+/* ---- slices ---- */
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str s;
-    s.ptr = ptr;
-    s.len = len;
-    return s;
+    tcall_str slice;
+    slice.ptr = ptr;
+    slice.len = len;
+    return slice;
+}
+
+tcall_str tcall_str_of(const char *text)
+{
+    return tcall_slice_(text, text ? strlen(text) : 0);
 }
 
 bool tcall_str_eq(tcall_str a, tcall_str b)
@@ -2656,14 +2657,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* The n-th of texts that stand one behind the other, each ended by NUL: a
- * table of pointers would double their size, and be linked with all of them. */
-TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
-{
-    while (n-- > 0)
-        texts += strlen(texts) + 1;
-    return texts;
-}
+/* ---- errors ---- */
 
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_X_(name, code, sentence) {code, code},
@@ -2719,68 +2713,69 @@ const char *tcall_error_type(int error)
                                                                   : "system";
 }
 
+/* ---- characters ---- */
+
 TCALL_SHARED_ bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
 }
 
+/* White space as JSON has it. */
 TCALL_SHARED_ bool tcall_is_space_(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Value of a hex digit, -1 when it is none. */
-TCALL_SHARED_ int tcall_hex_(char c)
+/* Returns the value of a hex digit, or -1. */
+TCALL_SHARED_ int tcall_hex_(char digit)
 {
-    if (tcall_is_digit_(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (tcall_is_digit_(digit))
+        return digit - '0';
+    digit = (char)(digit | 0x20); /* to lower case */
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Writes a code point as UTF-8, 1 to 4 bytes. */
-TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t cp)
+/* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
+TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
-    size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4, i;
-    if (n == 1) {
-        out[0] = (char)cp;
-        return 1;
-    }
-    for (i = n - 1; i > 0; i--, cp >>= 6)
-        out[i] = (char)(0x80 | (cp & 0x3F));
-    out[0] = (char)((0xF00 >> n & 0xF0) | cp);
-    return n;
+    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    size_t i;
+    for (i = len - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(first[len] | code);
+    return len;
 }
 
 #if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
-/* The code point at *at, which moves behind it. */
+/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
-    unsigned char c = (unsigned char)*(*at)++;
-    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-    int32_t cp = more ? c & (0x3F >> more) : c;
+    unsigned char first = (unsigned char)*(*at)++;
+    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    int32_t code = more ? first & (0x3F >> more) : first;
     for (; more; more--)
-        cp = cp << 6 | (*(*at)++ & 0x3F);
-    return cp;
+        code = code << 6 | (*(*at)++ & 0x3F);
+    return code;
 }
 #endif
 
-/* n or a little less: so that p is not cut inside a character. p[n] is there.
- */
-TCALL_SHARED_ size_t tcall_utf8_cut_(const char *p, size_t n)
+/* Returns len or a little less, so that text is not cut inside a character.
+ * text[len] must be readable. */
+TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 {
-    while (n && ((unsigned char)p[n] & 0xC0) == 0x80)
-        n--;
-    return n;
+    while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
+        len--;
+    return len;
 }
 
-/* The control character or quote that an escape stands for, 0: no escape. */
-TCALL_SHARED_ char tcall_unescape_(char c)
+/* Returns the character that an escape of one letter means, or 0. */
+TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (c) {
+    switch (letter) {
     case '"':
     case '\\':
-    case '/': return c;
+    case '/': return letter;
     case 'b': return '\b';
     case 'f': return '\f';
     case 'n': return '\n';
@@ -2790,112 +2785,127 @@ TCALL_SHARED_ char tcall_unescape_(char c)
     }
 }
 
-/* Decimal text, compared exactly: no floating point, nothing rounded. The
- * significant digits are those from first to last, a point between them does
- * not count; the first of them stands for digit * 10^top. */
+/* ---- decimal numbers ----
+ *
+ * Numbers stay text and are compared exactly: no floating point, nothing is
+ * rounded. The significant digits are those from first to last, where a point
+ * between them does not count; the first one is worth digit * 10^top.
+ */
 typedef struct tcall_num_ {
-    const char *first, *last;
+    const char *first, *last; /* neither is 0; both NULL: the number is 0 */
     int top;
     int sign; /* -1, 0, 1 */
 } tcall_num_;
 
-/* Exponents beyond this are no different from it; ten times it fits an int
- * of 16 bits too. */
+/* Greater exponents are no different from this one. Ten times it fits an int
+ * of 16 bits, too. */
 #define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
+/* Returns the exponent that text, "e+5" or nothing, holds. */
+static int tcall_num_exponent_(const char *at, const char *end)
+{
+    bool minus = false;
+    int exponent = 0;
+    for (; at < end; at++) {
+        if (*at == '-')
+            minus = true;
+        else if (tcall_is_digit_(*at) && exponent < TCALL_EXPONENT_MAX_)
+            exponent = exponent * 10 + (*at - '0');
+    }
+    return minus ? -exponent : exponent;
+}
+
+/* Reads a number that the scanner accepted. */
 TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
-    const char *p = text.ptr, *end = p + text.len, *point = NULL;
-    tcall_num_ n;
-    int exponent = 0;
-    bool minus = *p == '-';
-    n.first = n.last = NULL;
-    n.sign = 0;
-    for (p += minus; p < end && (*p | 0x20) != 'e'; p++) {
-        if (*p == '.') {
-            point = p;
-        } else if (*p != '0') {
-            n.first = n.first ? n.first : p;
-            n.last = p;
-            n.sign = minus ? -1 : 1;
+    const char *at = text.ptr, *end = at + text.len, *point = NULL;
+    bool minus = *at == '-';
+    tcall_num_ number;
+    number.first = number.last = NULL;
+    number.sign = 0;
+    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
+        if (*at == '.') {
+            point = at;
+        } else if (*at != '0') {
+            number.first = number.first ? number.first : at;
+            number.last = at;
+            number.sign = minus ? -1 : 1;
         }
     }
     if (!point)
-        point = p;
-    minus = false;
-    for (; p < end; p++) {
-        if (*p == '-')
-            minus = true;
-        else if (tcall_is_digit_(*p) && exponent < TCALL_EXPONENT_MAX_)
-            exponent = exponent * 10 + (*p - '0');
-    }
-    n.top = minus ? -exponent : exponent;
-    if (n.first)
-        n.top += (int)(point - n.first) - (n.first < point);
-    return n;
+        point = at;
+    number.top = tcall_num_exponent_(at, end);
+    if (number.first) /* a digit before the point is one place nearer to it */
+        number.top +=
+            (int)(point - number.first) - (number.first < point ? 1 : 0);
+    return number;
 }
 
-/* The next significant digit from *p on, 0 behind the last. */
-TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *n, const char **p)
+/* Returns the next significant digit from *at on, 0 after the last. The point
+ * between the digits is stepped over. */
+TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 {
-    if (**p == '.' && *p <= n->last)
-        ++*p;
-    if (*p > n->last)
+    if (*at <= number->last && **at == '.')
+        ++*at;
+    if (*at > number->last)
         return 0;
-    return *(*p)++ - '0';
+    return *(*at)++ - '0';
 }
 
-/* Number of significant digits. */
-TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *n)
+/* Returns the number of significant digits. */
+TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *p;
+    const char *at;
     int count = 0;
-    if (!n->sign)
+    if (!number->sign)
         return 0;
-    for (p = n->first; p <= n->last; p++)
-        count += *p != '.';
+    for (at = number->first; at <= number->last; at++)
+        count += *at != '.';
     return count;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
-TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *n)
+TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
+    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
 }
 
+/* Returns < 0, 0 or > 0. */
 TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
-    const char *p = a->first, *q = b->first;
+    const char *at_a = a->first, *at_b = b->first;
     int order = a->sign - b->sign;
     if (order || !a->sign)
         return order;
     order = a->top - b->top;
-    while (!order && (p <= a->last || q <= b->last))
-        order = tcall_num_digit_(a, &p) - tcall_num_digit_(b, &q);
+    while (!order && (at_a <= a->last || at_b <= b->last))
+        order = tcall_num_digit_(a, &at_a) - tcall_num_digit_(b, &at_b);
     return a->sign * order;
 }
 
-/* value * 10^decimals as an integer; surplus digits are cut off. False when
- * it does not fit. */
-TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
+/* Gives number * 10^decimals as an integer; surplus digits are cut off.
+ * Returns false when it does not fit. */
+TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
                                     int64_t *out)
 {
-    const char *p = n->first;
-    int left = n->top + decimals;
-    uint64_t v = 0, limit = (uint64_t)INT64_MAX + (n->sign < 0);
+    const char *at = number->first;
+    int left = number->top + decimals; /* digits to come, less one */
+    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (number->sign < 0);
     *out = 0;
-    if (!n->sign || left < 0)
+    if (!number->sign || left < 0)
         return true;
-    if (left > 18)
+    if (left > 18) /* more digits than 64 bits hold */
         return false;
     for (; left >= 0; left--) {
-        v = (v << 3) + (v << 1) + (uint64_t)tcall_num_digit_(n, &p);
-        if (v > limit)
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(number, &at);
+        if (sum > limit)
             return false;
     }
-    *out = n->sign < 0 ? (int64_t)(0 - v) : (int64_t)v;
+    *out = number->sign < 0 ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
 }
+
+/* ---- hash ---- */
 
 /* FNV-1a: the hash of a text is that of its parts, one after the other. */
 #define TCALL_HASH_EMPTY_ 2166136261u
@@ -2917,56 +2927,64 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
  * >>block
  */
 
-void tcall_block_init(tcall_block *b, void *base, size_t size)
+static size_t tcall_round_up_(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+void tcall_block_init(tcall_block *block, void *base, size_t size)
 {
     size_t skew = (size_t)(-(uintptr_t)base & 7);
-    memset(b, 0, sizeof *b);
+    memset(block, 0, sizeof *block);
     if (!base || size < skew)
         return;
-    b->base = (char *)base + skew;
-    b->size = (size - skew) & ~(size_t)7;
+    block->base = (char *)base + skew;
+    block->size = (size - skew) & ~(size_t)7;
 }
 
-TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *b)
+TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *block)
 {
-    return b->size - b->low - b->high;
+    return block->size - block->low - block->high;
 }
 
-/* True when n more bytes are free; else need says how large to make it. */
-TCALL_SHARED_ bool tcall_block_room_(tcall_block *b, size_t n)
+/* Returns whether size more bytes are free; else need says how large the block
+ * has to be. */
+TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
 {
-    if (n > tcall_block_free_(b)) {
-        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
+    size_t used = block->low + block->high;
+    if (size > tcall_block_free_(block)) {
+        block->need = tcall_round_up_(used + size);
         return false;
     }
-    if (b->low + b->high + n > b->peak)
-        b->peak = b->low + b->high + n;
+    if (block->peak < used + size)
+        block->peak = used + size;
     return true;
 }
 
-/* Moves the end of the lower part up by n. */
-TCALL_SHARED_ bool tcall_block_grow_(tcall_block *b, size_t n)
+/* Lets the bottom grow by size bytes, which may have been written already. */
+TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
 {
-    if (!tcall_block_room_(b, n))
+    if (!tcall_block_room_(block, size))
         return false;
-    b->low += n;
+    block->low += size;
     return true;
 }
 
-/* n bytes from the end, for a while: give back by restoring b->high. */
-TCALL_SHARED_ void *tcall_block_take_(tcall_block *b, size_t n)
+/* Returns size bytes of the top, or NULL. They are given back by restoring
+ * block->high, so what was taken last goes first. */
+TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
-    n = (n + 7) & ~(size_t)7;
-    if (!tcall_block_room_(b, n))
+    size = tcall_round_up_(size);
+    if (!tcall_block_room_(block, size))
         return NULL;
-    b->high += n;
-    return b->base + b->size - b->high;
+    block->high += size;
+    return block->base + block->size - block->high;
 }
 
-/* The free bytes between both parts. */
-TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
+/* Returns the free bytes between both ends. */
+TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return b->base + b->low;
+    return block->base + block->low;
 }
 
 /* ==========================================================================
@@ -3871,71 +3889,72 @@ TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
 /* ==========================================================================
  * >>text: walking over JSON text
  *
- * The scanner has accepted it; of text that it has not seen these find
- * anything, but nothing behind its NUL.
+ * For text that the scanner accepted. In other text these find anything, but
+ * read nothing after its NUL.
  */
 
-TCALL_SHARED_ const char *tcall_text_space_(const char *p)
+TCALL_SHARED_ const char *tcall_text_space_(const char *text)
 {
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
+    while (tcall_is_space_(*text))
+        text++;
+    return text;
 }
 
-/* To the next member or element, or to the bracket that closes. */
-TCALL_SHARED_ const char *tcall_text_next_(const char *p)
+/* Returns the next member or element, or the bracket that closes. */
+TCALL_SHARED_ const char *tcall_text_next_(const char *text)
 {
-    p = tcall_text_space_(p);
-    return *p == ',' ? tcall_text_space_(p + 1) : p;
+    text = tcall_text_space_(text);
+    return *text == ',' ? tcall_text_space_(text + 1) : text;
 }
 
-TCALL_SHARED_ bool tcall_text_closes_(const char *p)
+TCALL_SHARED_ bool tcall_text_closes_(const char *text)
 {
-    return (*p | 0x20) == '}' || !*p;
+    return (*text | 0x20) == '}' || !*text;
 }
 
-/* Behind the value that starts at p. */
-TCALL_SHARED_ const char *tcall_text_skip_(const char *p)
+/* Returns the end of the value that starts at text. It need not be valid: a NUL
+ * ends it. */
+TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
 {
     int depth = 0;
     do {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                p += *p == '\\' && p[1];
-        } else if (*p == '{' || *p == '[') {
+        if (*text == '"') {
+            for (text++; *text && *text != '"'; text++)
+                text += *text == '\\' && text[1];
+        } else if (*text == '{' || *text == '[') {
             depth++;
-        } else if (tcall_text_closes_(p)) {
+        } else if (tcall_text_closes_(text)) {
             depth--;
         } else if (!depth) {
-            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
-                   !tcall_is_space_(p[1]))
-                p++;
+            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
+                   !tcall_is_space_(text[1]))
+                text++;
         }
-        p += *p != 0;
-    } while (depth && *p);
-    return p;
+        text += *text != 0;
+    } while (depth && *text);
+    return text;
 }
 
-/* From a member's key to its value. */
+/* Returns the value of the member whose key is given. */
 TCALL_SHARED_ const char *tcall_text_value_(const char *key)
 {
     key = tcall_text_space_(tcall_text_skip_(key));
     return tcall_text_space_(key + (*key == ':'));
 }
 
-TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
 {
-    return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
+    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
-/* The string at p without its quotes, escapes as they stand. */
-TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
+/* Returns the string at text without its quotes, its escapes as they are. */
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
-    tcall_str s = tcall_text_verbatim_(p);
-    return tcall_slice_(p + 1, s.len - 2);
+    tcall_str string = tcall_text_verbatim_(text);
+    return tcall_slice_(text + 1, string.len - 2);
 }
 
-/* Decodes what stands at *at in a JSON string, an escape or one byte, and moves
+/* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
@@ -3949,15 +3968,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
-/* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
- * inside it. */
-static size_t tcall_text_escape_len_(const char *p)
+/* Returns the length of the escape at text, where a surrogate pair is one, or 0
+ * if the text ends inside it. */
+static size_t tcall_text_escape_len_(const char *text)
 {
-    size_t len = p[1] == 'u' ? 6 : 2, i;
+    size_t len = text[1] == 'u' ? 6 : 2, i;
     for (i = 1; i < len; i++) {
-        if (!p[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(p[i]) < 0))
+        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
             return 0;
-        if (i == 5 && (p[2] | 0x20) == 'd' && (tcall_hex_(p[3]) & 12) == 8)
+        if (i == 5 && (text[2] | 0x20) == 'd' &&
+            (tcall_hex_(text[3]) & 12) == 8)
             len = 12;
     }
     return len;
@@ -3991,21 +4011,22 @@ static int tcall_text_byte_(tcall_text_bytes_ *bytes)
     return (unsigned char)bytes->decoded[bytes->next++];
 }
 
-/* Is the string that starts at the quote p equal to s? */
-TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+/* Returns whether the string at text is equal to want. */
+TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(p);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(text);
     size_t i;
-    for (i = 0; i < s.len; i++)
-        if (tcall_text_byte_(&bytes) != (unsigned char)s.ptr[i])
+    for (i = 0; i < want.len; i++)
+        if (tcall_text_byte_(&bytes) != (unsigned char)want.ptr[i])
             return false;
     return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
 }
 
-/* Are both strings equal, however each is escaped? */
-TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
+/* Returns whether both strings are equal, however each is escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    tcall_text_bytes_ a = tcall_text_bytes_of_(p), b = tcall_text_bytes_of_(q);
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text),
+                      b = tcall_text_bytes_of_(other);
     int byte;
     while ((byte = tcall_text_byte_(&a)) >= 0)
         if (tcall_text_byte_(&b) != byte)
@@ -4013,45 +4034,48 @@ TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
     return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
 }
 
-/* Is the value at p a string, and this word? */
-TCALL_SHARED_ bool tcall_text_is_(const char *p, const char *word)
+/* Returns whether the value at text is a string, and this word. */
+TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 {
-    return *p == '"' && tcall_text_same_(p, tcall_str_of(word));
+    return *text == '"' && tcall_text_same_(text, tcall_str_of(word));
 }
 
-/* The member of what stands at p: its key; of an array the element whose index
- * the name is; NULL: none. */
-TCALL_SHARED_ const char *tcall_text_member_(const char *p, tcall_str name)
+/* Returns the key of the member of the object at text that has this name; in an
+ * array the element whose index the name is; NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    bool object = *p == '{';
+    bool object = *text == '{';
     uint32_t index = 0;
     size_t i;
-    if (!object && *p != '[')
+    if (!object && *text != '[')
         return NULL;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (object ? tcall_text_same_(p, name) : !index--)
-            return p;
+    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
+         text = tcall_text_next_(tcall_text_skip_(text))) {
+        if (object ? tcall_text_same_(text, name) : !index--)
+            return text;
         if (object)
-            p = tcall_text_value_(p);
+            text = tcall_text_value_(text);
     }
     return NULL;
 }
 
-/* The value of a member, NULL: there is none, or p is no object. */
-TCALL_SHARED_ const char *tcall_text_get_(const char *p, const char *name)
+/* Returns the value of a member, or NULL where there is none or text is no
+ * object. */
+TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
-    return p ? tcall_text_value_(p) : NULL;
+    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
+                                : NULL;
+    return text ? tcall_text_value_(text) : NULL;
 }
 
-/* The first element, NULL: there is none, or p is no array. */
-TCALL_SHARED_ const char *tcall_text_first_(const char *p)
+/* Returns the first element, or NULL where there is none or text is no array.
+ */
+TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 {
-    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
-    return p && *p != ']' ? p : NULL;
+    text = text && *text == '[' ? tcall_text_next_(text + 1) : NULL;
+    return text && *text != ']' ? text : NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -4501,6 +4525,7 @@ static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
     return text->next < 0 || (text->next && strchr(set, text->next));
 }
 
+/* Skips a word that is rewritten or left out, if it follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
                                 uint32_t fix)
 {
@@ -4723,6 +4748,7 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
     tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
+/* What a key without quotes may begin with, beside $. */
 static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
@@ -4861,6 +4887,7 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
            tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
+/* Skips one end of a Markdown code block. */
 static bool tcall_lenient_fence_(tcall_lenient_ *text)
 {
     return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
@@ -5314,43 +5341,44 @@ TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
  *
  * All bytes leave by tcall_write_out_. Above it are the escapes of strings,
  * above these the values, which put commas before themselves: the last byte
- * written tells whether one is due.
+ * written says whether one is due.
  */
 
-void tcall_writer_init(tcall_writer *w, char *buf, size_t cap)
+void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap)
 {
-    memset(w, 0, sizeof *w);
-    w->buf = buf;
-    w->cap = cap;
+    memset(writer, 0, sizeof *writer);
+    writer->buf = buf;
+    writer->cap = cap;
 }
 
-void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user)
+void tcall_writer_sink(tcall_writer *writer, tcall_sink sink, void *user)
 {
-    w->sink = sink;
-    w->user = user;
+    writer->sink = sink;
+    writer->user = user;
 }
 
 /* The first error stays. */
-static int tcall_writer_fail_(tcall_writer *w, int error)
+static int tcall_writer_fail_(tcall_writer *writer, int error)
 {
-    if (!w->error)
-        w->error = error;
-    return w->error;
+    if (!writer->error)
+        writer->error = error;
+    return writer->error;
 }
 
-int tcall_writer_flush(tcall_writer *w)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (w->sink && sent < w->fill && !w->error) {
-        int taken = w->sink(w->user, w->buf + sent, w->fill - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
-            tcall_writer_fail_(w, taken < 0 ? taken : TCALL_E_AGAIN);
+            tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
     if (sent)
-        memmove(w->buf, w->buf + sent, w->fill -= sent);
-    return w->error;
+        memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
+    return writer->error;
 }
 
 /* A text that is written again, because the sink refused the rest of it, need
@@ -5360,63 +5388,67 @@ int tcall_writer_flush(tcall_writer *w)
  *
  * Returns whether the part has to be written; then tcall_write_part_end_ has
  * to follow. A part within another one does not count. */
-TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = w->resume;
-    if (resume && !w->in_part) {
-        w->parts++;
-        if (w->parts < resume->part || w->error)
+    tcall_resume_ *resume = writer->resume;
+    if (resume && !writer->in_part) {
+        writer->parts++;
+        if (writer->parts < resume->part || writer->error)
             return false;
-        if (w->parts == resume->part) { /* what was left out counts again */
-            w->len = resume->at;
-            w->last = resume->last;
+        if (writer->parts ==
+            resume->part) { /* what was left out counts again */
+            writer->len = resume->at;
+            writer->last = resume->last;
         }
-        resume->part = w->parts;
-        resume->at = w->len;
-        resume->last = w->last;
+        resume->part = writer->parts;
+        resume->at = writer->len;
+        resume->last = writer->last;
     }
-    w->in_part++;
+    writer->in_part++;
     return true;
 }
 
-TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
 {
-    w->in_part--;
+    writer->in_part--;
 }
 
 /* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
+static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
+                                size_t len)
 {
-    size_t room = w->cap - w->fill;
+    size_t room = writer->cap - writer->fill;
     if (room > len)
         room = len;
     if (room == 1) /* most calls; spares that of memcpy */
-        w->buf[w->fill] = *bytes;
+        writer->buf[writer->fill] = *bytes;
     else if (room)
-        memcpy(w->buf + w->fill, bytes, room);
-    w->fill += room;
+        memcpy(writer->buf + writer->fill, bytes, room);
+    writer->fill += room;
     return room;
 }
 
-static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
+static void tcall_write_out_(tcall_writer *writer, const char *bytes,
+                             size_t len)
 {
-    size_t stored = w->resume ? w->resume->stored : 0;
-    size_t skip = stored > w->len ? stored - w->len : 0;
-    w->len += len;
+    size_t stored = writer->resume ? writer->resume->stored : 0;
+    size_t skip = stored > writer->len ? stored - writer->len : 0;
+    writer->len += len;
     if (skip >= len)
         return;
     bytes += skip;
     len -= skip;
-    while (!w->error) {
-        size_t taken = tcall_write_fill_(w, bytes, len);
+    while (!writer->error) {
+        size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len || (!w->sink && !w->buf)) /* the latter only counts */
+        if (!len ||
+            (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (w->sink)
-            tcall_writer_flush(w);
+        if (writer->sink)
+            tcall_writer_flush(writer);
         else
-            tcall_writer_fail_(w, TCALL_E_MEMORY);
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 
@@ -5470,124 +5502,126 @@ static size_t tcall_write_escape_(char *out, char c)
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
-static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
-                                 bool twice)
+static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
+                                 size_t len, bool twice)
 {
     const char *end = len ? bytes + len : bytes;
-    if (!tcall_write_part_(w))
+    if (!tcall_write_part_(writer))
         return;
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
         size_t size;
-        tcall_write_out_(w, bytes, (size_t)(stop - bytes));
+        tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (stop == end)
             break;
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(w, "\\\\", both ? 2 : 1);
+            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
         }
-        tcall_write_out_(w, escape, size);
+        tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
-    tcall_write_part_end_(w);
+    tcall_write_part_end_(writer);
 }
 
-int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
+int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
 {
     if (len) {
-        w->last = bytes[len - 1];
-        if (w->quoted)
-            tcall_write_escaped_(w, bytes, len, false);
+        writer->last = bytes[len - 1];
+        if (writer->quoted)
+            tcall_write_escaped_(writer, bytes, len, false);
         else
-            tcall_write_out_(w, bytes, len);
+            tcall_write_out_(writer, bytes, len);
     }
-    return w->error;
+    return writer->error;
 }
 
-int tcall_write_text(tcall_writer *w, const char *text)
+int tcall_write_text(tcall_writer *writer, const char *text)
 {
-    return tcall_write_bytes(w, text, strlen(text));
+    return tcall_write_bytes(writer, text, strlen(text));
 }
 
-TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
+/* Writes one byte, as tcall_write_bytes does. */
+TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
 {
-    return tcall_write_bytes(w, &c, 1);
+    return tcall_write_bytes(writer, &c, 1);
 }
 
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
-TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
 {
-    if (w->depth && w->last && w->last != '{' && w->last != '[' &&
-        w->last != ':')
-        tcall_write_char_(w, ',');
+    if (writer->depth && writer->last && writer->last != '{' &&
+        writer->last != '[' && writer->last != ':')
+        tcall_write_char_(writer, ',');
 }
 
-int tcall_write_open(tcall_writer *w, char bracket)
+int tcall_write_open(tcall_writer *writer, char bracket)
 {
-    tcall_write_comma_(w);
-    w->depth++;
-    return tcall_write_char_(w, bracket);
+    tcall_write_comma_(writer);
+    writer->depth++;
+    return tcall_write_char_(writer, bracket);
 }
 
-int tcall_write_close(tcall_writer *w, char bracket)
+int tcall_write_close(tcall_writer *writer, char bracket)
 {
-    w->depth--;
-    return tcall_write_char_(w, bracket);
+    writer->depth--;
+    return tcall_write_char_(writer, bracket);
 }
 
 /* Writes the inside of a string. In quoted output its own escapes are escaped
  * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
+TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
+    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
 }
 
-int tcall_write_str(tcall_writer *w, tcall_str text)
+int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    tcall_write_content_(w, text);
-    return tcall_write_char_(w, '"');
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_write_content_(writer, text);
+    return tcall_write_char_(writer, '"');
 }
 
-int tcall_write_string(tcall_writer *w, const char *text)
+int tcall_write_string(tcall_writer *writer, const char *text)
 {
-    return tcall_write_str(w, tcall_str_of(text));
+    return tcall_write_str(writer, tcall_str_of(text));
 }
 
-int tcall_write_key(tcall_writer *w, const char *key)
+int tcall_write_key(tcall_writer *writer, const char *key)
 {
-    tcall_write_string(w, key);
-    return tcall_write_char_(w, ':');
+    tcall_write_string(writer, key);
+    return tcall_write_char_(writer, ':');
 }
 
-int tcall_write_verbatim(tcall_writer *w, tcall_str json)
+int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
-    tcall_write_comma_(w);
-    return tcall_write_bytes(w, json.ptr, json.len);
+    tcall_write_comma_(writer);
+    return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
 /* Writes JSON that is given as a form, with ' for quotes, up to a % or the
  * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
+TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
+                                             const char *form)
 {
     for (; *form && *form != '%'; form++)
-        tcall_write_char_(w, *form == '\'' ? '"' : *form);
+        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
     return form;
 }
 
 /* Writes such a form with the inside of a string in place of each %: first a,
  * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
+TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
                                       const char *a, const char *b)
 {
-    tcall_write_comma_(w);
-    while (*(form = tcall_write_plain_(w, form))) {
-        tcall_write_content_(w, tcall_str_of(a));
+    tcall_write_comma_(writer);
+    while (*(form = tcall_write_plain_(writer, form))) {
+        tcall_write_content_(writer, tcall_str_of(a));
         a = b;
         form++;
     }
@@ -5612,8 +5646,8 @@ static char tcall_write_digit_(uint64_t *number)
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
-static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
-                               int decimals)
+static int tcall_write_number_(tcall_writer *writer, bool minus,
+                               uint64_t number, int decimals)
 {
     char out[48], *first = out + sizeof out;
     int digits = 0;
@@ -5626,24 +5660,24 @@ static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
-        w, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
 }
 
-int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals)
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
 {
     uint64_t number = (uint64_t)value;
-    return tcall_write_number_(w, value < 0, value < 0 ? 0 - number : number,
-                               decimals);
+    return tcall_write_number_(writer, value < 0,
+                               value < 0 ? 0 - number : number, decimals);
 }
 
-int tcall_write_int(tcall_writer *w, int64_t value)
+int tcall_write_int(tcall_writer *writer, int64_t value)
 {
-    return tcall_write_fixed(w, value, 0);
+    return tcall_write_fixed(writer, value, 0);
 }
 
-int tcall_write_uint(tcall_writer *w, uint64_t value)
+int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
-    return tcall_write_number_(w, false, value, 0);
+    return tcall_write_number_(writer, false, value, 0);
 }
 
 /* ---- floating point ----
@@ -5730,6 +5764,7 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     tcall_big_add_(&s->high, 1, up + uneven);
 }
 
+/* Goes on to the next digit. */
 static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
@@ -5799,6 +5834,7 @@ static char *tcall_place_digits_(char *to, const char *digits, int count,
     return to;
 }
 
+/* Writes e-7 and the like. Returns the end. */
 static char *tcall_place_exponent_(char *to, int exponent)
 {
     int left = exponent < 0 ? -exponent : exponent;
@@ -5833,11 +5869,11 @@ static char *tcall_place_double_(char *to, double value)
     return tcall_place_exponent_(to, point - 1);
 }
 
-int tcall_write_double(tcall_writer *w, double value)
+int tcall_write_double(tcall_writer *writer, double value)
 {
     char out[40], *to = out;
     if (value - value != 0) /* an infinity, or not a number */
-        return tcall_writer_fail_(w, TCALL_E_RANGE);
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
     if (value < 0 || (value == 0 && 1 / value < 0)) {
         *to++ = '-';
         value = -value;
@@ -5846,34 +5882,34 @@ int tcall_write_double(tcall_writer *w, double value)
         *to++ = '0';
     else
         to = tcall_place_double_(to, value);
-    return tcall_write_verbatim(w, tcall_slice_(out, (size_t)(to - out)));
+    return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
 /* ---- literals and quotes ---- */
 
-int tcall_write_bool(tcall_writer *w, bool value)
+int tcall_write_bool(tcall_writer *writer, bool value)
 {
-    return tcall_write_verbatim(w, tcall_str_of(value ? "true" : "false"));
+    return tcall_write_verbatim(writer, tcall_str_of(value ? "true" : "false"));
 }
 
-int tcall_write_null(tcall_writer *w)
+int tcall_write_null(tcall_writer *writer)
 {
-    return tcall_write_verbatim(w, tcall_str_of("null"));
+    return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *w)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    w->quoted = 1;
-    w->last = 0;
-    return w->error;
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted = 1;
+    writer->last = 0;
+    return writer->error;
 }
 
-int tcall_write_unquote(tcall_writer *w)
+int tcall_write_unquote(tcall_writer *writer)
 {
-    w->quoted = 0;
-    return tcall_write_char_(w, '"');
+    writer->quoted = 0;
+    return tcall_write_char_(writer, '"');
 }
 
 /* ---- parsed values ---- */
@@ -5887,61 +5923,61 @@ enum {
 };
 
 /* Writes a scalar or a key as JSON text. */
-TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
+TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
                                        const tcall_tok *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
     if (tok->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(w, *bytes.ptr == 'T');
+        tcall_write_bool(writer, *bytes.ptr == 'T');
     else if (string && tok->mark != TCALL_MARK_JSON_)
-        tcall_write_str(w, bytes);
+        tcall_write_str(writer, bytes);
     else
-        tcall_write_verbatim(w, bytes);
+        tcall_write_verbatim(writer, bytes);
 }
 
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
-static bool tcall_write_token_(tcall_writer *w, const char *text,
+static bool tcall_write_token_(tcall_writer *writer, const char *text,
                                const tcall_tok *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
-        tcall_write_scalar_(w, text, tok);
+        tcall_write_scalar_(writer, text, tok);
         return false;
     }
-    tcall_write_open(w, object ? '{' : '[');
+    tcall_write_open(writer, object ? '{' : '[');
     if (tok->span > 1)
         return true;
-    tcall_write_close(w, object ? '}' : ']');
+    tcall_write_close(writer, object ? '}' : ']');
     return false;
 }
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *w, tcall_json value)
+int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
     const tcall_tok *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
-        return tcall_write_null(w);
+        return tcall_write_null(writer);
     for (;; tok++) {
         if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
             tok++;
         } else if (tok->type & TCALL_KEY_) {
-            tcall_write_scalar_(w, value.text, tok);
-            tcall_write_char_(w, ':');
+            tcall_write_scalar_(writer, value.text, tok);
+            tcall_write_char_(writer, ':');
             continue;
-        } else if (tcall_write_token_(w, value.text, tok)) {
+        } else if (tcall_write_token_(writer, value.text, tok)) {
             open[depth++] = (uint8_t)tok->type;
             continue;
         }
         for (flags = tok->type; depth && flags & TCALL_LAST_;
              flags = open[--depth])
-            tcall_write_close(w, flags & TCALL_MEMBER_ ? '}' : ']');
+            tcall_write_close(writer, flags & TCALL_MEMBER_ ? '}' : ']');
         if (!depth)
-            return w->error;
+            return writer->error;
     }
 }
 
