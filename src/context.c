@@ -195,24 +195,24 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
  * writer's error of any other kind. */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *w = cx->out, notice;
-    size_t start = cx->out_start->fill, size = w->len - cx->out_start->len;
-    size_t keep = w->fill - start;
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
     char text[64];
-    if (w->error != TCALL_E_MEMORY)
-        return w->error;
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
-               ? tcall_utf8_cut_(w->buf + start, keep - notice.fill)
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
-    w->len += keep;
-    w->fill += keep;
-    if (w->cap - w->fill >= notice.fill)
-        tcall_write_bytes(w, text, notice.fill);
+    out->len += keep;
+    out->fill += keep;
+    if (out->cap - out->fill >= notice.fill)
+        tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 

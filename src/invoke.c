@@ -90,12 +90,12 @@ static void tcall_tell_error_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
     char room[288];
-    tcall_writer w;
+    tcall_writer out;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&w, room, sizeof room);
-        tcall_write_remedy_(&w, cx);
-        text = tcall_slice_(room, w.fill);
+        tcall_writer_init(&out, room, sizeof room);
+        tcall_write_remedy_(&out, cx);
+        text = tcall_slice_(room, out.fill);
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
