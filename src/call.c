@@ -12,6 +12,7 @@
  * moved there, so nothing has to know its size beforehand.
  */
 
+/* Sends an event about a call, unless nobody listens. */
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
@@ -92,6 +93,7 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
     if (!skip)
         call->fixes = args.fixes;
     held = tcall_hydrate_hold_(block, gap, args.used);
+    /* What was parsed has moved with its memory. */
     call->args.text = held + (args.root.text - gap);
     call->args.tok =
         (const tcall_tok *)(const void *)(held +
@@ -140,6 +142,7 @@ TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
     return r;
 }
 
+/* Checks the arguments, and keeps in the call what was found. */
 static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 {
     tcall_check check;
@@ -179,6 +182,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+/* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
     const tcall_validator *validator = tc->desc.validator;
@@ -198,6 +202,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
@@ -240,6 +245,8 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     return TCALL_OK;
 }
 
+/* Fills the struct that the tool's fields describe. A fault is kept as the path
+ * of the value that does not fit. */
 TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
     tcall_block *block = &tc->block;
@@ -302,6 +309,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
+/* Writes what the schema says, fault by fault. */
 static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
@@ -348,6 +356,7 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
+/* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
@@ -359,6 +368,8 @@ static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
     tcall_write_close(out, ']');
 }
 
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {

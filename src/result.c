@@ -6,6 +6,7 @@
  * >>result
  */
 
+/* Attachments are named and measured, not sent: their bytes are not text. */
 static void tcall_write_attachments_(tcall_writer *out,
                                      const tcall_attachment *attachment)
 {
@@ -90,7 +91,8 @@ static void tcall_write_called_(tcall_writer *out, const char *name,
 /* ---- an example of a call that would do ---- */
 
 /* Returns a value that the schema of a property names; without one, a value of
- * its type. */
+ * its type. The order is that of how likely the value does what the user
+ * wants. */
 static tcall_str tcall_example_(const char *property)
 {
     static const struct {
@@ -140,6 +142,7 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
         char room[64];
         const char *end = tcall_text_skip_(name);
         size_t len = 0;
+        /* a name that is too long is left out, its value is not */
         if (end - name < (int)sizeof room)
             len = tcall_decode_(room, name + 1, end - 1);
         room[len] = '\0';
@@ -232,6 +235,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
+    /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
     tcall_writer *out = cx->out;
     tcall_write_failed_(out, cx);

@@ -10,6 +10,7 @@
 
 /* ---- permission ---- */
 
+/* Writes a set of permissions: in words, or as the constants to write in C. */
 static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
@@ -65,6 +66,8 @@ static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
     }
 }
 
+/* Checks that the registry allows what the tool needs. The reason is kept:
+ * audit and events show it, too. */
 static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;

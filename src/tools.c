@@ -94,6 +94,7 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     tc->name_count++;
 }
 
+/* Takes a name that is listed off the list. */
 static void tcall_name_remove_(tcall *tc, tcall_str name)
 {
     bool found;
@@ -105,6 +106,7 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
+/* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
     const char *sentence;
@@ -255,6 +257,7 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
     return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
+/* Reports a schema that was refused, in its own words. */
 static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
                                 const char *which, const tcall_schema *refused)
 {
@@ -290,6 +293,8 @@ static int tcall_worse_(int first, int second)
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* All schemas of a row are compiled, so that a wrong one shows at the start;
+ * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                               tcall_schema *keep)
 {
@@ -334,6 +339,7 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+/* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
@@ -368,6 +374,7 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
+/* Reports what is wrong with a table of hooks, each by its own name. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
@@ -414,6 +421,7 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
     return TCALL_OK;
 }
 
+/* Checks the hooks of a tool and puts them in order with the registry's. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
@@ -422,6 +430,8 @@ static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
+/* The same for the registry. Rows have orders of their own only where a tool
+ * has hooks, or may come with some. */
 static int tcall_desc_hooks_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
@@ -438,6 +448,7 @@ static int tcall_desc_hooks_(tcall *tc)
 
 #else
 
+/* Without hooks there is nothing to order: a table of them is a fault. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     (void)tc;
@@ -503,6 +514,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
         tcall_name_insert_(tc, i);
     }
+    /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     if (r < 0)
@@ -513,6 +525,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
+/* Makes a row free. */
 static void tcall_row_clear_(tcall_tool *row)
 {
     memset(row, 0, sizeof *row);
@@ -541,7 +554,7 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
     r = tcall_row_add_(tc, row, NULL);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
@@ -561,6 +574,7 @@ int tcall_remove(tcall *tc, tcall_str name)
         return TCALL_E_UNKNOWN;
     row = tc->desc.rows + (tool - tc->desc.rows);
     tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
@@ -571,11 +585,13 @@ int tcall_remove(tcall *tc, tcall_str name)
 
 /* ---- time and events ---- */
 
+/* Returns milliseconds, or 0 without a clock. */
 TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+/* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
