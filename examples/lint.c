@@ -15,6 +15,7 @@
 #define TOOLCALL_IMPLEMENTATION
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
+#include "tools/lint.h"
 #include "tools/todo.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static tcall_tok tokens[TOKENS];
 static tcall_tool tools[TOOLS];
 static size_t tool_count;
 
-static void print(void *user, const tcall_finding *f)
+static void print(void *user, const ttool_finding *f)
 {
     (void)user;
     printf("%s: %s%s%s%s: %.*s %.*s\n", f->tool->name ? f->tool->name : "?",
@@ -42,13 +43,13 @@ static int lint(const tcall_tool *table, size_t count)
     static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
                                                 &tcall_anthropic, &tcall_ollama,
                                                 &tcall_gemini};
-    int faults = tcall_lint(table, count, print, NULL);
+    int faults = ttool_lint(table, count, print, NULL);
     size_t i;
 
     for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
-        size_t bytes = tcall_lint_bytes(all[i], table, count);
+        size_t bytes = ttool_lint_bytes(all[i], table, count);
         printf("%-10s %8lu bytes, about %lu tokens\n", all[i]->name,
-               (unsigned long)bytes, (unsigned long)tcall_lint_tokens(bytes));
+               (unsigned long)bytes, (unsigned long)ttool_lint_tokens(bytes));
     }
     printf("%lu tools, %d findings\n", (unsigned long)count, faults);
     return faults > 0;

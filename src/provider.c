@@ -392,7 +392,9 @@ TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
         tcall_write_begin_(w, NULL, '{');
         return true;
     }
-    if (!w->error)
+    if (w->error)
+        tools->next = (size_t)-1; /* this was the last one */
+    else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }

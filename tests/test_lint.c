@@ -1,16 +1,13 @@
-/* Needs: LINT, PATTERN. */
+/* Needs: PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI. */
 /* Lint: each kind of finding, and that good definitions have none. */
-#ifdef TEST_LINKED
 #include "toolcall.h"
-#else
-#include "../src/lint.c"
-#include "../src/providers.c"
-#endif
+#define TTOOL_IMPLEMENTATION
+#include "tools/lint.h"
 #include "check.h"
 
 static char told[4096];
 
-static void found(void *user, const tcall_finding *f)
+static void found(void *user, const ttool_finding *f)
 {
     size_t n = strlen(told);
     CHECK(user == told && f->tool);
@@ -23,7 +20,7 @@ static void found(void *user, const tcall_finding *f)
 static int lint(const tcall_tool *tools, size_t n)
 {
     told[0] = '\0';
-    return tcall_lint(tools, n, found, told);
+    return ttool_lint(tools, n, found, told);
 }
 
 static bool says(const char *text)
@@ -226,14 +223,14 @@ static void test_cost(void)
     two[0] = tool("one", good);
     two[1] = tool("two", good);
     for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
-        size_t first = tcall_lint_bytes(all[i], two, 1);
+        size_t first = ttool_lint_bytes(all[i], two, 1);
         size_t text = strlen(good) + strlen(two[0].description) + 3;
-        size_t both = tcall_lint_bytes(all[i], two, 2);
-        CHECK(tcall_lint_bytes(all[i], two, 0) == 0);
+        size_t both = ttool_lint_bytes(all[i], two, 2);
+        CHECK(ttool_lint_bytes(all[i], two, 0) == 0);
         CHECK(first > text && first < text + 150);
         CHECK(both > first + text && both <= 2 * first + 1);
     }
-    CHECK(tcall_lint_tokens(0) == 0 && tcall_lint_tokens(9) == 3);
+    CHECK(ttool_lint_tokens(0) == 0 && ttool_lint_tokens(9) == 3);
 }
 
 /* ---- described texts: the same door, what a model gets to read */
