@@ -1128,7 +1128,8 @@ enum {
     TCALL_EVERYTHING = 31
 };
 
-/* A call of a tool that has no schema is checked by nobody. */
+/* What becomes of calls of a tool without a schema, whose arguments nobody
+ * checks. */
 typedef enum tcall_no_schema {
     TCALL_NO_SCHEMA_READ_ONLY, /* runs if the tool only reads, else asks */
     TCALL_NO_SCHEMA_APPROVAL,  /* always asks */
@@ -1214,7 +1215,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_require_service. */
+/* Something that hooks and tools look up by name: tcall_find_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -1227,10 +1228,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* The work. args has been checked against the schema. Write the answer for
- * the model to out: text (tcall_write_text) or JSON; what does not fit is cut,
- * and the model is told. Return TCALL_OK, or an error: then out holds the
- * reason in words. TCALL_E_AGAIN: not finished, call again. */
+/* Does the work. args have been checked against the schema. Writes the answer
+ * for the model to out: text (tcall_write_text) or JSON; what does not fit is
+ * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
+ * words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -1258,7 +1259,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -1272,9 +1273,8 @@ typedef struct tcall_tool {
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
-/* A validator other than the built-in one. check looks at the arguments and
- * returns TCALL_OK or TCALL_E_INVALID after writing what is wrong, for the
- * model, to why. */
+/* A validator in place of the built-in one. check returns TCALL_OK, or
+ * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
@@ -1290,9 +1290,9 @@ typedef enum tcall_verdict {
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
-    TCALL_EVENT_HYDRATED, /* checked: call->error says how it went */
-    TCALL_EVENT_REPAIR,   /* the one repair was tried */
-    TCALL_EVENT_APPROVAL, /* is asked for */
+    TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
+    TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
+    TCALL_EVENT_APPROVAL, /* approval is asked for */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -1321,7 +1321,7 @@ typedef struct tcall_event {
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
-/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+/* Somebody who is told of events; the caller's until tcall_unsubscribe. */
 typedef struct tcall_listener {
     void (*on_event)(void *user, const tcall_event *event);
     void *user;
@@ -1604,13 +1604,12 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* Faults of one call that are kept; more are counted by nobody, the model
- * mends these first. */
+/* How many faults of one call are kept; the model corrects these first. */
 #ifndef TOOLCALL_MAX_FAULTS
 #define TOOLCALL_MAX_FAULTS 4
 #endif
 
-/* An earlier input or output of a call, and who replaced it. */
+/* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;
     const char *by;   /* name of the hook or the tool */
@@ -1619,16 +1618,17 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made beside its output: the maker's, until tcall_release. */
+/* Something a tool made besides its output; the tool's until tcall_release. To
+ * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */
     const char *name; /* may be NULL */
     tcall_str bytes;
-    struct tcall_attachment *next; /* private */
+    struct tcall_attachment *next;
 } tcall_attachment;
 
 /* What came of a call. The model reads output, the rest is for programs and
- * people. A tool with fields of its own writes them as a JSON object. */
+ * people. */
 typedef struct tcall_result {
     int error;                  /* TCALL_OK: success */
     tcall_str output;           /* valid as long as the buffer of out */
@@ -1717,17 +1717,18 @@ struct tcall_call {
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. Memory comes from the block's end and is held
- * until tcall_release; release in the opposite order. */
+ * and bind. Returns call->error. What it needs is held in the block until
+ * tcall_release; calls are released in the opposite order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* One JSON line about where the arguments came from and what was done to
- * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
-/* What is wrong, as the members of a JSON object that is open. */
+/* Writes what is wrong with the arguments, as members of a JSON object that is
+ * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
@@ -9420,6 +9421,7 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     tc->name_count++;
 }
 
+/* Takes a name that is listed off the list. */
 static void tcall_name_remove_(tcall *tc, tcall_str name)
 {
     bool found;
@@ -9431,6 +9433,7 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
+/* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
     const char *sentence;
@@ -9439,12 +9442,12 @@ typedef struct tcall_table_fault_ {
 /* Begins a line of the report; returns where to write on, or NULL. */
 static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
-    tcall_writer *w = tc->desc.report;
-    if (w) {
-        tcall_write_text(w, name ? name : "(no name)");
-        tcall_write_text(w, ": ");
+    tcall_writer *out = tc->desc.report;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
     }
-    return w;
+    return out;
 }
 
 /* Reports all faults that are true of the thing with this name. */
@@ -9454,14 +9457,14 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *w;
+        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        w = tcall_report_(tc, name);
-        if (w) {
-            tcall_write_text(w, faults[i].sentence);
-            tcall_write_text(w, "\n");
+        out = tcall_report_(tc, name);
+        if (out) {
+            tcall_write_text(out, faults[i].sentence);
+            tcall_write_text(out, "\n");
         }
     }
     return r;
@@ -9528,23 +9531,24 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
-    const tcall_desc *d = &tc->desc;
+    const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {d->tool_count > 0 && !d->tools, "tool_count needs tools: the table"},
-        {d->tool_count > UINT16_MAX || d->row_count > UINT16_MAX,
+        {desc->tool_count > 0 && !desc->tools,
+         "tool_count needs tools: the table"},
+        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
          "there are more than 65535 tools"},
-        {!d->rows != !d->row_count,
+        {!desc->rows != !desc->row_count,
          "rows and row_count belong together: give both"},
-        {d->rows && d->row_count < d->tool_count,
+        {desc->rows && desc->row_count < desc->tool_count,
          "rows has less room than tools needs"},
-        {!d->hooks != !d->hook_count,
+        {!desc->hooks != !desc->hook_count,
          "hooks and hook_count belong together: give both"},
-        {!d->services != !d->service_count,
+        {!desc->services != !desc->service_count,
          "services and service_count belong together: give both"},
-        {d->validator && !d->validator->check,
+        {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
 #ifdef TOOLCALL_NO_HOOKS
-        {d->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -9557,11 +9561,12 @@ static int tcall_desc_check_(tcall *tc)
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
                                       const char *text)
 {
-    tcall_block *b = &tc->block;
-    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
-                                 tcall_block_free_(b), TCALL_DRAFT_2020);
+    tcall_block *block = &tc->block;
+    int r =
+        tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(block),
+                             tcall_block_free_(block), TCALL_DRAFT_2020);
     if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
+        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
 }
@@ -9579,15 +9584,16 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
     return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
+/* Reports a schema that was refused, in its own words. */
 static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
                                 const char *which, const tcall_schema *refused)
 {
-    tcall_writer *w = tcall_report_(tc, tool->name);
-    if (w) {
-        tcall_write_text(w, which);
-        tcall_write_text(w, ": ");
-        tcall_write_schema_error(w, refused);
-        tcall_write_text(w, "\n");
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (out) {
+        tcall_write_text(out, which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, refused);
+        tcall_write_text(out, "\n");
     }
     return TCALL_E_TOOL;
 }
@@ -9609,11 +9615,13 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
  * with it not all rows could be judged. */
-static int tcall_worse_(int a, int b)
+static int tcall_worse_(int first, int second)
 {
-    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* All schemas of a row are compiled, so that a wrong one shows at the start;
+ * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                               tcall_schema *keep)
 {
@@ -9658,6 +9666,7 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+/* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
@@ -9667,13 +9676,14 @@ static const uint8_t tcall_due_[] = {
 #ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
+static bool tcall_hook_before_(const tcall_hook *first,
+                               const tcall_hook *second)
 {
-    if (a->stage != b->stage)
-        return a->stage < b->stage;
-    if (tcall_due_[a->stage] & TCALL_LATE_)
-        return a->priority < b->priority;
-    return a->priority > b->priority;
+    if (first->stage != second->stage)
+        return first->stage < second->stage;
+    if (tcall_due_[first->stage] & TCALL_LATE_)
+        return first->priority < second->priority;
+    return first->priority > second->priority;
 }
 
 /* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
@@ -9691,6 +9701,7 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
+/* Reports what is wrong with a table of hooks, each by its own name. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
@@ -9703,12 +9714,12 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
              "its stage is none of TCALL_STAGES"},
         };
         char which[64];
-        tcall_writer w;
-        tcall_writer_init(&w, which, sizeof which - 1);
-        tcall_write_text(&w, name ? name : "(no name)");
-        tcall_write_text(&w, ": hook ");
-        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
-        which[w.fill] = '\0';
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
+        which[out.fill] = '\0';
         if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
@@ -9720,8 +9731,8 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    const tcall_desc *d = &tc->desc;
-    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
         order->hooks = (const tcall_hook **)tcall_table_(
             tc, count, sizeof(const tcall_hook *));
@@ -9731,12 +9742,13 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
         return TCALL_E_MEMORY;
     order->count = 0;
     order->stages = 0;
-    tcall_order_insert_(order, d->hooks, d->hook_count);
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
     if (tool)
         tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 
+/* Checks the hooks of a tool and puts them in order with the registry's. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
@@ -9745,13 +9757,15 @@ static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
+/* The same for the registry. Rows have orders of their own only where a tool
+ * has hooks, or may come with some. */
 static int tcall_desc_hooks_(tcall *tc)
 {
-    const tcall_desc *d = &tc->desc;
-    size_t i, rows = d->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", d->hooks, d->hook_count);
-    for (i = 0; i < d->tool_count && !rows; i++)
-        rows = d->tools[i].hook_count ? d->tool_count : 0;
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
     if (rows) {
         tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
         r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
@@ -9761,6 +9775,7 @@ static int tcall_desc_hooks_(tcall *tc)
 
 #else
 
+/* Without hooks there is nothing to order: a table of them is a fault. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     (void)tc;
@@ -9781,19 +9796,19 @@ static int tcall_desc_hooks_(tcall *tc)
 /* Takes the tables that are as long as there may be tools. */
 static int tcall_tables_(tcall *tc)
 {
-    tcall_desc *d = &tc->desc;
-    size_t rows = d->rows ? d->row_count : d->tool_count;
-    if (d->rows && d->tool_count)
-        memmove(d->rows, d->tools, d->tool_count * sizeof *d->rows);
-    if (d->rows)
-        d->tools = d->rows;
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!d->lazy_schemas && !d->validator)
+    if (!desc->lazy_schemas && !desc->validator)
         tc->schemas =
             (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || d->lazy_schemas || d->validator)
+    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
                ? TCALL_OK
                : TCALL_E_MEMORY;
 }
@@ -9826,6 +9841,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
         tcall_name_insert_(tc, i);
     }
+    /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     if (r < 0)
@@ -9836,6 +9852,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
+/* Makes a row free. */
 static void tcall_row_clear_(tcall_tool *row)
 {
     memset(row, 0, sizeof *row);
@@ -9864,7 +9881,7 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
     r = tcall_row_add_(tc, row, NULL);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
@@ -9884,6 +9901,7 @@ int tcall_remove(tcall *tc, tcall_str name)
         return TCALL_E_UNKNOWN;
     row = tc->desc.rows + (tool - tc->desc.rows);
     tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
@@ -9894,11 +9912,13 @@ int tcall_remove(tcall *tc, tcall_str name)
 
 /* ---- time and events ---- */
 
+/* Returns milliseconds, or 0 without a clock. */
 TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+/* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
@@ -12163,6 +12183,7 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  * moved there, so nothing has to know its size beforehand.
  */
 
+/* Sends an event about a call, unless nobody listens. */
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
@@ -12185,40 +12206,41 @@ void tcall_release(tcall *tc, tcall_call *call)
     call->cx.bound = NULL;
 }
 
-/* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *b, size_t skip,
+/* Returns the free part of the block for tokens and the like: aligned, without
+ * its first `skip` bytes. */
+TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
                                        size_t *size)
 {
-    size_t start = (b->low + skip + 7) & ~(size_t)7;
-    size_t end = b->size - b->high;
+    size_t start = (block->low + skip + 7) & ~(size_t)7;
+    size_t end = block->size - block->high;
     start = start < end ? start : end;
     *size = end - start;
-    return b->base + start;
+    return block->base + start;
 }
 
-/* Writes to the free part. */
-static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
+/* Lets a writer write to the free part of the block. */
+static void tcall_hydrate_writer_(const tcall_block *block, tcall_writer *out)
 {
-    tcall_writer_init(w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
 
-/* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
-TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *b, const char *from,
-                                        size_t n)
+/* Moves bytes to the end of the block, from the free part or elsewhere. */
+TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
+                                        size_t len)
 {
-    char *to = (char *)tcall_block_take_(b, n);
-    if (to && n)
-        memmove(to, from, n);
-    return to;
+    char *held = (char *)tcall_block_take_(block, len);
+    if (held && len)
+        memmove(held, from, len);
+    return held;
 }
 
 /* The same for text. What does not fit is empty. */
-TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
-                                      size_t n, tcall_str *to)
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
+                                      size_t len, tcall_str *copy)
 {
-    to->ptr = tcall_hydrate_hold_(b, from, n);
-    to->len = to->ptr ? n : 0;
-    return to->ptr ? TCALL_OK : TCALL_E_MEMORY;
+    copy->ptr = tcall_hydrate_hold_(block, from, len);
+    copy->len = copy->ptr ? len : 0;
+    return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Parses text into the end of the block; what lies in the first `skip` bytes
@@ -12226,21 +12248,23 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
                                size_t skip)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(b, skip, &size);
+    char *gap = tcall_hydrate_gap_(block, skip, &size);
     tcall_arguments args;
     const char *held;
     int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
-        tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
+        tcall_block_room_(block,
+                          (size_t)(gap - tcall_block_gap_(block)) + args.used);
     if (r < 0) {
         call->error_at = args.at;
         return r;
     }
     if (!skip)
         call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(b, gap, args.used);
+    held = tcall_hydrate_hold_(block, gap, args.used);
+    /* What was parsed has moved with its memory. */
     call->args.text = held + (args.root.text - gap);
     call->args.tok =
         (const tcall_tok *)(const void *)(held +
@@ -12249,19 +12273,20 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
 }
 
 /* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *s,
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
                                          const char *text)
 {
-    int r = tcall_tool_compile_(tc, s, text);
+    int r = tcall_tool_compile_(tc, schema, text);
     if (r < 0)
         return r;
-    s->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-        &tc->block, (const char *)s->program, s->nodes * sizeof(tcall_node_));
-    return s->program ? TCALL_OK : TCALL_E_MEMORY;
+    schema->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
+        &tc->block, (const char *)schema->program,
+        schema->nodes * sizeof(tcall_node_));
+    return schema->program ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-/* The compiled schema: there since tcall_init, or made for this call (of a
- * tool that was added later, too). */
+/* Gives the call its compiled schema: the one of tcall_init, or one made for
+ * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
     const char *text = call->tool->parameters;
@@ -12276,17 +12301,19 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 }
 
 /* Checks with the free part of the block as scratch memory. */
-TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
+TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
+                                     const tcall_schema *schema,
                                      tcall_json value, tcall_check *check)
 {
     int r;
-    check->memory = tcall_hydrate_gap_(b, 0, &check->size);
-    r = tcall_schema_check(s, value, check);
+    check->memory = tcall_hydrate_gap_(block, 0, &check->size);
+    r = tcall_schema_check(schema, value, check);
     if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(b, check->need);
+        tcall_block_room_(block, check->need);
     return r;
 }
 
+/* Checks the arguments, and keeps in the call what was found. */
 static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 {
     tcall_check check;
@@ -12304,46 +12331,49 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     return r;
 }
 
-/* Coercion only marks the values it would change. Write the arguments as they
- * are meant and read that text, to check it strictly: so what is checked,
- * shown, run and logged is one and the same value. */
+/* Coercion only marks the values it would change. This writes the arguments as
+ * they are meant and reads that text, to be checked strictly: so what is
+ * checked, shown, run and logged is one and the same value. */
 TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
                                                size_t base)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     tcall_json marked = call->args;
-    tcall_writer w;
-    size_t text;
-    tcall_hydrate_writer_(b, &w);
-    tcall_write_json(&w, marked);
-    text = w.len;
-    w.last = 0;
-    tcall_write_coercions(&w, marked);
-    if (!tcall_block_room_(b, w.len))
+    tcall_writer out;
+    size_t len;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_json(&out, marked);
+    len = out.len;
+    out.last = 0;
+    tcall_write_coercions(&out, marked);
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    b->high = base;
-    tcall_hydrate_keep_(b, w.buf + text, w.len - text, &call->coerced);
-    return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
+    block->high = base;
+    tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+/* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
-    const tcall_validator *v = tc->desc.validator;
-    tcall_block *b = &tc->block;
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
     tcall_writer why;
     int r;
-    tcall_hydrate_writer_(b, &why);
-    r = v->check(v->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(b, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
-/* parse and validate; base: what the block's end holds besides them. */
+/* Parses and validates. base is what the end of the block holds besides: what
+ * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
@@ -12363,31 +12393,34 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return r;
 }
 
-/* What was refused is mended, once: TCALL_OK, or why not. */
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * or why there is nothing new to try. */
 TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
                                               size_t base)
 {
-    tcall_block *b = &tc->block;
-    tcall_writer w;
+    tcall_block *block = &tc->block;
+    tcall_writer out;
     int r = call->error;
     if (!tc->desc.repair || r == TCALL_E_MEMORY)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(b, &w);
-    if (tc->desc.repair(tc->desc.user, call, &w) < 0 || w.error)
+    tcall_hydrate_writer_(block, &out);
+    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
         return r;
-    b->high = base;
+    block->high = base;
     call->original = call->arguments;
-    if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
+    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
+/* Fills the struct that the tool's fields describe. A fault is kept as the path
+ * of the value that does not fit. */
 TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     const tcall_tool *tool = call->tool;
     void *bound;
     char *path;
@@ -12396,23 +12429,35 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     call->step = TCALL_STEP_BIND;
     if (!tool->fields)
         return TCALL_OK;
-    bound = tcall_block_take_(b, tool->args_size);
+    bound = tcall_block_take_(block, tool->args_size);
     if (!bound)
         return TCALL_E_MEMORY;
     memset(bound, 0, tool->args_size);
     call->cx.bound = bound;
-    path = tcall_block_gap_(b);
-    cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
+    path = tcall_block_gap_(block);
+    cap = tcall_block_free_(block) < 64 ? tcall_block_free_(block) : 64;
     r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
-        tcall_hydrate_keep_(b, path, strlen(path), &call->complaint);
+        tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
+    return r;
+}
+
+/* Parses and validates, and once more what a repair made. */
+static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+{
+    size_t base = tc->block.high;
+    int r = call->error = tcall_hydrate_try_(tc, call, base);
+    if (r < 0) {
+        r = tcall_hydrate_repair_(tc, call, base);
+        if (r == TCALL_OK)
+            r = tcall_hydrate_try_(tc, call, tc->block.high);
+    }
     return r;
 }
 
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
-    size_t base;
     int r;
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
@@ -12423,15 +12468,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    base = tc->block.high;
-    if (r == TCALL_OK) {
-        r = call->error = tcall_hydrate_try_(tc, call, base);
-        if (r < 0) {
-            r = tcall_hydrate_repair_(tc, call, base);
-            if (r == TCALL_OK)
-                r = tcall_hydrate_try_(tc, call, tc->block.high);
-        }
-    }
+    if (r == TCALL_OK)
+        r = tcall_hydrate_arguments_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
     if (r == TCALL_OK)
@@ -12442,107 +12480,124 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
+/* Writes what the schema says, fault by fault. */
+static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
-    size_t near_len = call->arguments.len;
-    if (call->faults && call->args.tok) {
-        size_t i;
-        tcall_write_key(w, "errors");
-        tcall_write_open(w, '[');
-        for (i = 0; i < call->faults; i++)
-            tcall_write_validation_error(w, &call->schema, call->args,
-                                         &call->fault[i]);
-        tcall_write_close(w, ']');
-    } else if (call->complaint.len) {
-        tcall_write_key(w, "errors");
-        tcall_write_str(w, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
-        const char *near = call->arguments.ptr + call->error_at;
-        near_len -= call->error_at;
-        if (near_len > 24)
-            near_len = tcall_utf8_cut_(near, 24);
-        tcall_write_key(w, "at");
-        tcall_write_int(w, (long)call->error_at);
-        tcall_write_key(w, "near");
-        tcall_write_str(w, tcall_slice_(near, near_len));
-    }
-    return w->error;
+    size_t i;
+    tcall_write_key(out, "errors");
+    tcall_write_open(out, '[');
+    for (i = 0; i < call->faults; i++)
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[i]);
+    tcall_write_close(out, ']');
 }
 
-/* "key":"text" */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *w, const char *key,
+/* Shows where a text stops being JSON, and a piece of it. */
+static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+{
+    const char *near = call->arguments.ptr + call->error_at;
+    size_t len = call->arguments.len - call->error_at;
+    if (len > 24)
+        len = tcall_utf8_cut_(near, 24);
+    tcall_write_key(out, "at");
+    tcall_write_int(out, (long)call->error_at);
+    tcall_write_key(out, "near");
+    tcall_write_str(out, tcall_slice_(near, len));
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    if (call->faults && call->args.tok) {
+        tcall_write_faults_(out, call);
+    } else if (call->complaint.len) {
+        tcall_write_key(out, "errors");
+        tcall_write_str(out, call->complaint);
+    } else if (call->step == TCALL_STEP_PARSE &&
+               call->error_at <= call->arguments.len) {
+        tcall_write_near_(out, call);
+    }
+    return out->error;
+}
+
+/* Writes "key":"text". */
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(w, key);
-    tcall_write_str(w, text);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
 }
 
-static void tcall_write_fixes_(tcall_writer *w, uint32_t fixes)
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(w, "fixes");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
-            tcall_write_string(w, tcall_fix_name(i));
-    tcall_write_close(w, ']');
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
 }
 
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *w)
+                                   tcall_writer *out)
 {
-    const tcall_validator *v = tc->desc.validator;
+    const tcall_validator *validator = tc->desc.validator;
     bool eager =
         tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
-    tcall_write_key(w, "validator");
-    tcall_write_open(w, '{');
-    tcall_write_pair_(w, "name", tcall_str_of(v ? v->name : "builtin"));
-    tcall_write_pair_(w, "version",
-                      tcall_str_of(v ? v->version : TOOLCALL_VERSION));
-    tcall_write_pair_(w, "mode",
-                      tcall_str_of(v       ? "foreign"
-                                   : eager ? "eager"
-                                           : "lazy"));
-    tcall_write_close(w, '}');
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
 }
 
-int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
                                     "done"};
     const tcall_tool *tool = call->tool;
-    tcall_write_open(w, '{');
-    tcall_write_pair_(w, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(w, "call_id", call->id);
-    tcall_write_pair_(w, "tool", call->name);
-    tcall_write_pair_(w, "arguments",
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
                       call->repaired ? call->original : call->arguments);
-    tcall_write_fixes_(w, call->fixes);
-    tcall_write_key(w, "coercions");
-    tcall_write_verbatim(w, call->coerced.len ? call->coerced
-                                              : tcall_str_of("[]"));
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(w, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, w);
-    tcall_write_key(w, "ms");
-    tcall_write_int(w, (long)call->hydrate_ms);
-    tcall_write_key(w, "validated");
-    tcall_write_bool(w, call->validated);
-    tcall_write_key(w, "repaired");
-    tcall_write_bool(w, call->repaired);
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
     if (call->repaired)
-        tcall_write_pair_(w, "repaired_arguments", call->arguments);
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
     if (tool && !tool->parameters)
-        tcall_write_pair_(w, "no_schema_mode",
+        tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(w, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(w, "outcome",
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_call_errors(w, call);
-    return tcall_write_close(w, '}');
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
 }
 
 /* ==========================================================================
@@ -12589,6 +12644,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 
 /* ---- services ---- */
 
+/* Returns the service with this name, or NULL. */
 static tcall_service *tcall_service_(tcall_service *list, const char *name)
 {
     while (list && strcmp(list->name, name) != 0)
@@ -12596,6 +12652,8 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
     return list;
 }
 
+/* The nearest scope wins: a test, or a session, may replace what the registry
+ * gives everybody. */
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = &cx->tc->desc;
@@ -12613,7 +12671,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);
     if (!object) {
-        cx->service_missing = true;
+        cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
             cx->failed_by = name;
     }
@@ -12660,6 +12718,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 
 /* ---- time ---- */
 
+/* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
     uint32_t end = tcall_now_(cx->tc) + ms;
@@ -12714,6 +12773,9 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     return change;
 }
 
+/* The new arguments go the way of the first ones, and nothing that was said of
+ * those holds any more: not the check, not the approval. Once the tool has run
+ * it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -12738,27 +12800,29 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
  * writer's error of any other kind. */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *w = cx->out, notice;
-    size_t start = cx->out_start->fill, size = w->len - cx->out_start->len;
-    size_t keep = w->fill - start;
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
     char text[64];
-    if (w->error != TCALL_E_MEMORY)
-        return w->error;
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
-               ? tcall_utf8_cut_(w->buf + start, keep - notice.fill)
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
-    w->len += keep;
-    w->fill += keep;
-    if (w->cap - w->fill >= notice.fill)
-        tcall_write_bytes(w, text, notice.fill);
+    out->len += keep;
+    out->fill += keep;
+    if (out->cap - out->fill >= notice.fill)
+        tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 
+/* The old output is kept in the history, as a hook may have to show what it
+ * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
@@ -12777,6 +12841,7 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
     int r = tcall_set_output(cx, text);
@@ -12807,6 +12872,7 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     return TCALL_E_RATE;
 }
 
+/* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
     if (error < 0 && cx->state != TCALL_FAILED_) {
@@ -12835,45 +12901,46 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
  * >>result
  */
 
-static void tcall_write_attachments_(tcall_writer *w,
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
                                      const tcall_attachment *attachment)
 {
-    tcall_write_key(w, "attachments");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
     for (; attachment; attachment = attachment->next) {
-        tcall_write_open(w, '{');
-        tcall_write_pair_(w, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(w, "name", tcall_str_of(attachment->name));
-        tcall_write_key(w, "bytes");
-        tcall_write_int(w, (long)attachment->bytes.len);
-        tcall_write_close(w, '}');
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
 }
 
-int tcall_write_result(tcall_writer *w, const tcall_result *result)
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
 {
     tcall_str output = result->output;
-    tcall_write_open(w, '{');
+    tcall_write_open(out, '{');
     if (result->error < 0 && output.len > 1) {
         /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(w, output.ptr + 1, output.len - 2);
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
     } else {
-        tcall_write_key(w, "success");
-        tcall_write_bool(w, result->error == TCALL_OK);
-        tcall_write_pair_(w, "error", tcall_str_of(""));
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
     }
     if (result->title.len)
-        tcall_write_pair_(w, "title", result->title);
+        tcall_write_pair_(out, "title", result->title);
     if (result->metadata.len) {
-        tcall_write_key(w, "metadata");
-        tcall_write_verbatim(w, result->metadata);
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
     }
     if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", output);
+        tcall_write_pair_(out, "output", output);
     if (result->attached)
-        tcall_write_attachments_(w, result->attached);
-    return tcall_write_close(w, '}');
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- the call in passing: name(key=value, ...) ---- */
@@ -12883,43 +12950,44 @@ int tcall_write_result(tcall_writer *w, const tcall_result *result)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *w, tcall_str key,
+static void tcall_write_argument_(tcall_writer *out, tcall_str key,
                                   tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
         value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
-    tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(w, "=");
-    tcall_write_bytes(w, value.ptr, value.len);
-    tcall_write_text(w, cut ? "..." : "");
+    tcall_write_text(out, out->last == '(' ? "" : ", ");
+    tcall_write_bytes(out, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
+    tcall_write_text(out, "=");
+    tcall_write_bytes(out, value.ptr, value.len);
+    tcall_write_text(out, cut ? "..." : "");
 }
 
 /* Writes what was called, with its arguments, which are an object. */
-static void tcall_write_called_(tcall_writer *w, const char *name,
+static void tcall_write_called_(tcall_writer *out, const char *name,
                                 tcall_json args)
 {
     const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
-    size_t start = w->len;
-    tcall_write_text(w, name);
-    tcall_write_text(w, "(");
-    for (; token < end && w->len - start < TCALL_GLANCE_ALL_;
+    size_t start = out->len;
+    tcall_write_text(out, name);
+    tcall_write_text(out, "(");
+    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
          token += token->span) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
         tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
         tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(w, key, tcall_slice_(room, value.len));
+        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
     }
-    tcall_write_text(w, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
 /* ---- an example of a call that would do ---- */
 
 /* Returns a value that the schema of a property names; without one, a value of
- * its type. */
+ * its type. The order is that of how likely the value does what the user
+ * wants. */
 static tcall_str tcall_example_(const char *property)
 {
     static const struct {
@@ -12954,94 +13022,95 @@ static tcall_str tcall_example_(const char *property)
 
 /* Writes "suggestion":"Example: name(key=value)" with what the schema
  * requires. */
-static void tcall_write_example_(tcall_writer *w, const tcall_tool *tool)
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
 {
     const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(w, "suggestion");
-    tcall_write_quote(w);
-    tcall_write_text(w, "Example: ");
-    tcall_write_text(w, tool->name);
-    tcall_write_text(w, "(");
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
     name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
         const char *end = tcall_text_skip_(name);
         size_t len = 0;
+        /* a name that is too long is left out, its value is not */
         if (end - name < (int)sizeof room)
             len = tcall_decode_(room, name + 1, end - 1);
         room[len] = '\0';
         tcall_write_argument_(
-            w, tcall_slice_(room, len),
+            out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
-    tcall_write_text(w, ")");
-    tcall_write_unquote(w);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *w, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 {
     const tcall_tool *tool;
     size_t i = 0;
-    tcall_write_key(w, "available");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "available");
+    tcall_write_open(out, '[');
     while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(w, tool->name);
-    tcall_write_close(w, ']');
+        tcall_write_string(out, tool->name);
+    tcall_write_close(out, ']');
 }
 
 /* Writes what the schema says of the arguments, as a string. */
-static void tcall_write_refused_(tcall_writer *w, const tcall_call *call)
+static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
-    tcall_write_text(w, "\"");
-    tcall_write_text(w, call->tool->name);
+    tcall_write_text(out, "\"");
+    tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
-        tcall_write_text(w, i ? ". " : ": ");
-        tcall_say_error_(w, &call->schema, call->args, &call->fault[i]);
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
     }
-    tcall_write_text(w, "\"");
+    tcall_write_text(out, "\"");
 }
 
 /* Writes what was called, who failed and why. */
-static void tcall_write_reasons_(tcall_writer *w, const tcall_ctx *cx,
+static void tcall_write_reasons_(tcall_writer *out, const tcall_ctx *cx,
                                  tcall_str reason)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->args.tok)
-        tcall_write_called_(w, call->tool->name, call->args);
+        tcall_write_called_(out, call->tool->name, call->args);
     if (cx->failed_by) {
-        tcall_write_text(w, cx->failed_by);
-        tcall_write_text(w, ": ");
+        tcall_write_text(out, cx->failed_by);
+        tcall_write_text(out, ": ");
     }
     if (reason.len)
-        tcall_write_bytes(w, reason.ptr, reason.len);
+        tcall_write_bytes(out, reason.ptr, reason.len);
     else
-        tcall_write_text(w, tcall_error_text(cx->error));
+        tcall_write_text(out, tcall_error_text(cx->error));
 }
 
 /* Writes the member "error". */
-static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+static void tcall_write_error_(tcall_writer *out, const tcall_ctx *cx,
                                tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    tcall_write_key(w, "error");
+    tcall_write_key(out, "error");
     if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
-        tcall_write_refused_(w, call);
+        tcall_write_refused_(out, call);
         return;
     }
-    tcall_write_quote(w);
-    tcall_write_reasons_(w, cx, reason);
-    tcall_write_unquote(w);
+    tcall_write_quote(out);
+    tcall_write_reasons_(out, cx, reason);
+    tcall_write_unquote(out);
 }
 
 /* Begins the result of a failure. The reason may be what the tool wrote, so it
  * is copied before that is taken back. */
-static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
+static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 {
     char copy[128];
     tcall_str reason = cx->reason;
@@ -13051,37 +13120,39 @@ static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
         memcpy(copy, reason.ptr, reason.len);
     reason.ptr = copy;
     tcall_output_clear_(cx);
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_error_(w, cx, reason);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "success");
+    tcall_write_bool(out, false);
+    tcall_write_error_(out, cx, reason);
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
+    /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *w = cx->out;
-    tcall_write_failed_(w, cx);
-    tcall_write_pair_(w, "error_type",
+    tcall_writer *out = cx->out;
+    tcall_write_failed_(out, cx);
+    tcall_write_pair_(out, "error_type",
                       tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(w, "code", tcall_str_of(code));
+    tcall_write_pair_(out, "code", tcall_str_of(code));
     if (cx->result.suggestion)
-        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(w, call->tool);
+        tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
-        tcall_write_key(w, "retry_after_ms");
-        tcall_write_int(w, (long)cx->retry_ms);
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (long)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(w, cx->tc);
+        tcall_write_available_(out, cx->tc);
     else
-        tcall_write_call_errors(w, call);
-    tcall_write_close(w, '}');
-    if (w->error)
-        cx->error = w->error;
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+    if (out->error)
+        cx->error = out->error;
 }
 
 /* ==========================================================================
@@ -13092,7 +13163,8 @@ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 
 /* ---- permission ---- */
 
-static void tcall_write_permissions_(tcall_writer *w, unsigned set,
+/* Writes a set of permissions: in words, or as the constants to write in C. */
+static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
     static const struct {
@@ -13108,58 +13180,60 @@ static void tcall_write_permissions_(tcall_writer *w, unsigned set,
     for (i = 0; i < sizeof names / sizeof *names; i++) {
         if (!(set >> i & 1))
             continue;
-        tcall_write_text(w, first ? "" : between);
-        tcall_write_text(w, constants ? names[i].constant : names[i].word);
+        tcall_write_text(out, first ? "" : between);
+        tcall_write_text(out, constants ? names[i].constant : names[i].word);
         first = false;
     }
-    tcall_write_text(w, first ? "nothing" : "");
+    tcall_write_text(out, first ? "nothing" : "");
 }
 
 /* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *w, const tcall_ctx *cx)
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
-        tcall_write_text(w, "this tool was removed");
+        tcall_write_text(out, "this tool was removed");
         return;
     }
-    tcall_write_text(w, "needs ");
+    tcall_write_text(out, "needs ");
     if (tool->permissions)
-        tcall_write_permissions_(w, tool->permissions, false);
+        tcall_write_permissions_(out, tool->permissions, false);
     else
-        tcall_write_text(w, "everything, as it declares no permissions");
-    tcall_write_text(w, "; the registry allows ");
-    tcall_write_permissions_(w, cx->tc->desc.allow, false);
+        tcall_write_text(out, "everything, as it declares no permissions");
+    tcall_write_text(out, "; the registry allows ");
+    tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
 /* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *w, const tcall_ctx *cx)
+static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(w, tool->name);
-    tcall_write_text(w, " ");
-    tcall_write_denial_(w, cx);
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
     if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(w, ": add ");
-        tcall_write_permissions_(w, missing, true);
-        tcall_write_text(w, " to tcall_desc.allow");
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, true);
+        tcall_write_text(out, " to tcall_desc.allow");
     }
 }
 
+/* Checks that the registry allows what the tool needs. The reason is kept:
+ * audit and events show it, too. */
 static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
-    tcall_writer w;
+    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
     if (tcall_enabled(call->tool, cx->tc->desc.allow))
         return TCALL_OK;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_denial_(&w, cx);
+    tcall_writer_init(&out, text, sizeof text);
+    tcall_write_denial_(&out, cx);
     if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, w.fill), &cx->reason);
+        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
     return TCALL_E_DENIED;
 }
 
@@ -13684,6 +13758,7 @@ static int tcall_walk_(tcall_ctx *cx)
                          (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    /* Stages without hooks and without work of our own are passed over. */
     const uint32_t busy = cx->order->stages | own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
@@ -13701,6 +13776,8 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
@@ -13722,16 +13799,18 @@ static void tcall_tell_error_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
     char room[288];
-    tcall_writer w;
+    tcall_writer out;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&w, room, sizeof room);
-        tcall_write_remedy_(&w, cx);
-        text = tcall_slice_(room, w.fill);
+        tcall_writer_init(&out, room, sizeof room);
+        tcall_write_remedy_(&out, cx);
+        text = tcall_slice_(room, out.fill);
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
 
+/* Writes the result and reports the end; listeners see a call that is complete.
+ */
 static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
@@ -13751,7 +13830,7 @@ static int tcall_finish_(tcall_ctx *cx)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer start = *out;
+    tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
     if (cx->state == TCALL_DONE_)
@@ -13798,11 +13877,13 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * >>hash
  */
 
+/* Rotates to the left. */
 static uint64_t tcall_rotl_(uint64_t word, int bits)
 {
     return word << bits | word >> (64 - bits);
 }
 
+/* SipRound of the paper, some times. */
 static void tcall_sip_rounds_(uint64_t *state, int rounds)
 {
     for (; rounds; rounds--) {
@@ -13818,8 +13899,11 @@ static void tcall_sip_rounds_(uint64_t *state, int rounds)
     }
 }
 
+/* Bytes are taken in words of eight, lowest first; the last word is filled with
+ * zeros up to its last byte, the length. */
 uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
+    /* "somepseudorandomlygeneratedbytes" */
     static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
                                      0x6C7967656E657261u, 0x7465646279746573u};
     uint64_t state[4], word = 0;
@@ -13995,6 +14079,7 @@ int tcall_rate_run_(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
+/* A call that finds no place waits, and tries again at the next invoke. */
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
     tcall_concurrency *limit = (tcall_concurrency *)user;
@@ -14214,6 +14299,7 @@ enum {
     TCALL_RAN_    /* and the tool may have had its effect */
 };
 
+/* Returns the row of a call, by the hash of its id. */
 static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
                                             uint64_t id)
 {
@@ -14316,6 +14402,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     return tcall_ledger_wait_(cx, ledger, row, id, what);
 }
 
+/* A verdict that is still LATER leaves the call waiting. */
 int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
                         tcall_verdict verdict)
 {
@@ -14370,6 +14457,7 @@ void tcall_loops_new_turn(tcall_loops *loops)
     loops->turn = 0;
 }
 
+/* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
@@ -14398,6 +14486,8 @@ static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
            (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
 }
 
+/* Remembers the last calls, and answers or stops one that repeats them. Calls
+ * are compared by their hash, so nothing of them has to be kept. */
 int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
