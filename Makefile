@@ -33,9 +33,13 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
 $(if $(misspelt),$(error $(misspelt)))
 
+# jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
+JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS \
+          -include jsmn.h
+
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
-COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 

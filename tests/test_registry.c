@@ -1,3 +1,4 @@
+/* Needs: HOOKS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -120,8 +121,8 @@ static void test_come_and_go(bool lazy)
     CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
     CHECK(begin(lazy, 1) == TCALL_E_TOOL);
     tcall_write_bytes(&faults, "", 1);
-    CHECK(strcmp(report,
-                 "tcall_desc: rows has less room than tools needs\n") == 0);
+    CHECK(strcmp(report, "tcall_desc: rows has less room than tools needs\n") ==
+          0);
     start(lazy, 4);
     CHECK(execute("first", "{\"n\":1}") == TCALL_OK && says("made 1"));
 
