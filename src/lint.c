@@ -1,66 +1,62 @@
 #pragma once
 #include "lint.h"
-#include "openai.c"
-#include "anthropic.c"
-#include "gemini.c"
-#include "ollama.c"
-#include "responses.c"
+#include "strict.c"
 
 /* ==========================================================================
  * >>lint
  *
  * Each tool goes through the same few questions; a finding is put together in
- * two small buffers and told at once.
+ * two small buffers and reported at once.
  */
+
 #ifndef TOOLCALL_NO_LINT
 
 typedef struct tcall_lint_ {
     void (*found)(void *user, const tcall_finding *finding);
     void *user;
     const tcall_tool *tool;
-    int count;
-    tcall_writer at; /* the pointer */
+    int count;         /* findings that are no notes */
+    tcall_writer path; /* writes the pointer */
     char pointer[190];
 } tcall_lint_;
 
+/* Bytes of a finding's text. */
 #define TCALL_LINT_TEXT_ 160
 
-static void tcall_lint_tell_(tcall_lint_ *l, const char *code,
-                             const char *provider, bool note, tcall_str text)
+/* Reports a finding at the pointer. A note does not count. */
+static void tcall_lint_report_(tcall_lint_ *lint, const char *code,
+                               const char *provider, bool note, tcall_str text)
 {
-    tcall_finding f;
-    f.code = code;
-    f.provider = provider;
-    f.tool = l->tool;
-    f.pointer = tcall_slice_(l->pointer, l->at.fill);
-    f.text = text;
-    f.note = note;
-    l->count += !note;
-    l->found(l->user, &f);
+    tcall_finding finding;
+    finding.code = code;
+    finding.provider = provider;
+    finding.tool = lint->tool;
+    finding.pointer = tcall_slice_(lint->pointer, lint->path.fill);
+    finding.text = text;
+    finding.note = note;
+    lint->count += !note;
+    lint->found(lint->user, &finding);
 }
 
-static void tcall_lint_say_(tcall_lint_ *l, const char *code,
-                            const char *provider, const char *text)
+static void tcall_lint_say_(tcall_lint_ *lint, const char *code,
+                            const char *text)
 {
-    tcall_lint_tell_(l, code, provider, false, tcall_str_of(text));
+    tcall_lint_report_(lint, code, NULL, false, tcall_str_of(text));
 }
 
-/* The pointer back at one part of the tool. */
-static void tcall_lint_at_(tcall_lint_ *l, const char *part)
+/* Points at one member of the tool. */
+static void tcall_lint_at_(tcall_lint_ *lint, const char *member)
 {
-    tcall_writer_init(&l->at, l->pointer, sizeof l->pointer);
-    tcall_write_text(&l->at, part);
+    tcall_writer_init(&lint->path, lint->pointer, sizeof lint->pointer);
+    tcall_write_text(&lint->path, member);
 }
 
-size_t tcall_lint_tokens(size_t bytes)
-{
-    return (bytes + 3) / 4;
-}
+/* ---- names ---- */
 
 /* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
 typedef struct tcall_lint_rule_ {
-    char provider[10];
-    char more[3];
+    const char *provider;
+    const char *more;
     uint8_t max;
     bool letter; /* begins with a letter or _ */
 } tcall_lint_rule_;
@@ -71,165 +67,203 @@ static const tcall_lint_rule_ tcall_lint_rules_[] = {
     {"mcp", "./", 64, false},
 };
 
-TCALL_APART_ static void tcall_lint_name_(tcall_lint_ *l,
-                                          const tcall_tool *first)
+/* Says what the rule allows: the developer need not look it up. */
+static void tcall_lint_rule_report_(tcall_lint_ *lint,
+                                    const tcall_lint_rule_ *rule)
 {
     char text[TCALL_LINT_TEXT_];
-    const char *name = l->tool->name ? l->tool->name : "";
+    tcall_writer out;
+    tcall_writer_init(&out, text, sizeof text);
+    tcall_write_text(&out, "must be 1 to ");
+    tcall_write_int(&out, rule->max);
+    tcall_write_text(&out, " of A-Z a-z 0-9 _ -");
+    tcall_write_text(&out, *rule->more ? " " : "");
+    tcall_write_text(&out, rule->more);
+    tcall_write_text(&out, rule->letter ? " and begin with a letter or _" : "");
+    tcall_lint_report_(lint, "name", rule->provider, false,
+                       tcall_slice_(text, out.fill));
+}
+
+/* A tool may be sent to any provider, so the name has to fit all of them. */
+static void tcall_lint_name_(tcall_lint_ *lint, const tcall_tool *first)
+{
+    const char *name = lint->tool->name ? lint->tool->name : "";
     size_t i;
-    tcall_lint_at_(l, "/name");
+    tcall_lint_at_(lint, "/name");
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_lint_rules_); i++) {
         const tcall_lint_rule_ *rule = &tcall_lint_rules_[i];
-        tcall_writer w;
-        if (tcall_name_fits_(name, rule->more, rule->max, rule->letter))
-            continue;
-        tcall_writer_init(&w, text, sizeof text);
-        tcall_write_text(&w, "must be 1 to ");
-        tcall_write_int(&w, rule->max);
-        tcall_write_text(&w, " of A-Z a-z 0-9 _ -");
-        tcall_write_text(&w, *rule->more ? " " : "");
-        tcall_write_text(&w, rule->more);
-        tcall_write_text(&w,
-                         rule->letter ? " and begin with a letter or _" : "");
-        tcall_lint_tell_(l, "name", rule->provider, false,
-                         tcall_slice_(text, w.fill));
+        if (!tcall_name_fits_(name, rule->more, rule->max, rule->letter))
+            tcall_lint_rule_report_(lint, rule);
     }
-    for (; first < l->tool; first++)
+    for (; first < lint->tool; first++)
         if (strcmp(first->name ? first->name : "", name) == 0) {
-            tcall_lint_say_(l, "name", NULL, "another tool has this name");
+            tcall_lint_say_(lint, "name", "another tool has this name");
             return;
         }
 }
 
+/* ---- parameters ---- */
+
 /* Appends a key of JSON text, quotes included, to the pointer. */
-static void tcall_lint_key_(tcall_lint_ *l, const char *key)
+static void tcall_lint_key_(tcall_lint_ *lint, const char *key)
 {
-    const char *end = tcall_text_skip_(key) - 1;
-    while (++key < end)
-        if (*key == '~' || *key == '/')
-            tcall_write_text(&l->at, *key == '~' ? "~0" : "~1");
+    tcall_str name = tcall_text_inner_(key);
+    size_t i;
+    for (i = 0; i < name.len; i++) {
+        const char *escape = tcall_pointer_escape_(name.ptr[i]);
+        if (escape)
+            tcall_write_text(&lint->path, escape);
         else
-            tcall_write_bytes(&l->at, key, 1);
+            tcall_write_bytes(&lint->path, name.ptr + i, 1);
+    }
+}
+
+/* Cuts the pointer after so many bytes. */
+static void tcall_lint_back_(tcall_lint_ *lint, size_t len)
+{
+    tcall_writer *path = &lint->path;
+    path->len = len;
+    path->fill = len < path->cap ? len : path->cap;
+    path->error = len > path->cap ? TCALL_E_MEMORY : TCALL_OK;
 }
 
 enum { TCALL_LINT_LEVELS_ = 8 };
 
-/* The pointer back at its first n bytes. */
-static void tcall_lint_back_(tcall_lint_ *l, size_t n)
+/* The properties that are visited, and those around them. */
+typedef struct tcall_lint_level_ {
+    const char *next; /* the next key, or a closing bracket */
+    size_t path_len;  /* bytes of the pointer to them */
+} tcall_lint_level_;
+
+/* Enters the properties of a schema; false if it has none. */
+static bool tcall_lint_enter_(tcall_lint_ *lint, tcall_lint_level_ *level,
+                              const char *schema)
 {
-    l->at.len = n;
-    l->at.fill = n < l->at.cap ? n : l->at.cap;
-    l->at.error = n > l->at.cap ? TCALL_E_MEMORY : TCALL_OK;
+    const char *properties = tcall_text_get_(schema, "properties");
+    if (!properties || *properties != '{')
+        return false;
+    level->next = tcall_text_next_(properties + 1);
+    level->path_len = lint->path.len;
+    return true;
 }
 
-/* Visits all parameters, those of parameters included. How many there are on
- * the first level; *nested: that there are further ones. */
-TCALL_APART_ static int tcall_lint_parameters_(tcall_lint_ *l,
-                                               const char *schema, bool *nested)
+/* Looks at a parameter. Returns its schema, of an array that of its items. */
+static const char *tcall_lint_parameter_(tcall_lint_ *lint, const char *key)
 {
-    struct {
-        const char *next;
-        size_t at; /* bytes of the pointer */
-    } open[TCALL_LINT_LEVELS_];
+    const char *schema = tcall_text_value_(key), *items;
+    const char *description = tcall_text_get_(schema, "description");
+    tcall_write_text(&lint->path, "/properties/");
+    tcall_lint_key_(lint, key);
+    if (!description || tcall_text_is_(description, ""))
+        tcall_lint_say_(lint, "parameter",
+                        "has no description: say what it is, its unit and "
+                        "its range");
+    /* The elements of an array have no names, and no descriptions either. */
+    while ((items = tcall_text_get_(schema, "items")) != NULL) {
+        tcall_write_text(&lint->path, "/items");
+        schema = items;
+    }
+    return schema;
+}
+
+/* Visits all parameters, those of parameters included. Returns how many there
+ * are on the first level, and whether there are further ones. */
+static int tcall_lint_parameters_(tcall_lint_ *lint, const char *schema,
+                                  bool *nested)
+{
+    tcall_lint_level_ open[TCALL_LINT_LEVELS_];
     int depth = 0, count = 0;
-    const char *p = tcall_text_get_(schema, "properties"), *items;
-    tcall_lint_at_(l, "/parameters");
-    open[0].next = p && *p == '{' ? tcall_text_next_(p + 1) : "";
-    open[0].at = l->at.len;
+    tcall_lint_at_(lint, "/parameters");
+    if (!tcall_lint_enter_(lint, &open[0], schema))
+        return 0;
     while (depth >= 0) {
-        const char *key = open[depth].next;
+        const char *key = open[depth].next, *inner;
         if (tcall_text_closes_(key)) {
             depth--;
             continue;
         }
-        p = tcall_text_value_(key);
-        open[depth].next = tcall_text_next_(tcall_text_skip_(p));
+        open[depth].next =
+            tcall_text_next_(tcall_text_skip_(tcall_text_value_(key)));
         count += depth == 0;
-        tcall_lint_back_(l, open[depth].at);
-        tcall_write_text(&l->at, "/properties/");
-        tcall_lint_key_(l, key);
-        items = tcall_text_get_(p, "description");
-        if (!items || tcall_text_is_(items, ""))
-            tcall_lint_say_(l, "parameter", NULL,
-                            "has no description: say what it is, its unit and "
-                            "its range");
-        while ((items = tcall_text_get_(p, "items")) != NULL) {
-            tcall_write_text(&l->at, "/items");
-            p = items;
-        }
-        p = tcall_text_get_(p, "properties");
-        if (p && *p == '{' && depth + 1 < TCALL_LINT_LEVELS_) {
+        tcall_lint_back_(lint, open[depth].path_len);
+        inner = tcall_lint_parameter_(lint, key);
+        if (depth + 1 < TCALL_LINT_LEVELS_ &&
+            tcall_lint_enter_(lint, &open[depth + 1], inner)) {
             *nested = true;
-            open[++depth].next = tcall_text_next_(p + 1);
-            open[depth].at = l->at.len;
+            depth++;
         }
     }
     return count;
 }
 
-TCALL_APART_ static void tcall_lint_description_(tcall_lint_ *l, int parameters,
-                                                 bool nested)
+/* ---- the rest ---- */
+
+/* Too short and the model does not know when to use it; too long and every
+ * request pays for it. */
+static void tcall_lint_description_(tcall_lint_ *lint, int parameters,
+                                    bool nested)
 {
     char text[TCALL_LINT_TEXT_];
-    size_t tokens = tcall_lint_tokens(tcall_str_of(l->tool->description).len);
-    size_t least = nested || parameters > 4 ? 25 : 10;
-    size_t most = nested || parameters > 1 ? 40 : 20;
-    tcall_writer w;
-    tcall_lint_at_(l, "/description");
+    long tokens = (long)(tcall_str_of(lint->tool->description).len + 3) / 4;
+    int least = nested || parameters > 4 ? 25 : 10;
+    int most = nested || parameters > 1 ? 40 : 20;
+    tcall_writer out;
+    tcall_lint_at_(lint, "/description");
     if (tokens >= least && tokens <= most)
         return;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_text(&w, "has about ");
-    tcall_write_int(&w, (long)tokens);
-    tcall_write_text(&w, " tokens, should have ");
-    tcall_write_int(&w, (long)least);
-    tcall_write_text(&w, " to ");
-    tcall_write_int(&w, (long)most);
-    tcall_write_text(&w, ": what it does and when to use it");
-    tcall_lint_tell_(l, "description", NULL, false, tcall_slice_(text, w.fill));
+    tcall_writer_init(&out, text, sizeof text);
+    tcall_write_text(&out, "has about ");
+    tcall_write_int(&out, tokens);
+    tcall_write_text(&out, " tokens, should have ");
+    tcall_write_int(&out, least);
+    tcall_write_text(&out, " to ");
+    tcall_write_int(&out, most);
+    tcall_write_text(&out, ": what it does and when to use it");
+    tcall_lint_report_(lint, "description", NULL, false,
+                       tcall_slice_(text, out.fill));
 }
 
-/* left: what the tools before have left of a provider's strict mode. */
-TCALL_APART_ static void tcall_lint_strict_(tcall_lint_ *l,
-                                            const char *provider,
-                                            tcall_strict_budget_ *left)
+/* budget: what the tools before leave of a provider's strict mode. A tool that
+ * does not ask for it takes nothing away. */
+static void tcall_lint_strict_(tcall_lint_ *lint, const char *provider,
+                               tcall_strict_budget_ *budget)
 {
-    tcall_tool tool = *l->tool;
-    tcall_strict_budget_ one = *left;
+    tcall_tool tool = *lint->tool;
+    tcall_strict_budget_ after = *budget;
+    if (budget->mode == TCALL_STRICT_NONE) /* TOOLCALL_NO_STRICT */
+        return;
     tool.strict = true;
-    if (!tcall_strict_spend_(&tool, &one))
-        tcall_lint_tell_(l, "strict", provider, !l->tool->strict,
-                         tcall_str_of("is sent without strict mode, which "
-                                      "cannot say it or has reached a limit"));
-    else if (l->tool->strict)
-        *left = one;
+    if (!tcall_strict_spend_(&tool, &after))
+        tcall_lint_report_(lint, "strict", provider, !lint->tool->strict,
+                           tcall_str_of("is sent without strict mode, which "
+                                        "cannot say it or has reached a "
+                                        "limit"));
+    else if (lint->tool->strict)
+        *budget = after;
 }
 
-TCALL_APART_ static void tcall_lint_refusal_(tcall_lint_ *l,
-                                             const tcall_schema *s)
+/* Reports a schema that cannot be compiled. Returns whether it is JSON, so that
+ * the rest can be looked at. */
+static bool tcall_lint_schema_(tcall_lint_ *lint, const char *schema)
 {
     char text[TCALL_LINT_TEXT_];
-    tcall_writer w;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_schema_error(&w, s);
-    tcall_lint_tell_(l, "schema", NULL, false, tcall_slice_(text, w.fill));
-}
-
-TCALL_APART_ static bool tcall_lint_schema_(tcall_lint_ *l, const char *text)
-{
-    tcall_schema s;
-    tcall_lint_at_(l, "/parameters");
-    if (!text) {
-        if (!l->tool->allow_no_schema)
-            tcall_lint_say_(l, "schema", NULL,
+    tcall_schema compiled;
+    tcall_writer out;
+    tcall_lint_at_(lint, "/parameters");
+    if (!schema) {
+        if (!lint->tool->allow_no_schema)
+            tcall_lint_say_(lint, "schema",
                             "is missing: nothing would be checked");
-        return !l->tool->allow_no_schema;
+        return false;
     }
-    if (tcall_schema_compile(&s, tcall_str_of(text), NULL, 0,
+    if (tcall_schema_compile(&compiled, tcall_str_of(schema), NULL, 0,
                              TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
         return true;
-    tcall_lint_refusal_(l, &s);
-    return tcall_scan_whole_(tcall_str_of(text)) == TCALL_OK;
+    tcall_writer_init(&out, text, sizeof text);
+    tcall_write_schema_error(&out, &compiled);
+    tcall_lint_report_(lint, "schema", NULL, false,
+                       tcall_slice_(text, out.fill));
+    return tcall_scan_whole_(tcall_str_of(schema)) == TCALL_OK;
 }
 
 int tcall_lint(const tcall_tool *tools, size_t tool_count,
@@ -239,50 +273,27 @@ int tcall_lint(const tcall_tool *tools, size_t tool_count,
     tcall_strict_budget_ openai = tcall_strict_budget_of_(TCALL_STRICT_OPENAI);
     tcall_strict_budget_ anthropic =
         tcall_strict_budget_of_(TCALL_STRICT_ANTHROPIC);
-    tcall_lint_ l;
+    tcall_lint_ lint;
     size_t i;
-    memset(&l, 0, sizeof l);
-    l.found = found;
-    l.user = user;
+    memset(&lint, 0, sizeof lint);
+    lint.found = found;
+    lint.user = user;
     for (i = 0; i < tool_count; i++) {
-        const char *text = tools[i].parameters;
+        const char *schema = tools[i].parameters;
         bool nested = false;
         int parameters = 0;
-        l.tool = &tools[i];
-        tcall_lint_name_(&l, tools);
-        if (tcall_lint_schema_(&l, text) && text) {
-            parameters =
-                tcall_lint_parameters_(&l, tcall_text_space_(text), &nested);
-            tcall_lint_at_(&l, "/parameters");
-            tcall_lint_strict_(&l, "openai", &openai);
-            tcall_lint_strict_(&l, "anthropic", &anthropic);
+        lint.tool = &tools[i];
+        tcall_lint_name_(&lint, tools);
+        if (tcall_lint_schema_(&lint, schema)) {
+            parameters = tcall_lint_parameters_(
+                &lint, tcall_text_space_(schema), &nested);
+            tcall_lint_at_(&lint, "/parameters");
+            tcall_lint_strict_(&lint, "openai", &openai);
+            tcall_lint_strict_(&lint, "anthropic", &anthropic);
         }
-        tcall_lint_description_(&l, parameters, nested);
+        tcall_lint_description_(&lint, parameters, nested);
     }
-    return l.count;
-}
-
-size_t tcall_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
-                        size_t tool_count)
-{
-    char empty[8];
-    tcall_block none;
-    tcall_chat chat;
-    tcall_chat_request ask;
-    tcall_writer with, without;
-    memset(&ask, 0, sizeof ask);
-    tcall_block_init(&none, empty, sizeof empty);
-    tcall_chat_init(&chat, &none);
-    ask.chat = &chat;
-    ask.model = "";
-    ask.allow = TCALL_EVERYTHING;
-    tcall_writer_init(&without, NULL, 0);
-    provider->write(provider, &without, &ask);
-    ask.tools = tools;
-    ask.tool_count = tool_count;
-    tcall_writer_init(&with, NULL, 0);
-    provider->write(provider, &with, &ask);
-    return with.len - without.len;
+    return lint.count;
 }
 
 #endif /* TOOLCALL_NO_LINT */

@@ -216,26 +216,6 @@ static void test_strict_limit(void)
     CHECK(lint(many, 21) == 1 && says("strict anthropic"));
 }
 
-static void test_cost(void)
-{
-    static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
-                                                &tcall_anthropic, &tcall_ollama,
-                                                &tcall_gemini};
-    tcall_tool two[2];
-    size_t i;
-    two[0] = tool("one", good);
-    two[1] = tool("two", good);
-    for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
-        size_t first = tcall_lint_bytes(all[i], two, 1);
-        size_t text = strlen(good) + strlen(two[0].description) + 3;
-        size_t both = tcall_lint_bytes(all[i], two, 2);
-        CHECK(tcall_lint_bytes(all[i], two, 0) == 0);
-        CHECK(first > text && first < text + 150);
-        CHECK(both > first + text && both <= 2 * first + 1);
-    }
-    CHECK(tcall_lint_tokens(0) == 0 && tcall_lint_tokens(9) == 3);
-}
-
 /* ---- described texts: the same door, what a model gets to read */
 
 static const char *described(const tcall_provider *p, const char *text,
@@ -304,6 +284,5 @@ int main(void)
     test_parameters();
     test_schemas();
     test_strict_limit();
-    test_cost();
     return check_sum("test_lint");
 }
