@@ -76,7 +76,7 @@ run: $(main)
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters $(tests) tests/conformance.py tests/lint.py tests/pick.py
+	@tests/run tests/chapters tests/readme $(tests) tests/conformance.py tests/lint.py tests/pick.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\

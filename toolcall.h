@@ -781,12 +781,13 @@ TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
 /* ==========================================================================
  * >>write: JSON writer
  *
- * Write on, check once: the first error sticks and the length goes on being
- * counted. The same calls go to a buffer, to a counter or through a small
- * buffer to a sink. Commas come by themselves.
+ * Write on, check once: the first error stays, and the length goes on being
+ * counted. The same calls write to a buffer, to a counter, or through a small
+ * buffer to a sink. Commas are written by themselves.
  */
 
-/* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
+/* Takes bytes. Returns how many (> 0), TCALL_E_AGAIN when it can take none now,
+ * or an error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
 /* Private: where a text that a sink refused is taken up again. */
@@ -803,6 +804,7 @@ typedef struct tcall_writer {
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
     int error;   /* the first one, or TCALL_OK */
+
     /* private */
     tcall_sink sink;
     void *user;
@@ -811,36 +813,44 @@ typedef struct tcall_writer {
     uint8_t in_part;       /* parts that are open */
     uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
-    uint16_t depth;        /* brackets open: outside of them no commas are */
+    uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
 
-/* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
- * says what was needed. buf NULL and cap 0 only count. With a sink buf only
- * collects small pieces. */
+/* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
+ * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+/* Sends the output to a sink instead; buf then only collects small pieces. */
 TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
-/* Send what is collected; the first error of all, or TCALL_OK. */
+/* Sends what is collected. Returns the first error of all, or TCALL_OK. */
 TCALL_API int tcall_writer_flush(tcall_writer *w);
 
-/* As it is, no quotes, no commas. */
+/* Writes bytes as they are: no quotes, no commas. Each function from here on
+ * returns the first error so far, or TCALL_OK. */
 TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
-/* JSON. Each returns the first error so far, or TCALL_OK. */
-TCALL_API int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
-TCALL_API int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
+
+/* Opens '{' or '[', closes '}' or ']'. */
+TCALL_API int tcall_write_open(tcall_writer *w, char bracket);
+TCALL_API int tcall_write_close(tcall_writer *w, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+/* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
 TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *w, long value);
-/* value / 10^decimals: (2150, 2) is 21.50 */
-TCALL_API int tcall_write_fixed(tcall_writer *w, long value, int decimals);
+TCALL_API int tcall_write_int(tcall_writer *w, int64_t value);
+TCALL_API int tcall_write_uint(tcall_writer *w, uint64_t value);
+/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
+TCALL_API int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals);
+/* Writes the fewest digits that read back as the same number. JSON has no
+ * infinities and no NaN: these are TCALL_E_RANGE. */
+TCALL_API int tcall_write_double(tcall_writer *w, double value);
 TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
 TCALL_API int tcall_write_null(tcall_writer *w);
-/* A parsed value again as JSON text, compact, in its own order. */
+/* Writes a parsed value as compact JSON text, in its own order. */
 TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
-/* JSON text as it stands, as a value. */
+/* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
-/* All that is written in between becomes the content of one JSON string. */
+/* Begins and ends one JSON string whose content is all that is written in
+ * between. */
 TCALL_API int tcall_write_quote(tcall_writer *w);
 TCALL_API int tcall_write_unquote(tcall_writer *w);
 
@@ -1284,8 +1294,9 @@ typedef struct tcall_desc {
 /* The hooks of a registry, or of it and one of its tools, in the order of
  * their calls. */
 typedef struct tcall_order_ {
-    uint16_t *hooks; /* the registry's are counted first, then the tool's */
+    const tcall_hook **hooks;
     uint16_t count, room;
+    uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
 typedef struct tcall {
@@ -1581,12 +1592,13 @@ struct tcall_ctx {
     int stop;                    /* < 0: what tcall_cancel was called with */
 
     /* private: the way through the stages */
-    uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    uint16_t next_hook;   /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;  /* the same for a stage inside of an attempt */
-    uint16_t next_around; /* the same for AROUND_EXECUTE */
-    uint8_t around_depth; /* hooks that are around what runs now */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint8_t state; /* one bit: towards the run, answered, failed ... */
+    const tcall_order_ *order; /* of the hooks of this call */
+    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
+    uint16_t next_inner;       /* the same for a stage inside of an attempt */
+    uint16_t next_around;      /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;      /* hooks that are around what runs now */
+    uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
@@ -2574,6 +2586,7 @@ struct tcall_agent {
 #if defined TOOLCALL_IMPLEMENTATION && !defined TOOLCALL_IMPLEMENTED_
 #define TOOLCALL_IMPLEMENTED_
 
+#include <float.h>
 #include <limits.h>
 #include <string.h>
 
@@ -5183,6 +5196,10 @@ TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
 
 /* ==========================================================================
  * >>write
+ *
+ * All bytes leave by tcall_write_out_. Above it are the escapes of strings,
+ * above these the values, which put commas before themselves: the last byte
+ * written tells whether one is due.
  */
 
 void tcall_writer_init(tcall_writer *w, char *buf, size_t cap)
@@ -5198,21 +5215,23 @@ void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user)
     w->user = user;
 }
 
-static void tcall_writer_fail_(tcall_writer *w, int error)
+/* The first error stays. */
+static int tcall_writer_fail_(tcall_writer *w, int error)
 {
     if (!w->error)
         w->error = error;
+    return w->error;
 }
 
 int tcall_writer_flush(tcall_writer *w)
 {
     size_t sent = 0;
     while (w->sink && sent < w->fill && !w->error) {
-        int n = w->sink(w->user, w->buf + sent, w->fill - sent);
-        if (n > 0)
-            sent += (size_t)n;
+        int taken = w->sink(w->user, w->buf + sent, w->fill - sent);
+        if (taken > 0)
+            sent += (size_t)taken;
         else
-            tcall_writer_fail_(w, n < 0 ? n : TCALL_E_AGAIN);
+            tcall_writer_fail_(w, taken < 0 ? taken : TCALL_E_AGAIN);
     }
     if (sent)
         memmove(w->buf, w->buf + sent, w->fill -= sent);
@@ -5250,27 +5269,34 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
     w->in_part--;
 }
 
-/* The one place where bytes leave. */
-static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
+/* Puts as many bytes as fit into the buffer. Returns how many. */
+static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
+{
+    size_t room = w->cap - w->fill;
+    if (room > len)
+        room = len;
+    if (room == 1) /* most calls; spares that of memcpy */
+        w->buf[w->fill] = *bytes;
+    else if (room)
+        memcpy(w->buf + w->fill, bytes, room);
+    w->fill += room;
+    return room;
+}
+
+static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
 {
     size_t stored = w->resume ? w->resume->stored : 0;
     size_t skip = stored > w->len ? stored - w->len : 0;
-    w->len += n;
-    if (skip >= n)
+    w->len += len;
+    if (skip >= len)
         return;
-    p += skip;
-    n -= skip;
+    bytes += skip;
+    len -= skip;
     while (!w->error) {
-        size_t room = w->cap - w->fill;
-        room = room < n ? room : n;
-        if (room == 1)
-            w->buf[w->fill] = *p;
-        else if (room)
-            memcpy(w->buf + w->fill, p, room);
-        w->fill += room;
-        p += room;
-        n -= room;
-        if (!n || (!w->sink && !w->buf))
+        size_t taken = tcall_write_fill_(w, bytes, len);
+        bytes += taken;
+        len -= taken;
+        if (!len || (!w->sink && !w->buf)) /* the latter only counts */
             break;
         if (w->sink)
             tcall_writer_flush(w);
@@ -5279,55 +5305,76 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     }
 }
 
-/* Bytes of the UTF-8 character at p, 0 when it is none. */
+/* ---- escapes ---- */
+
+/* Returns the length of the UTF-8 character at p, 0 where there is none. */
 TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
 {
-    tcall_utf_ u = {0, 0, 0};
-    size_t n = 0;
+    tcall_utf_ state = {0, 0, 0};
+    size_t len = 0;
     do {
-        if (p + n == end || !tcall_utf8_step_(&u, (unsigned char)p[n]))
+        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
             return 0;
-        n++;
-    } while (u.left);
-    return n;
+        len++;
+    } while (state.left);
+    return len;
 }
 
-/* As the content of a JSON string; what is not UTF-8 becomes U+FFFD. Twice:
- * as that of a string within a string. */
-static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
+/* Returns the end of the bytes from p on that need no escape. */
+static const char *tcall_write_plain_end_(const char *p, const char *end)
+{
+    for (;;) {
+        size_t len;
+        p = tcall_plain_(p, end);
+        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
+        if (!len)
+            return p;
+        p += len;
+    }
+}
+
+/* Makes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+static size_t tcall_write_escape_(char *out, char c)
+{
+    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+    static const char digits[] = "0123456789abcdef";
+    const char *which = c ? strchr(named, c) : NULL;
+    if (which) {
+        out[0] = '\\';
+        out[1] = names[which - named];
+        return 2;
+    }
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (!(c & 0x80)) {
+        out[4] = digits[c >> 4];
+        out[5] = digits[c & 15];
+    }
+    return 6;
+}
+
+/* Writes the inside of a JSON string; twice: that of a string within one, where
+ * the escapes are escaped once more. */
+static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
                                  bool twice)
 {
-    const char *end = n ? p + n : p;
+    const char *end = len ? bytes + len : bytes;
     if (!tcall_write_part_(w))
         return;
-    while (p < end) {
-        static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-        const char *run = p, *at;
-        char out[6] = {'\\', 'u', '0', '0', '0', '0'};
-        for (;;) {
-            size_t wide;
-            p = tcall_plain_(p, end);
-            wide = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-            if (!wide)
-                break;
-            p += wide;
-        }
-        tcall_write_out_(w, run, (size_t)(p - run));
-        if (p == end)
+    while (bytes < end) {
+        const char *stop = tcall_write_plain_end_(bytes, end);
+        char escape[6];
+        size_t size;
+        tcall_write_out_(w, bytes, (size_t)(stop - bytes));
+        if (stop == end)
             break;
-        at = *p ? strchr(pairs, *p) : NULL;
-        if (*p & 0x80) {
-            memcpy(out + 2, "fffd", 4);
-        } else if (at) {
-            out[1] = at[1];
-        } else {
-            out[4] = (char)('0' + (*p >> 4));
-            out[5] = "0123456789abcdef"[*p & 15];
+        size = tcall_write_escape_(escape, *stop);
+        if (twice) { /* its backslash, and the quote or backslash after it */
+            bool both = escape[1] == '"' || escape[1] == '\\';
+            tcall_write_out_(w, "\\\\", both ? 2 : 1);
         }
-        if (twice) /* the backslash, and a quote or backslash behind it */
-            tcall_write_out_(w, "\\\\", 1u + (out[1] == '"' || out[1] == '\\'));
-        tcall_write_out_(w, out, at ? 2 : 6);
-        p++;
+        tcall_write_out_(w, escape, size);
+        bytes = stop + 1;
     }
     tcall_write_part_end_(w);
 }
@@ -5354,7 +5401,9 @@ TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
     return tcall_write_bytes(w, &c, 1);
 }
 
-/* A value begins: a comma stands before it unless it is the first. */
+/* ---- values ---- */
+
+/* Writes the comma that is due before a value or key, if one is. */
 TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
@@ -5375,7 +5424,8 @@ int tcall_write_close(tcall_writer *w, char bracket)
     return tcall_write_char_(w, bracket);
 }
 
-/* Inside quoted output the string's own escapes are escaped once more. */
+/* Writes the inside of a string. In quoted output its own escapes are escaped
+ * once more. */
 TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
 {
     tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
@@ -5406,7 +5456,8 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
     return tcall_write_bytes(w, json.ptr, json.len);
 }
 
-/* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
+/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
+ * end. */
 TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
 {
     for (; *form && *form != '%'; form++)
@@ -5414,7 +5465,8 @@ TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
     return form;
 }
 
-/* Such a form; each % is the content of a string, first a and then b. */
+/* Writes such a form with the inside of a string in place of each %: first a,
+ * then b. */
 TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
                                       const char *a, const char *b)
 {
@@ -5426,29 +5478,263 @@ TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
     }
 }
 
-int tcall_write_fixed(tcall_writer *w, long value, int decimals)
+/* ---- numbers ---- */
+
+/* Takes the last decimal digit off a number. Sixteen bits are divided at a
+ * time, since a division of 64 bits is a large function on small machines. */
+static char tcall_write_digit_(uint64_t *number)
 {
-    char out[32], *p = out + sizeof out;
-    unsigned long v =
-        value < 0 ? 0UL - (unsigned long)value : (unsigned long)value;
+    uint64_t quotient = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
+        quotient = quotient << 16 | rest / 10;
+        rest %= 10;
+    }
+    *number = quotient;
+    return (char)('0' + rest);
+}
+
+/* Writes number / 10^decimals from its last digit to its first. */
+static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
+                               int decimals)
+{
+    char out[48], *first = out + sizeof out;
     int digits = 0;
     do {
         if (digits && digits == decimals)
-            *--p = '.';
-        *--p = (char)('0' + v % 10);
-        v /= 10;
+            *--first = '.';
+        *--first = tcall_write_digit_(&number);
         digits++;
-    } while ((v || digits <= decimals) && p > out + 2);
-    if (value < 0)
-        *--p = '-';
+    } while ((number || digits <= decimals) && first > out + 2);
+    if (minus)
+        *--first = '-';
     return tcall_write_verbatim(
-        w, tcall_slice_(p, (size_t)(out + sizeof out - p)));
+        w, tcall_slice_(first, (size_t)(out + sizeof out - first)));
 }
 
-int tcall_write_int(tcall_writer *w, long value)
+int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals)
+{
+    uint64_t number = (uint64_t)value;
+    return tcall_write_number_(w, value < 0, value < 0 ? 0 - number : number,
+                               decimals);
+}
+
+int tcall_write_int(tcall_writer *w, int64_t value)
 {
     return tcall_write_fixed(w, value, 0);
 }
+
+int tcall_write_uint(tcall_writer *w, uint64_t value)
+{
+    return tcall_write_number_(w, false, value, 0);
+}
+
+/* ---- floating point ----
+ *
+ * The shortest digits that read back as the same number, by exact arithmetic
+ * on large integers (the method of Steele and White): the number is
+ * value / scale; every number nearer to it than low / scale below and
+ * high / scale above reads back as the same.
+ */
+
+enum { TCALL_BIG_LIMBS_ = 36 }; /* 1,152 bits; the least double needs 1,086 */
+
+typedef struct tcall_big_ {
+    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
+} tcall_big_;
+
+typedef struct tcall_shortest_ {
+    tcall_big_ value, scale, low, high;
+    bool even; /* the bounds themselves read back as the same, too */
+} tcall_shortest_;
+
+/* Adds number * 2^shift. */
+static void tcall_big_add_(tcall_big_ *big, uint64_t number, int shift)
+{
+    int i = shift / 32;
+    uint64_t carry = 0;
+    for (; i < TCALL_BIG_LIMBS_ && (number || carry); i++) {
+        carry += big->limb[i];
+        carry += (number << shift % 32) & 0xFFFFFFFFu;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+        number >>= 32 - shift % 32;
+        shift = 0;
+    }
+}
+
+static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
+        carry += (uint64_t)big->limb[i] * factor;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+/* Adds or, with sign -1, takes away. */
+static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
+                               int sign)
+{
+    int64_t carry = 0;
+    int i;
+    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
+        carry += big->limb[i];
+        carry += sign * (int64_t)other->limb[i];
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
+        carry = carry < 0 ? -1 : carry >> 32;
+    }
+}
+
+/* Returns < 0, 0 or > 0. */
+static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
+{
+    int i = TCALL_BIG_LIMBS_ - 1;
+    while (i > 0 && a->limb[i] == b->limb[i])
+        i--;
+    return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
+}
+
+/* Sets all four for fraction * 2^exponent. */
+static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
+                                int exponent)
+{
+    /* just above a power of two the next lower number is half as far away */
+    bool uneven = fraction == (uint64_t)1 << (DBL_MANT_DIG - 1) &&
+                  exponent > DBL_MIN_EXP - DBL_MANT_DIG;
+    int up = exponent > 0 ? exponent : 0, down = up - exponent;
+    memset(s, 0, sizeof *s);
+    s->even = !(fraction & 1);
+    tcall_big_add_(&s->value, fraction, up + 1 + uneven);
+    tcall_big_add_(&s->scale, 1, down + 1 + uneven);
+    tcall_big_add_(&s->low, 1, up);
+    tcall_big_add_(&s->high, 1, up + uneven);
+}
+
+static void tcall_shortest_times_ten_(tcall_shortest_ *s)
+{
+    tcall_big_multiply_(&s->value, 10);
+    tcall_big_multiply_(&s->low, 10);
+    tcall_big_multiply_(&s->high, 10);
+}
+
+/* Whether what is left is so close to the next higher digit that this one
+ * reads back as the same number. */
+static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
+{
+    tcall_big_ sum = s->value;
+    int order;
+    tcall_big_combine_(&sum, &s->high, 1);
+    order = tcall_big_compare_(&sum, &s->scale);
+    return order > 0 || (order == 0 && s->even);
+}
+
+/* Scales so that the number is 0.d... * 10^point; returns point. */
+static int tcall_shortest_scale_(tcall_shortest_ *s)
+{
+    int point = 0;
+    while (tcall_shortest_reaches_(s)) {
+        tcall_big_multiply_(&s->scale, 10);
+        point++;
+    }
+    for (;;) {
+        tcall_shortest_times_ten_(s);
+        if (tcall_shortest_reaches_(s))
+            return point;
+        point--;
+    }
+}
+
+/* Writes the digits, 17 at most, and returns how many they are. */
+static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
+{
+    int count = 0;
+    for (;; tcall_shortest_times_ten_(s)) {
+        int order, digit = 0;
+        bool low, high;
+        for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
+            tcall_big_combine_(&s->value, &s->scale, -1);
+        order = tcall_big_compare_(&s->value, &s->low);
+        low = order < 0 || (order == 0 && s->even);
+        high = tcall_shortest_reaches_(s);
+        if (low && high) { /* both do: the nearer one */
+            tcall_big_multiply_(&s->value, 2);
+            low = tcall_big_compare_(&s->value, &s->scale) < 0;
+        }
+        digits[count++] = (char)('0' + digit + (high && !low));
+        if (low || high)
+            return count;
+    }
+}
+
+/* Writes out 0.digits * 10^point without an exponent. Returns the end. */
+static char *tcall_place_digits_(char *to, const char *digits, int count,
+                                 int point)
+{
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            *to++ = '.';
+        *to++ = i >= 0 && i < count ? digits[i] : '0';
+    }
+    return to;
+}
+
+static char *tcall_place_exponent_(char *to, int exponent)
+{
+    int left = exponent < 0 ? -exponent : exponent;
+    *to++ = 'e';
+    if (exponent < 0)
+        *to++ = '-';
+    if (left >= 100)
+        *to++ = (char)('0' + left / 100);
+    if (left >= 10)
+        *to++ = (char)('0' + left / 10 % 10);
+    *to++ = (char)('0' + left % 10);
+    return to;
+}
+
+/* A positive number. Returns the end of its text. */
+static char *tcall_place_double_(char *to, double value)
+{
+    const double least = (double)((uint64_t)1 << (DBL_MANT_DIG - 1));
+    tcall_shortest_ shortest;
+    char digits[24];
+    int exponent = 0, point, count;
+    for (; value >= least * 2; exponent++)
+        value /= 2;
+    for (; value < least && exponent > DBL_MIN_EXP - DBL_MANT_DIG; exponent--)
+        value *= 2;
+    tcall_shortest_set_(&shortest, (uint64_t)value, exponent);
+    point = tcall_shortest_scale_(&shortest);
+    count = tcall_shortest_digits_(&shortest, digits);
+    if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
+        return tcall_place_digits_(to, digits, count, point);
+    to = tcall_place_digits_(to, digits, count, 1);
+    return tcall_place_exponent_(to, point - 1);
+}
+
+int tcall_write_double(tcall_writer *w, double value)
+{
+    char out[40], *to = out;
+    if (value - value != 0) /* an infinity, or not a number */
+        return tcall_writer_fail_(w, TCALL_E_RANGE);
+    if (value < 0 || (value == 0 && 1 / value < 0)) {
+        *to++ = '-';
+        value = -value;
+    }
+    if (value == 0)
+        *to++ = '0';
+    else
+        to = tcall_place_double_(to, value);
+    return tcall_write_verbatim(w, tcall_slice_(out, (size_t)(to - out)));
+}
+
+/* ---- literals and quotes ---- */
 
 int tcall_write_bool(tcall_writer *w, bool value)
 {
@@ -5475,6 +5761,8 @@ int tcall_write_unquote(tcall_writer *w)
     return tcall_write_char_(w, '"');
 }
 
+/* ---- parsed values ---- */
+
 /* What checking with coercion decided about a value (tcall_tok.mark). */
 enum {
     TCALL_MARK_NONE_,
@@ -5483,52 +5771,60 @@ enum {
     TCALL_MARK_LITERAL_ /* the string "True" or "False": a boolean */
 };
 
-/* A scalar or a key as JSON text. */
+/* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
-                                       const tcall_tok *t)
+                                       const tcall_tok *tok)
 {
-    tcall_str s = tcall_tok_str_(text, t);
-    if (t->mark == TCALL_MARK_LITERAL_)
-        s = *s.ptr == 'T' ? tcall_slice_("true", 4) : tcall_slice_("false", 5);
-    else if ((t->type & TCALL_TYPE_) == TCALL_STRING &&
-             t->mark != TCALL_MARK_JSON_) {
-        tcall_write_str(w, s);
-        return;
-    }
-    tcall_write_verbatim(w, s);
+    tcall_str bytes = tcall_tok_str_(text, tok);
+    bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
+    if (tok->mark == TCALL_MARK_LITERAL_)
+        tcall_write_bool(w, *bytes.ptr == 'T');
+    else if (string && tok->mark != TCALL_MARK_JSON_)
+        tcall_write_str(w, bytes);
+    else
+        tcall_write_verbatim(w, bytes);
 }
 
-/* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one. */
+/* Writes a token, a container up to its opening bracket. Returns whether values
+ * inside it follow. */
+static bool tcall_write_token_(tcall_writer *w, const char *text,
+                               const tcall_tok *tok)
+{
+    bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
+    if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
+        tcall_write_scalar_(w, text, tok);
+        return false;
+    }
+    tcall_write_open(w, object ? '{' : '[');
+    if (tok->span > 1)
+        return true;
+    tcall_write_close(w, object ? '}' : ']');
+    return false;
+}
+
+/* There is no recursion: the last value of a container closes it, and then
+ * perhaps the one around it, of which open has the flags. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *t = value.tok;
-    int depth = 0;
-    if (!t)
+    uint8_t open[TOOLCALL_MAX_DEPTH];
+    const tcall_tok *tok = value.tok;
+    int depth = 0, flags;
+    if (!tok)
         return tcall_write_null(w);
-    for (;; t++) {
-        int type = t->type & TCALL_TYPE_, f = t->type;
-        if (type >= TCALL_ARRAY) {
-            tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
-            if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                flags[depth++] = (uint8_t)f;
-                continue;
-            }
-            tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
-        } else if (f & TCALL_KEY_ && t[1].mark == TCALL_MARK_DROP_) {
-            f = (++t)->type;
-        } else {
-            tcall_write_scalar_(w, value.text, t);
-            if (f & TCALL_KEY_) {
-                tcall_write_char_(w, ':');
-                continue;
-            }
+    for (;; tok++) {
+        if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
+            tok++;
+        } else if (tok->type & TCALL_KEY_) {
+            tcall_write_scalar_(w, value.text, tok);
+            tcall_write_char_(w, ':');
+            continue;
+        } else if (tcall_write_token_(w, value.text, tok)) {
+            open[depth++] = (uint8_t)tok->type;
+            continue;
         }
-        while (depth && f & TCALL_LAST_) {
-            tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            f = flags[--depth];
-        }
+        for (flags = tok->type; depth && flags & TCALL_LAST_;
+             flags = open[--depth])
+            tcall_write_close(w, flags & TCALL_MEMBER_ ? '}' : ']');
         if (!depth)
             return w->error;
     }
@@ -8875,18 +9171,6 @@ static const uint8_t tcall_due_[] = {
 
 #ifndef TOOLCALL_NO_HOOKS
 
-/* Hook i of a call: those of the registry, then those of the tool, which may
- * be NULL. */
-TCALL_SHARED_ const tcall_hook *tcall_hook_(const tcall *tc,
-                                            const tcall_tool *tool, size_t i)
-{
-    const tcall_desc *d = &tc->desc;
-    if (i < d->hook_count)
-        return &d->hooks[i];
-    i -= d->hook_count;
-    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
-}
-
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
 {
@@ -8897,20 +9181,18 @@ static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
     return a->priority > b->priority;
 }
 
-/* Sorts by insertion: tables of hooks are short, and mostly in order. */
-static void tcall_order_sort_(const tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
+/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
+ * Equal ones keep the order of the tables. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
 {
-    size_t i, at;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = tcall_hook_(tc, tool, i);
-        for (at = i; at > 0; at--) {
-            uint16_t other = order->hooks[at - 1];
-            if (!tcall_hook_before_(hook, tcall_hook_(tc, tool, other)))
-                break;
-            order->hooks[at] = other;
-        }
-        order->hooks[at] = (uint16_t)i;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
     }
 }
 
@@ -8921,11 +9203,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {!hooks[i].run, "run is missing: name the function to call"},
             {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "a hook has a stage that is none of TCALL_STAGES"},
+             "its stage is none of TCALL_STAGES"},
         };
-        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+        char which[64];
+        tcall_writer w;
+        tcall_writer_init(&w, which, sizeof which - 1);
+        tcall_write_text(&w, name ? name : "(no name)");
+        tcall_write_text(&w, ": hook ");
+        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
+        which[w.fill] = '\0';
+        if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
     return r;
@@ -8936,15 +9225,20 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    size_t count = (size_t)tc->desc.hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *d = &tc->desc;
+    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
-        order->hooks = (uint16_t *)tcall_table_(tc, count, sizeof(uint16_t));
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
         order->room = (uint16_t)(order->hooks ? count : 0);
     }
     if (count > order->room)
         return TCALL_E_MEMORY;
-    order->count = (uint16_t)count;
-    tcall_order_sort_(tc, tool, order);
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, d->hooks, d->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 
@@ -9648,6 +9942,7 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 
 #if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
+/* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
@@ -9696,6 +9991,8 @@ static const char tcall_synonyms_devices_[] =
     "send forward deliver\n"
     "calendar schedule agenda\n"
     "meeting appointment event conference\n";
+
+/* Offices, files and media; what is done with them; time and place. */
 static const char tcall_synonyms_offices_[] =
     "event concert festival happening\n"
     "reserve reservation book booking\n"
@@ -9768,6 +10065,8 @@ static const char tcall_synonyms_offices_[] =
     "map direction route navigate navigation\n"
     "distance far away\n"
     "near nearby closest around local\n";
+
+/* Travel, food, trade, money, work, health and learning. */
 static const char tcall_synonyms_web_[] =
     "travel trip vacation holiday journey tour itinerary destination\n"
     "flight airline plane airport fly\n"
@@ -9823,6 +10122,8 @@ static const char tcall_synonyms_web_[] =
     "school university college\n"
     "question quiz answer ask\n"
     "exam test\n";
+
+/* Words, programs, networks, quantities and people. */
 static const char tcall_synonyms_world_[] =
     "explain explanation describe definition meaning\n"
     "word dictionary vocabulary\n"
@@ -9876,6 +10177,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};
@@ -9931,7 +10233,7 @@ static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */
 typedef struct tcall_record_ {
-    uint16_t levels[TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
     uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
                        picked */
     uint8_t name;   /* how much of its name was asked for; 16: all words */
@@ -10276,32 +10578,53 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* Adds the postings of a word to the records. All that is like a term has to be
- * added before the word itself: up to three, levels are exact. Names are asked
- * for once, whatever number of keys is the same word. */
-static void tcall_index_entry_(const tcall_index *index, uint32_t number,
-                               tcall_query_ *query, tcall_record_ *records,
-                               unsigned slot)
+/* What a key adds to the records of the tools that have a word. */
+typedef struct tcall_adding_ {
+    tcall_term_ *term;
+    unsigned number; /* of the term */
+    bool fuzzy;
+    bool name; /* no other key of this hash has counted the word in names */
+} tcall_adding_;
+
+static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
+{
+    tcall_adding_ adding;
+    adding.number = tcall_key_term_(query->key_terms[slot]);
+    adding.term = &query->terms[adding.number];
+    adding.fuzzy = (query->key_terms[slot] & TCALL_KEY_FUZZY_) != 0;
+    adding.name = tcall_query_is_first_(query, slot);
+    return adding;
+}
+
+/* Adds a posting to the record of its tool. All that is like a term is added
+ * before the word itself is: so far levels are the sums themselves. */
+static void tcall_index_add_(const tcall_posting_ *posting,
+                             const tcall_adding_ *adding, tcall_record_ *record)
+{
+    tcall_term_ *term = adding->term;
+    unsigned before = tcall_record_level_(record, adding->number);
+    unsigned sum = before + posting->exact;
+    if (adding->fuzzy)
+        sum = tcall_at_most_(before + posting->fuzzy, TCALL_FUZZY_MAX_);
+    tcall_record_keep_(record, adding->number, sum);
+    term->tools = (uint16_t)(term->tools + (before == 0));
+    term->exact_tools = (uint16_t)(term->exact_tools + !adding->fuzzy);
+    if (adding->name)
+        record->name = (uint8_t)(record->name + posting->name);
+}
+
+/* Adds all postings of a word, but for tools that may not be picked. */
+static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
+                                   const tcall_adding_ *adding,
+                                   tcall_record_ *records)
 {
     const tcall_entry_ *entry = &index->entries[number];
-    const tcall_posting_ *at = index->postings, *end = at + entry->end;
-    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
-    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-    bool first = tcall_query_is_first_(query, slot);
-    tcall_term_ *term = &query->terms[i];
-    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
-        tcall_record_ *record = &records[at->tool];
-        unsigned before = tcall_record_level_(record, i), sum;
-        if (record->length == 0)
-            continue;
-        sum = before + (fuzzy ? at->fuzzy : at->exact);
-        if (fuzzy)
-            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
-        tcall_record_keep_(record, i, sum);
-        term->tools = (uint16_t)(term->tools + (before == 0));
-        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
-        if (first)
-            record->name = (uint8_t)(record->name + at->name);
+    uint32_t i = number > 0 ? entry[-1].end : 0;
+    for (; i < entry->end; i++) {
+        const tcall_posting_ *posting = &index->postings[i];
+        tcall_record_ *record = &records[posting->tool];
+        if (record->length > 0)
+            tcall_index_add_(posting, adding, record);
     }
 }
 
@@ -10310,13 +10633,14 @@ static void tcall_index_entry_(const tcall_index *index, uint32_t number,
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
+    tcall_adding_ adding = tcall_index_adding_(query, slot);
     uint32_t hash = query->hashes[slot], next;
     const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
     const tcall_entry_ *entry;
     for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
         entry = &index->entries[next - 1];
         if (entry->stem == hash)
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
     for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
         unsigned at;
@@ -10324,7 +10648,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
         at = tcall_query_slot_(entry->stem);
         if (entry->prefix == hash &&
             !tcall_query_find_(query, entry->stem, &at))
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
 }
 
@@ -10400,27 +10724,32 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Adds an entry to both chains; NULL where memory is missing. */
+/* Puts the last entry first into a chain, which begins at *first. */
+static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
+                               uint32_t *next)
+{
+    *next = *first;
+    *first = making->entry_count;
+}
+
+/* Adds an entry for a word; NULL where memory is missing. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
-    tcall_bucket_ *buckets = making->buckets;
-    uint32_t *by_stem, *by_prefix;
     tcall_entry_ *entry =
         (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t count = making->bucket_count;
     if (!entry)
         return NULL;
     making->entry_count++;
-    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
-    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
     entry->stem = word->stem;
     entry->prefix = word->prefix;
-    entry->next_by_stem = *by_stem;
-    *by_stem = making->entry_count;
-    if (word->prefix) {
-        entry->next_by_prefix = *by_prefix;
-        *by_prefix = making->entry_count;
-    }
+    tcall_index_chain_(making, &buckets[word->stem % count].by_stem,
+                       &entry->next_by_stem);
+    if (word->prefix)
+        tcall_index_chain_(making, &buckets[word->prefix % count].by_prefix,
+                           &entry->next_by_prefix);
     return entry;
 }
 
@@ -10441,13 +10770,25 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand. */
-static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
-                             unsigned text)
+/* Adds a word of the tool at hand to its posting. */
+static void tcall_index_post_(const tcall_indexing_ *making,
+                              tcall_posting_ *posting, unsigned text)
 {
     const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    unsigned exact = posting->exact + weight->exact;
+    unsigned fuzzy = posting->fuzzy + weight->fuzzy;
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact = tcall_at_most_(exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy = tcall_at_most_(fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+/* Counts a word of the tool at hand, and in the second pass posts it. */
+static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
+                              unsigned text)
+{
     tcall_entry_ *entry = tcall_index_find_(making, word);
-    tcall_posting_ *posting;
     if (!entry) {
         making->posting_count++; /* perhaps too many, which suffices */
         return;
@@ -10457,16 +10798,8 @@ static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
         entry->end++;
         making->posting_count++;
     }
-    if (!making->postings)
-        return;
-    posting = &making->postings[entry->end - 1];
-    posting->tool = making->tool & 0xFFFF;
-    posting->exact =
-        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
-    posting->fuzzy =
-        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
-    if (text == TCALL_TEXT_NAME_)
-        posting->name = (posting->name + 1) & 511;
+    if (making->postings)
+        tcall_index_post_(making, &making->postings[entry->end - 1], text);
 }
 
 static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
@@ -10476,7 +10809,7 @@ static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
         tcall_split_ words;
         tcall_split_tool_(&words, tool, text);
         while (tcall_split_next_(&words))
-            tcall_index_add_(making, &words, text);
+            tcall_index_word_(making, &words, text);
         length += tcall_text_weights_[text].length * words.longer;
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
@@ -10536,6 +10869,21 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
+/* Counts and takes the postings, and writes them; false where memory is
+ * missing. */
+static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    tcall_index_count_(making, desc);
+    making->postings = (tcall_posting_ *)tcall_index_take_(
+        making, making->posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(making);
+    if (making->missing > 0)
+        return false;
+    tcall_index_layout_(making);
+    tcall_index_pass_(making, desc);
+    return true;
+}
+
 int tcall_pick_index(tcall *tc, tcall_index *index)
 {
     size_t low = tc->block.low;
@@ -10545,17 +10893,11 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     if (tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
-    tcall_index_count_(&making, &tc->desc);
-    making.postings = (tcall_posting_ *)tcall_index_take_(
-        &making, making.posting_count * sizeof(tcall_posting_));
-    tcall_index_align_(&making);
-    if (making.missing) {
+    if (!tcall_index_make_(&making, &tc->desc)) {
         tcall_block_room_(&tc->block, making.missing); /* sets block.need */
         tc->block.low = low;
         return TCALL_E_MEMORY;
     }
-    tcall_index_layout_(&making);
-    tcall_index_pass_(&making, &tc->desc);
     index->tool_count = tc->desc.tool_count;
     index->bucket_count = making.bucket_count;
     index->buckets = making.buckets;
@@ -10599,7 +10941,8 @@ static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
 
 #ifndef TOOLCALL_NO_PICK
 
-/* A score of one thousandth. Ranks are finer than scores. */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
 #define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
 
 /* The work on one input. */
@@ -10644,6 +10987,7 @@ static const char *tcall_pick_excludes_(const tcall *tc,
     return NULL;
 }
 
+/* Whether time is up, where there is a limit and a clock. */
 static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
     const tcall_desc *desc = &ranking->tc->desc;
@@ -10729,39 +11073,56 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
+/* Returns the record of a tool, which is read again where none is kept. */
+static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
+                                                  size_t tool,
+                                                  tcall_record_ *made)
+{
+    if (ranking->records)
+        return &ranking->records[tool];
+    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
+                      false);
+    return made;
+}
+
+/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
+ * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
+ * whose name was asked for gains up to half as much again. */
+static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
+                                  const tcall_record_ *record, uint32_t norm)
+{
+    uint32_t sum = tcall_levels_[level];
+    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    return worth * (32u + record->name) / 32;
+}
+
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
- * quarters of a word of a text, and b one half. */
+ * its sentences. Returns the weight of the terms that it has. */
 static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
                                      uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
+    const tcall_query_ *query = ranking->query;
     uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0, value;
-    tcall_record_ made, *record = &made;
+    uint32_t norm, cover = 0;
+    tcall_record_ made;
+    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    if (ranking->records)
-        record = &ranking->records[tool];
-    else
-        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
     norm = 64 + 1024 * tcall_record_length_(record) / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
-        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
-        if (sum == 0)
-            continue;
-        cover += term->weight;
-        value = term->weight * 1024u * sum / (16 * sum + norm);
-        value = value * (32u + record->name) / 32; /* up to half more */
+        unsigned level = tcall_record_level_(record, i);
+        uint32_t worth = tcall_term_worth_(term, level, record, norm);
+        cover += level > 0 ? term->weight : 0;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
-                parts[part] += value;
+                parts[part] += worth;
     }
     return cover;
 }
 
-/* Sets the weights of all terms; returns their sum. */
+/* Sets the weights of all terms; returns their sum. A term that occurs only in
+ * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
@@ -10776,37 +11137,61 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds what scores are shares of: how rare the terms are, the best parts, and
- * the largest share of the input that one tool covers. */
-static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+/* Finds the best parts of all tools, and returns the largest weight of terms
+ * that one of them has. */
+static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
-    unsigned part;
-    size_t i;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
+    unsigned i;
+    size_t tool;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= query->sentence_count; i++)
+            if (parts[i] > query->best[i])
+                query->best[i] = parts[i];
+    }
+    return most;
+}
+
+/* Finds what scores are shares of: the weights of terms, the best parts, and
+ * the share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+{
+    uint32_t all;
     if (ranking->records && ranking->opts->index)
         tcall_ranking_look_up_(ranking);
     else
         tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
-        most = cover > most ? cover : most;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (parts[part] > query->best[part])
-                query->best[part] = parts[part];
-    }
-    query->level = all ? most * 1000 / all : 0;
+    if (all > 0 && !ranking->timed_out)
+        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
 }
 
-/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
- * input, two fifths for the sentence that the tool fits best. */
+/* Returns the largest share that a tool has of what the best one is worth for a
+ * sentence, in 4096ths. */
+static uint32_t tcall_query_share_(const tcall_query_ *query,
+                                   const uint32_t *parts)
+{
+    uint32_t most = 0, share;
+    unsigned i;
+    for (i = 1; i <= query->sentence_count; i++) {
+        if (parts[i] == 0)
+            continue;
+        share = (parts[i] << 12) / query->best[i];
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+/* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
+ * whole input, two fifths for the sentence that the tool fits best. */
 static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
     const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
-    unsigned i;
-    if (query->term_count && !ranking->tools)
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
+    if (query->term_count > 0 && ranking->tools == 0)
         tcall_ranking_prepare_(ranking);
     if (query->level == 0 || ranking->timed_out)
         return 0;
@@ -10814,18 +11199,15 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
     if (parts[0] == 0)
         return 0;
     whole = (parts[0] << 12) / query->best[0];
-    for (i = 1; i <= query->sentence_count; i++)
-        if (parts[i] > 0) {
-            uint32_t share = (parts[i] << 12) / query->best[i];
-            most = share > most ? share : most;
-        }
-    return (614 * whole + 410 * most) * query->level;
+    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
+           query->level;
 }
 
 /* ---- the ranking */
 
-/* Begins a ranking in the free part of the block, nothing of which is held:
- * the query, and records of all tools if there is room. */
+/* Lays the query, and records of all tools if there is room for them, into the
+ * free part of the block. Nothing of it is held: the next who needs memory may
+ * take it. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
@@ -10843,6 +11225,7 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
 {
@@ -10855,6 +11238,8 @@ static void tcall_ranking_options_(tcall_ranking_ *ranking,
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
 }
 
+/* Begins a ranking. The time counts from here on, reading the input included.
+ */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
                                tcall_str input, const tcall_pick_opts *opts)
 {
@@ -10876,9 +11261,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     return TCALL_OK;
 }
 
-/* Puts a candidate where it belongs among the count best, of which there are
- * at most room; returns their number. Of equals the first stays first. The
- * candidate may be the one that comes after the count best. */
+/* Puts a candidate where it belongs among the best, of which there are `count`
+ * and may be `room`; returns their new number. Of equals the first stays first.
+ * The candidate may itself be what comes after the best: it is copied before
+ * others move. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
@@ -10894,6 +11280,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* A pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -10905,20 +11292,33 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+/* Asks a scorer; returns false when it cannot say. */
+static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
+                               const tcall_picked *pick,
+                               const tcall_scorer *scorer, uint32_t *rank)
+{
+    int score;
+    if (!scorer->score) {
+        *rank = tcall_ranking_score_(ranking, pick->index);
+        return true;
+    }
+    score =
+        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
+    if (score < 0)
+        return false;
+    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    return true;
+}
+
+/* Makes the rank of a pick the mean of what it was and of a further scorer. The
+ * sum of weighted ranks fits 32 bits without their last 12, since all weights
+ * are at most 4095. */
 static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (scorer->score) {
-        int score = scorer->score(scorer->user, ranking->input, pick->tool,
-                                  pick->index);
-        if (score < 0)
-            return;
-        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    } else {
-        rank = tcall_ranking_score_(ranking, pick->index);
-    }
+    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+        return;
     if (pick->weights) {
         uint32_t sum =
             (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
@@ -11000,13 +11400,14 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
     const tcall_pick_opts *opts = ranking->opts;
-    unsigned min = opts->min_score ? opts->min_score : 50;
+    unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
     for (i = 0; i < count && i < ranking->max; i++) {
-        tcall_picked *pick = &picks[i];
-        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
-        if (pick->score < min ||
-            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
+        /* A hundred times a rank fits 32 bits once it is divided by 128. */
+        uint32_t percent = picks[i].rank / 128 * 100;
+        picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
+        if (picks[i].score < min_score ||
+            percent < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
@@ -11022,6 +11423,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
+/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
     const char *schema = tool->provider_schema;
@@ -11042,6 +11444,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     return saved;
 }
 
+/* Reports the picks as an event. What they save is counted only for someone. */
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
@@ -11053,20 +11456,27 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
+/* Pinned tools have their room among the picks before all others. */
+static int tcall_pinned_(const tcall_desc *desc)
+{
+    int count = 0;
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        count += desc->tools[i].pinned;
+    return count;
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_desc *desc = &tc->desc;
     tcall_ranking_ ranking;
     int count, room = max;
-    size_t i;
-    if (max < 1 || desc->tool_count > 0xFFFF)
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    for (i = 0; i < desc->tool_count; i++)
-        room -= desc->tools[i].pinned;
+    room -= tcall_pinned_(&tc->desc);
     ranking.max = room < ranking.max ? room : ranking.max;
     count = tcall_ranking_run_(&ranking, picks, room);
     count = ranking.timed_out
@@ -11092,6 +11502,7 @@ static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
     return false;
 }
 
+/* Writes each term of the input as it was first written there. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_query_ *query = ranking->query;
@@ -11114,20 +11525,17 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_picked *pick)
+/* Writes the words of the input that a tool has, within a JSON string. The tool
+ * is read again: its record may be gone by now. */
+static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                 const tcall_tool *tool)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ record;
     tcall_split_ words;
     bool matched = false;
     int term = -1;
-    if (pick->timed_out || pick->pinned) {
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        return;
-    }
-    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_query_read_(query, tool, &record, false);
     tcall_split_input_(&words, ranking->input);
     while (tcall_query_report_(query, &words, &term))
         if (tcall_record_level_(&record, (unsigned)term)) {
@@ -11137,6 +11545,14 @@ static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
         }
     if (!matched)
         tcall_write_text(w, "no word of it");
+}
+
+/* Begins an element of a list of tools. */
+static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "tool");
+    tcall_write_string(w, tool->name);
 }
 
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
@@ -11155,20 +11571,22 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, pick->tool->name);
+        tcall_write_element_(w, pick->tool);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
+        if (pick->pinned || pick->timed_out)
+            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        else
+            tcall_write_matches_(w, ranking, pick->tool);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
 }
 
+/* Writes the tools that may not be picked, each with the first reason. */
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
@@ -11181,9 +11599,7 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tool->name);
+        tcall_write_element_(w, tool);
         tcall_write_key(w, "reason");
         tcall_write_string(w, reason);
         tcall_write_close(w, '}');
@@ -12383,7 +12799,36 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
+/* ---- the order of the hooks of a call ---- */
+
+/* Chooses the order: a tool that has no hooks of its own shares the
+ * registry's. */
+static void tcall_order_begin_(tcall_ctx *cx)
+{
+    const tcall *tc = cx->tc;
+    const tcall_tool *tool = cx->call->tool;
+    cx->order = &tc->order;
+    if (tool && tool->hook_count && tc->orders)
+        cx->order = &tc->orders[tool - tc->desc.tools];
+}
+
 #ifndef TOOLCALL_NO_HOOKS
+
+/* Moves *at past the hooks of earlier stages. */
+static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+{
+    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
+        ++*at;
+}
+
+/* Returns the hook at a place where it belongs to the stage, else NULL. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
+                                        size_t place)
+{
+    const tcall_hook *hook =
+        place < cx->order->count ? cx->order->hooks[place] : NULL;
+    return hook && hook->stage == stage ? hook : NULL;
+}
 
 /* ---- hooks that acquire and hooks that release ---- */
 
@@ -12412,10 +12857,12 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     bool releases = tcall_releases_(own);
-    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    size_t i;
-    for (i = 0; (hook = tcall_hook_(cx->tc, cx->call->tool, i)) != NULL; i++) {
+    uint16_t place;
+    for (place = 0; place < cx->order->count; place++) {
+        const tcall_hook *hook = cx->order->hooks[place];
+        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
+            break;
         if (!tcall_acquires_(hook))
             continue;
         if (releases ? hook->stage == tcall_acquired_at_(own) &&
@@ -12449,41 +12896,12 @@ static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
 
 /* ---- one stage ---- */
 
-/* The order of the hooks of a call: a tool that has none of its own shares the
- * registry's. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
-{
-    const tcall *tc = cx->tc;
-    const tcall_tool *tool = cx->call->tool;
-    if (tool && tool->hook_count && tc->orders)
-        return &tc->orders[tool - tc->desc.tools];
-    return &tc->order;
-}
-
 /* The hook's filter lets it run, and what it releases was acquired. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
-}
-
-/* Returns the next hook of a stage that is due, from place *at on, which moves
- * past it; NULL when there is none. */
-static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
-                                          uint16_t *at)
-{
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_tool *tool = cx->call->tool;
-    while (*at < order->count) {
-        const tcall_hook *hook = tcall_hook_(cx->tc, tool, order->hooks[*at]);
-        if (hook->stage > stage)
-            break;
-        ++*at;
-        if (hook->stage == stage && tcall_hook_due_(cx, hook))
-            return hook;
-    }
-    return NULL;
 }
 
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
@@ -12511,13 +12929,13 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
     int first = TCALL_OK, state = cx->state;
-    uint16_t here = *at;
-    for (; (hook = tcall_hook_next_(cx, stage, at)) != NULL; here = *at) {
-        int r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r)) {
-            *at = here;
+    tcall_hook_seek_(cx, stage, at);
+    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+        int r = TCALL_OK;
+        if (tcall_hook_due_(cx, hook))
+            r = tcall_hook_run_(cx, hook);
+        if (tcall_waits_(r))
             return r;
-        }
         if (first == TCALL_OK)
             first = r;
         if (!(tcall_due_[stage] & TCALL_FAILED_) &&
@@ -12615,6 +13033,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
+/* Returns the next hook around the run, or NULL. */
+static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+{
+    const tcall_hook *hook;
+    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    do
+        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
+    while (hook && !tcall_hook_due_(cx, hook));
+    return hook;
+}
+
 int tcall_next(tcall_ctx *cx)
 {
     const tcall_hook *hook;
@@ -12626,7 +13055,7 @@ int tcall_next(tcall_ctx *cx)
         cx->attempt++; /* a hook that repeats this until it works, ends */
         return TCALL_E_USAGE;
     }
-    hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    hook = tcall_around_next_(cx);
     /* The tool, and hooks that are not around it, are not to call this. */
     cx->around_depth =
         hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
@@ -12656,9 +13085,11 @@ static int tcall_around_(tcall_ctx *cx)
 /* Runs the hooks of the stage at hand; with those around it, the tool. */
 static int tcall_run_hooks_(tcall_ctx *cx)
 {
-    return cx->stage == TCALL_AROUND_EXECUTE
-               ? tcall_around_(cx)
-               : tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (cx->stage == TCALL_AROUND_EXECUTE)
+        return tcall_around_(cx);
+    if (!(cx->order->stages >> cx->stage & 1))
+        return TCALL_OK;
+    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
 }
 
 #else
@@ -12719,10 +13150,18 @@ static int tcall_built_in_(tcall_ctx *cx)
  * of all, or why to wait. */
 static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
-        int due = tcall_due_[cx->stage], r;
-        if (!(due & cx->state))
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t busy = cx->order->stages | own;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r;
+        if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
+        cx->stage = (uint8_t)stage;
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -12742,6 +13181,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
@@ -12752,7 +13192,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
-    char room[224];
+    char room[288];
     tcall_writer w;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
@@ -12883,8 +13323,8 @@ static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 }
 
 /* The hash of the one text that the chain with this number has. */
-static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                 tcall_str text)
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
 {
     uint64_t h = chain;
     tcall_chain_(tc, &h, text);

@@ -1,4 +1,5 @@
 #pragma once
+#include <float.h>
 #include <limits.h>
 #include <string.h>
 #include "base.h"

@@ -74,12 +74,13 @@ struct tcall_ctx {
     int stop;                    /* < 0: what tcall_cancel was called with */
 
     /* private: the way through the stages */
-    uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    uint16_t next_hook;   /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;  /* the same for a stage inside of an attempt */
-    uint16_t next_around; /* the same for AROUND_EXECUTE */
-    uint8_t around_depth; /* hooks that are around what runs now */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint8_t state; /* one bit: towards the run, answered, failed ... */
+    const tcall_order_ *order; /* of the hooks of this call */
+    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
+    uint16_t next_inner;       /* the same for a stage inside of an attempt */
+    uint16_t next_around;      /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;      /* hooks that are around what runs now */
+    uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */

@@ -60,8 +60,8 @@ static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
 }
 
 /* The hash of the one text that the chain with this number has. */
-static uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                 tcall_str text)
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
 {
     uint64_t h = chain;
     tcall_chain_(tc, &h, text);

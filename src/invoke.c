@@ -47,10 +47,18 @@ static int tcall_built_in_(tcall_ctx *cx)
  * of all, or why to wait. */
 static int tcall_walk_(tcall_ctx *cx)
 {
-    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
-        int due = tcall_due_[cx->stage], r;
-        if (!(due & cx->state))
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    const uint32_t busy = cx->order->stages | own;
+    int stage = cx->stage;
+    for (; stage < TCALL_STAGE_COUNT; stage++) {
+        int due = tcall_due_[stage], r;
+        if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
+        cx->stage = (uint8_t)stage;
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -70,6 +78,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
@@ -80,7 +89,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
-    char room[224];
+    char room[288];
     tcall_writer w;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {

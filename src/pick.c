@@ -14,7 +14,8 @@
 
 #ifndef TOOLCALL_NO_PICK
 
-/* A score of one thousandth. Ranks are finer than scores. */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
 #define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
 
 /* The work on one input. */
@@ -59,6 +60,7 @@ static const char *tcall_pick_excludes_(const tcall *tc,
     return NULL;
 }
 
+/* Whether time is up, where there is a limit and a clock. */
 static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
 {
     const tcall_desc *desc = &ranking->tc->desc;
@@ -144,39 +146,56 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
+/* Returns the record of a tool, which is read again where none is kept. */
+static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
+                                                  size_t tool,
+                                                  tcall_record_ *made)
+{
+    if (ranking->records)
+        return &ranking->records[tool];
+    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
+                      false);
+    return made;
+}
+
+/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
+ * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
+ * whose name was asked for gains up to half as much again. */
+static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
+                                  const tcall_record_ *record, uint32_t norm)
+{
+    uint32_t sum = tcall_levels_[level];
+    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    return worth * (32u + record->name) / 32;
+}
+
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. Of BM25, k1 is 8
- * quarters of a word of a text, and b one half. */
+ * its sentences. Returns the weight of the terms that it has. */
 static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
                                      uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
+    const tcall_query_ *query = ranking->query;
     uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0, value;
-    tcall_record_ made, *record = &made;
+    uint32_t norm, cover = 0;
+    tcall_record_ made;
+    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    if (ranking->records)
-        record = &ranking->records[tool];
-    else
-        tcall_query_read_(query, &ranking->tc->desc.tools[tool], record, false);
     norm = 64 + 1024 * tcall_record_length_(record) / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
-        uint32_t sum = tcall_levels_[tcall_record_level_(record, i)];
-        if (sum == 0)
-            continue;
-        cover += term->weight;
-        value = term->weight * 1024u * sum / (16 * sum + norm);
-        value = value * (32u + record->name) / 32; /* up to half more */
+        unsigned level = tcall_record_level_(record, i);
+        uint32_t worth = tcall_term_worth_(term, level, record, norm);
+        cover += level > 0 ? term->weight : 0;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
-                parts[part] += value;
+                parts[part] += worth;
     }
     return cover;
 }
 
-/* Sets the weights of all terms; returns their sum. */
+/* Sets the weights of all terms; returns their sum. A term that occurs only in
+ * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
@@ -191,37 +210,61 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds what scores are shares of: how rare the terms are, the best parts, and
- * the largest share of the input that one tool covers. */
-static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+/* Finds the best parts of all tools, and returns the largest weight of terms
+ * that one of them has. */
+static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], all, most = 0;
-    unsigned part;
-    size_t i;
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
+    unsigned i;
+    size_t tool;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= query->sentence_count; i++)
+            if (parts[i] > query->best[i])
+                query->best[i] = parts[i];
+    }
+    return most;
+}
+
+/* Finds what scores are shares of: the weights of terms, the best parts, and
+ * the share of the input that one tool covers. */
+static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
+{
+    uint32_t all;
     if (ranking->records && ranking->opts->index)
         tcall_ranking_look_up_(ranking);
     else
         tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (i = 0; !ranking->timed_out && tcall_ranking_next_(ranking, &i); i++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, i, parts);
-        most = cover > most ? cover : most;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (parts[part] > query->best[part])
-                query->best[part] = parts[part];
-    }
-    query->level = all ? most * 1000 / all : 0;
+    if (all > 0 && !ranking->timed_out)
+        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
 }
 
-/* The built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the whole
- * input, two fifths for the sentence that the tool fits best. */
+/* Returns the largest share that a tool has of what the best one is worth for a
+ * sentence, in 4096ths. */
+static uint32_t tcall_query_share_(const tcall_query_ *query,
+                                   const uint32_t *parts)
+{
+    uint32_t most = 0, share;
+    unsigned i;
+    for (i = 1; i <= query->sentence_count; i++) {
+        if (parts[i] == 0)
+            continue;
+        share = (parts[i] << 12) / query->best[i];
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+/* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
+ * whole input, two fifths for the sentence that the tool fits best. */
 static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 {
     const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole, most = 0;
-    unsigned i;
-    if (query->term_count && !ranking->tools)
+    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
+    if (query->term_count > 0 && ranking->tools == 0)
         tcall_ranking_prepare_(ranking);
     if (query->level == 0 || ranking->timed_out)
         return 0;
@@ -229,18 +272,15 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
     if (parts[0] == 0)
         return 0;
     whole = (parts[0] << 12) / query->best[0];
-    for (i = 1; i <= query->sentence_count; i++)
-        if (parts[i] > 0) {
-            uint32_t share = (parts[i] << 12) / query->best[i];
-            most = share > most ? share : most;
-        }
-    return (614 * whole + 410 * most) * query->level;
+    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
+           query->level;
 }
 
 /* ---- the ranking */
 
-/* Begins a ranking in the free part of the block, nothing of which is held:
- * the query, and records of all tools if there is room. */
+/* Lays the query, and records of all tools if there is room for them, into the
+ * free part of the block. Nothing of it is held: the next who needs memory may
+ * take it. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
@@ -258,6 +298,7 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
 {
@@ -270,6 +311,8 @@ static void tcall_ranking_options_(tcall_ranking_ *ranking,
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
 }
 
+/* Begins a ranking. The time counts from here on, reading the input included.
+ */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
                                tcall_str input, const tcall_pick_opts *opts)
 {
@@ -291,9 +334,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     return TCALL_OK;
 }
 
-/* Puts a candidate where it belongs among the count best, of which there are
- * at most room; returns their number. Of equals the first stays first. The
- * candidate may be the one that comes after the count best. */
+/* Puts a candidate where it belongs among the best, of which there are `count`
+ * and may be `room`; returns their new number. Of equals the first stays first.
+ * The candidate may itself be what comes after the best: it is copied before
+ * others move. */
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
@@ -309,6 +353,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* A pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -320,20 +365,33 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Makes the rank of a pick the mean of what it was and of a further scorer. */
+/* Asks a scorer; returns false when it cannot say. */
+static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
+                               const tcall_picked *pick,
+                               const tcall_scorer *scorer, uint32_t *rank)
+{
+    int score;
+    if (!scorer->score) {
+        *rank = tcall_ranking_score_(ranking, pick->index);
+        return true;
+    }
+    score =
+        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
+    if (score < 0)
+        return false;
+    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
+    return true;
+}
+
+/* Makes the rank of a pick the mean of what it was and of a further scorer. The
+ * sum of weighted ranks fits 32 bits without their last 12, since all weights
+ * are at most 4095. */
 static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (scorer->score) {
-        int score = scorer->score(scorer->user, ranking->input, pick->tool,
-                                  pick->index);
-        if (score < 0)
-            return;
-        rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    } else {
-        rank = tcall_ranking_score_(ranking, pick->index);
-    }
+    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+        return;
     if (pick->weights) {
         uint32_t sum =
             (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
@@ -415,13 +473,14 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
     const tcall_pick_opts *opts = ranking->opts;
-    unsigned min = opts->min_score ? opts->min_score : 50;
+    unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
     for (i = 0; i < count && i < ranking->max; i++) {
-        tcall_picked *pick = &picks[i];
-        pick->score = (uint16_t)(pick->rank / TCALL_RANK_ONE_);
-        if (pick->score < min ||
-            pick->rank / 128 * 100 < picks[0].rank / 128 * opts->relative)
+        /* A hundred times a rank fits 32 bits once it is divided by 128. */
+        uint32_t percent = picks[i].rank / 128 * 100;
+        picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
+        if (picks[i].score < min_score ||
+            percent < picks[0].rank / 128 * opts->relative)
             break;
     }
     return i;
@@ -437,6 +496,7 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
     }
 }
 
+/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
     const char *schema = tool->provider_schema;
@@ -457,6 +517,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     return saved;
 }
 
+/* Reports the picks as an event. What they save is counted only for someone. */
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
@@ -468,20 +529,27 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
+/* Pinned tools have their room among the picks before all others. */
+static int tcall_pinned_(const tcall_desc *desc)
+{
+    int count = 0;
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        count += desc->tools[i].pinned;
+    return count;
+}
+
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_desc *desc = &tc->desc;
     tcall_ranking_ ranking;
     int count, room = max;
-    size_t i;
-    if (max < 1 || desc->tool_count > 0xFFFF)
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     count = tcall_ranking_init_(&ranking, tc, input, opts);
     if (count < 0)
         return count;
-    for (i = 0; i < desc->tool_count; i++)
-        room -= desc->tools[i].pinned;
+    room -= tcall_pinned_(&tc->desc);
     ranking.max = room < ranking.max ? room : ranking.max;
     count = tcall_ranking_run_(&ranking, picks, room);
     count = ranking.timed_out
@@ -507,6 +575,7 @@ static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
     return false;
 }
 
+/* Writes each term of the input as it was first written there. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_query_ *query = ranking->query;
@@ -529,20 +598,17 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_picked *pick)
+/* Writes the words of the input that a tool has, within a JSON string. The tool
+ * is read again: its record may be gone by now. */
+static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                 const tcall_tool *tool)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ record;
     tcall_split_ words;
     bool matched = false;
     int term = -1;
-    if (pick->timed_out || pick->pinned) {
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        return;
-    }
-    tcall_query_read_(query, pick->tool, &record, false);
+    tcall_query_read_(query, tool, &record, false);
     tcall_split_input_(&words, ranking->input);
     while (tcall_query_report_(query, &words, &term))
         if (tcall_record_level_(&record, (unsigned)term)) {
@@ -552,6 +618,14 @@ static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
         }
     if (!matched)
         tcall_write_text(w, "no word of it");
+}
+
+/* Begins an element of a list of tools. */
+static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "tool");
+    tcall_write_string(w, tool->name);
 }
 
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
@@ -570,20 +644,22 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, pick->tool->name);
+        tcall_write_element_(w, pick->tool);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
+        if (pick->pinned || pick->timed_out)
+            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+        else
+            tcall_write_matches_(w, ranking, pick->tool);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
 }
 
+/* Writes the tools that may not be picked, each with the first reason. */
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
@@ -596,9 +672,7 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_key(w, "tool");
-        tcall_write_string(w, tool->name);
+        tcall_write_element_(w, tool);
         tcall_write_key(w, "reason");
         tcall_write_string(w, reason);
         tcall_write_close(w, '}');

@@ -45,32 +45,53 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* Adds the postings of a word to the records. All that is like a term has to be
- * added before the word itself: up to three, levels are exact. Names are asked
- * for once, whatever number of keys is the same word. */
-static void tcall_index_entry_(const tcall_index *index, uint32_t number,
-                               tcall_query_ *query, tcall_record_ *records,
-                               unsigned slot)
+/* What a key adds to the records of the tools that have a word. */
+typedef struct tcall_adding_ {
+    tcall_term_ *term;
+    unsigned number; /* of the term */
+    bool fuzzy;
+    bool name; /* no other key of this hash has counted the word in names */
+} tcall_adding_;
+
+static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
+{
+    tcall_adding_ adding;
+    adding.number = tcall_key_term_(query->key_terms[slot]);
+    adding.term = &query->terms[adding.number];
+    adding.fuzzy = (query->key_terms[slot] & TCALL_KEY_FUZZY_) != 0;
+    adding.name = tcall_query_is_first_(query, slot);
+    return adding;
+}
+
+/* Adds a posting to the record of its tool. All that is like a term is added
+ * before the word itself is: so far levels are the sums themselves. */
+static void tcall_index_add_(const tcall_posting_ *posting,
+                             const tcall_adding_ *adding, tcall_record_ *record)
+{
+    tcall_term_ *term = adding->term;
+    unsigned before = tcall_record_level_(record, adding->number);
+    unsigned sum = before + posting->exact;
+    if (adding->fuzzy)
+        sum = tcall_at_most_(before + posting->fuzzy, TCALL_FUZZY_MAX_);
+    tcall_record_keep_(record, adding->number, sum);
+    term->tools = (uint16_t)(term->tools + (before == 0));
+    term->exact_tools = (uint16_t)(term->exact_tools + !adding->fuzzy);
+    if (adding->name)
+        record->name = (uint8_t)(record->name + posting->name);
+}
+
+/* Adds all postings of a word, but for tools that may not be picked. */
+static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
+                                   const tcall_adding_ *adding,
+                                   tcall_record_ *records)
 {
     const tcall_entry_ *entry = &index->entries[number];
-    const tcall_posting_ *at = index->postings, *end = at + entry->end;
-    unsigned key = query->key_terms[slot], i = tcall_key_term_(key);
-    bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-    bool first = tcall_query_is_first_(query, slot);
-    tcall_term_ *term = &query->terms[i];
-    for (at += number > 0 ? entry[-1].end : 0; at < end; at++) {
-        tcall_record_ *record = &records[at->tool];
-        unsigned before = tcall_record_level_(record, i), sum;
-        if (record->length == 0)
-            continue;
-        sum = before + (fuzzy ? at->fuzzy : at->exact);
-        if (fuzzy)
-            sum = tcall_at_most_(sum, TCALL_FUZZY_MAX_);
-        tcall_record_keep_(record, i, sum);
-        term->tools = (uint16_t)(term->tools + (before == 0));
-        term->exact_tools = (uint16_t)(term->exact_tools + !fuzzy);
-        if (first)
-            record->name = (uint8_t)(record->name + at->name);
+    uint32_t i = number > 0 ? entry[-1].end : 0;
+    for (; i < entry->end; i++) {
+        const tcall_posting_ *posting = &index->postings[i];
+        tcall_record_ *record = &records[posting->tool];
+        if (record->length > 0)
+            tcall_index_add_(posting, adding, record);
     }
 }
 
@@ -79,13 +100,14 @@ static void tcall_index_entry_(const tcall_index *index, uint32_t number,
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
+    tcall_adding_ adding = tcall_index_adding_(query, slot);
     uint32_t hash = query->hashes[slot], next;
     const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
     const tcall_entry_ *entry;
     for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
         entry = &index->entries[next - 1];
         if (entry->stem == hash)
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
     for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
         unsigned at;
@@ -93,7 +115,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
         at = tcall_query_slot_(entry->stem);
         if (entry->prefix == hash &&
             !tcall_query_find_(query, entry->stem, &at))
-            tcall_index_entry_(index, next - 1, query, records, slot);
+            tcall_index_add_entry_(index, next - 1, &adding, records);
     }
 }
 
@@ -169,27 +191,32 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Adds an entry to both chains; NULL where memory is missing. */
+/* Puts the last entry first into a chain, which begins at *first. */
+static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
+                               uint32_t *next)
+{
+    *next = *first;
+    *first = making->entry_count;
+}
+
+/* Adds an entry for a word; NULL where memory is missing. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
-    tcall_bucket_ *buckets = making->buckets;
-    uint32_t *by_stem, *by_prefix;
     tcall_entry_ *entry =
         (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
+    tcall_bucket_ *buckets = making->buckets;
+    uint32_t count = making->bucket_count;
     if (!entry)
         return NULL;
     making->entry_count++;
-    by_stem = &buckets[word->stem % making->bucket_count].by_stem;
-    by_prefix = &buckets[word->prefix % making->bucket_count].by_prefix;
     entry->stem = word->stem;
     entry->prefix = word->prefix;
-    entry->next_by_stem = *by_stem;
-    *by_stem = making->entry_count;
-    if (word->prefix) {
-        entry->next_by_prefix = *by_prefix;
-        *by_prefix = making->entry_count;
-    }
+    tcall_index_chain_(making, &buckets[word->stem % count].by_stem,
+                       &entry->next_by_stem);
+    if (word->prefix)
+        tcall_index_chain_(making, &buckets[word->prefix % count].by_prefix,
+                           &entry->next_by_prefix);
     return entry;
 }
 
@@ -210,13 +237,25 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand. */
-static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
-                             unsigned text)
+/* Adds a word of the tool at hand to its posting. */
+static void tcall_index_post_(const tcall_indexing_ *making,
+                              tcall_posting_ *posting, unsigned text)
 {
     const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    unsigned exact = posting->exact + weight->exact;
+    unsigned fuzzy = posting->fuzzy + weight->fuzzy;
+    posting->tool = making->tool & 0xFFFF;
+    posting->exact = tcall_at_most_(exact, TCALL_EXACT_MAX_) & 31;
+    posting->fuzzy = tcall_at_most_(fuzzy, TCALL_FUZZY_MAX_) & 3;
+    if (text == TCALL_TEXT_NAME_)
+        posting->name = (posting->name + 1) & 511;
+}
+
+/* Counts a word of the tool at hand, and in the second pass posts it. */
+static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
+                              unsigned text)
+{
     tcall_entry_ *entry = tcall_index_find_(making, word);
-    tcall_posting_ *posting;
     if (!entry) {
         making->posting_count++; /* perhaps too many, which suffices */
         return;
@@ -226,16 +265,8 @@ static void tcall_index_add_(tcall_indexing_ *making, const tcall_split_ *word,
         entry->end++;
         making->posting_count++;
     }
-    if (!making->postings)
-        return;
-    posting = &making->postings[entry->end - 1];
-    posting->tool = making->tool & 0xFFFF;
-    posting->exact =
-        tcall_at_most_(posting->exact + weight->exact, TCALL_EXACT_MAX_) & 31;
-    posting->fuzzy =
-        tcall_at_most_(posting->fuzzy + weight->fuzzy, TCALL_FUZZY_MAX_) & 3;
-    if (text == TCALL_TEXT_NAME_)
-        posting->name = (posting->name + 1) & 511;
+    if (making->postings)
+        tcall_index_post_(making, &making->postings[entry->end - 1], text);
 }
 
 static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
@@ -245,7 +276,7 @@ static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
         tcall_split_ words;
         tcall_split_tool_(&words, tool, text);
         while (tcall_split_next_(&words))
-            tcall_index_add_(making, &words, text);
+            tcall_index_word_(making, &words, text);
         length += tcall_text_weights_[text].length * words.longer;
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
@@ -305,6 +336,21 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
+/* Counts and takes the postings, and writes them; false where memory is
+ * missing. */
+static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
+{
+    tcall_index_count_(making, desc);
+    making->postings = (tcall_posting_ *)tcall_index_take_(
+        making, making->posting_count * sizeof(tcall_posting_));
+    tcall_index_align_(making);
+    if (making->missing > 0)
+        return false;
+    tcall_index_layout_(making);
+    tcall_index_pass_(making, desc);
+    return true;
+}
+
 int tcall_pick_index(tcall *tc, tcall_index *index)
 {
     size_t low = tc->block.low;
@@ -314,17 +360,11 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     if (tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
-    tcall_index_count_(&making, &tc->desc);
-    making.postings = (tcall_posting_ *)tcall_index_take_(
-        &making, making.posting_count * sizeof(tcall_posting_));
-    tcall_index_align_(&making);
-    if (making.missing) {
+    if (!tcall_index_make_(&making, &tc->desc)) {
         tcall_block_room_(&tc->block, making.missing); /* sets block.need */
         tc->block.low = low;
         return TCALL_E_MEMORY;
     }
-    tcall_index_layout_(&making);
-    tcall_index_pass_(&making, &tc->desc);
     index->tool_count = tc->desc.tool_count;
     index->bucket_count = making.bucket_count;
     index->buckets = making.buckets;

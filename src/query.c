@@ -52,7 +52,7 @@ static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* What a tool says of the terms. */
 typedef struct tcall_record_ {
-    uint16_t levels[TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
     uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
                        picked */
     uint8_t name;   /* how much of its name was asked for; 16: all words */

@@ -10,7 +10,36 @@
  * of the next hook.
  */
 
+/* ---- the order of the hooks of a call ---- */
+
+/* Chooses the order: a tool that has no hooks of its own shares the
+ * registry's. */
+static void tcall_order_begin_(tcall_ctx *cx)
+{
+    const tcall *tc = cx->tc;
+    const tcall_tool *tool = cx->call->tool;
+    cx->order = &tc->order;
+    if (tool && tool->hook_count && tc->orders)
+        cx->order = &tc->orders[tool - tc->desc.tools];
+}
+
 #ifndef TOOLCALL_NO_HOOKS
+
+/* Moves *at past the hooks of earlier stages. */
+static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+{
+    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
+        ++*at;
+}
+
+/* Returns the hook at a place where it belongs to the stage, else NULL. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
+                                        size_t place)
+{
+    const tcall_hook *hook =
+        place < cx->order->count ? cx->order->hooks[place] : NULL;
+    return hook && hook->stage == stage ? hook : NULL;
+}
 
 /* ---- hooks that acquire and hooks that release ---- */
 
@@ -39,10 +68,12 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     bool releases = tcall_releases_(own);
-    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    size_t i;
-    for (i = 0; (hook = tcall_hook_(cx->tc, cx->call->tool, i)) != NULL; i++) {
+    uint16_t place;
+    for (place = 0; place < cx->order->count; place++) {
+        const tcall_hook *hook = cx->order->hooks[place];
+        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
+            break;
         if (!tcall_acquires_(hook))
             continue;
         if (releases ? hook->stage == tcall_acquired_at_(own) &&
@@ -76,41 +107,12 @@ static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
 
 /* ---- one stage ---- */
 
-/* The order of the hooks of a call: a tool that has none of its own shares the
- * registry's. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
-{
-    const tcall *tc = cx->tc;
-    const tcall_tool *tool = cx->call->tool;
-    if (tool && tool->hook_count && tc->orders)
-        return &tc->orders[tool - tc->desc.tools];
-    return &tc->order;
-}
-
 /* The hook's filter lets it run, and what it releases was acquired. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
-}
-
-/* Returns the next hook of a stage that is due, from place *at on, which moves
- * past it; NULL when there is none. */
-static const tcall_hook *tcall_hook_next_(tcall_ctx *cx, int stage,
-                                          uint16_t *at)
-{
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_tool *tool = cx->call->tool;
-    while (*at < order->count) {
-        const tcall_hook *hook = tcall_hook_(cx->tc, tool, order->hooks[*at]);
-        if (hook->stage > stage)
-            break;
-        ++*at;
-        if (hook->stage == stage && tcall_hook_due_(cx, hook))
-            return hook;
-    }
-    return NULL;
 }
 
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
@@ -138,13 +140,13 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
     int first = TCALL_OK, state = cx->state;
-    uint16_t here = *at;
-    for (; (hook = tcall_hook_next_(cx, stage, at)) != NULL; here = *at) {
-        int r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r)) {
-            *at = here;
+    tcall_hook_seek_(cx, stage, at);
+    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+        int r = TCALL_OK;
+        if (tcall_hook_due_(cx, hook))
+            r = tcall_hook_run_(cx, hook);
+        if (tcall_waits_(r))
             return r;
-        }
         if (first == TCALL_OK)
             first = r;
         if (!(tcall_due_[stage] & TCALL_FAILED_) &&
@@ -242,6 +244,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
+/* Returns the next hook around the run, or NULL. */
+static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+{
+    const tcall_hook *hook;
+    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    do
+        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
+    while (hook && !tcall_hook_due_(cx, hook));
+    return hook;
+}
+
 int tcall_next(tcall_ctx *cx)
 {
     const tcall_hook *hook;
@@ -253,7 +266,7 @@ int tcall_next(tcall_ctx *cx)
         cx->attempt++; /* a hook that repeats this until it works, ends */
         return TCALL_E_USAGE;
     }
-    hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+    hook = tcall_around_next_(cx);
     /* The tool, and hooks that are not around it, are not to call this. */
     cx->around_depth =
         hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
@@ -283,9 +296,11 @@ static int tcall_around_(tcall_ctx *cx)
 /* Runs the hooks of the stage at hand; with those around it, the tool. */
 static int tcall_run_hooks_(tcall_ctx *cx)
 {
-    return cx->stage == TCALL_AROUND_EXECUTE
-               ? tcall_around_(cx)
-               : tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (cx->stage == TCALL_AROUND_EXECUTE)
+        return tcall_around_(cx);
+    if (!(cx->order->stages >> cx->stage & 1))
+        return TCALL_OK;
+    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
 }
 
 #else

@@ -10,6 +10,7 @@
 
 #if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
+/* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
     "light lamp bulb illuminate\n"
     "bright brightness dim brighten darken luminosity\n"
@@ -58,6 +59,8 @@ static const char tcall_synonyms_devices_[] =
     "send forward deliver\n"
     "calendar schedule agenda\n"
     "meeting appointment event conference\n";
+
+/* Offices, files and media; what is done with them; time and place. */
 static const char tcall_synonyms_offices_[] =
     "event concert festival happening\n"
     "reserve reservation book booking\n"
@@ -130,6 +133,8 @@ static const char tcall_synonyms_offices_[] =
     "map direction route navigate navigation\n"
     "distance far away\n"
     "near nearby closest around local\n";
+
+/* Travel, food, trade, money, work, health and learning. */
 static const char tcall_synonyms_web_[] =
     "travel trip vacation holiday journey tour itinerary destination\n"
     "flight airline plane airport fly\n"
@@ -185,6 +190,8 @@ static const char tcall_synonyms_web_[] =
     "school university college\n"
     "question quiz answer ask\n"
     "exam test\n";
+
+/* Words, programs, networks, quantities and people. */
 static const char tcall_synonyms_world_[] =
     "explain explanation describe definition meaning\n"
     "word dictionary vocabulary\n"
@@ -238,6 +245,7 @@ static const char tcall_synonyms_world_[] =
     "population demographic people\n"
     "country nation\n"
     "language locale\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
     tcall_synonyms_world_, NULL};

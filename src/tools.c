@@ -340,18 +340,6 @@ static const uint8_t tcall_due_[] = {
 
 #ifndef TOOLCALL_NO_HOOKS
 
-/* Hook i of a call: those of the registry, then those of the tool, which may
- * be NULL. */
-TCALL_SHARED_ const tcall_hook *tcall_hook_(const tcall *tc,
-                                            const tcall_tool *tool, size_t i)
-{
-    const tcall_desc *d = &tc->desc;
-    if (i < d->hook_count)
-        return &d->hooks[i];
-    i -= d->hook_count;
-    return tool && i < tool->hook_count ? &tool->hooks[i] : NULL;
-}
-
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
 {
@@ -362,20 +350,18 @@ static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
     return a->priority > b->priority;
 }
 
-/* Sorts by insertion: tables of hooks are short, and mostly in order. */
-static void tcall_order_sort_(const tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
+/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
+ * Equal ones keep the order of the tables. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
 {
-    size_t i, at;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = tcall_hook_(tc, tool, i);
-        for (at = i; at > 0; at--) {
-            uint16_t other = order->hooks[at - 1];
-            if (!tcall_hook_before_(hook, tcall_hook_(tc, tool, other)))
-                break;
-            order->hooks[at] = other;
-        }
-        order->hooks[at] = (uint16_t)i;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
     }
 }
 
@@ -386,11 +372,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "a hook has no run: name the function to call"},
+            {!hooks[i].run, "run is missing: name the function to call"},
             {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "a hook has a stage that is none of TCALL_STAGES"},
+             "its stage is none of TCALL_STAGES"},
         };
-        if (tcall_report_faults_(tc, name, faults, 2) < 0)
+        char which[64];
+        tcall_writer w;
+        tcall_writer_init(&w, which, sizeof which - 1);
+        tcall_write_text(&w, name ? name : "(no name)");
+        tcall_write_text(&w, ": hook ");
+        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
+        which[w.fill] = '\0';
+        if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
     return r;
@@ -401,15 +394,20 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    size_t count = (size_t)tc->desc.hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *d = &tc->desc;
+    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
-        order->hooks = (uint16_t *)tcall_table_(tc, count, sizeof(uint16_t));
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
         order->room = (uint16_t)(order->hooks ? count : 0);
     }
     if (count > order->room)
         return TCALL_E_MEMORY;
-    order->count = (uint16_t)count;
-    tcall_order_sort_(tc, tool, order);
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, d->hooks, d->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 

@@ -261,8 +261,9 @@ typedef struct tcall_desc {
 /* The hooks of a registry, or of it and one of its tools, in the order of
  * their calls. */
 typedef struct tcall_order_ {
-    uint16_t *hooks; /* the registry's are counted first, then the tool's */
+    const tcall_hook **hooks;
     uint16_t count, room;
+    uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
 typedef struct tcall {

@@ -4,6 +4,10 @@
 
 /* ==========================================================================
  * >>write
+ *
+ * All bytes leave by tcall_write_out_. Above it are the escapes of strings,
+ * above these the values, which put commas before themselves: the last byte
+ * written tells whether one is due.
  */
 
 void tcall_writer_init(tcall_writer *w, char *buf, size_t cap)
@@ -19,21 +23,23 @@ void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user)
     w->user = user;
 }
 
-static void tcall_writer_fail_(tcall_writer *w, int error)
+/* The first error stays. */
+static int tcall_writer_fail_(tcall_writer *w, int error)
 {
     if (!w->error)
         w->error = error;
+    return w->error;
 }
 
 int tcall_writer_flush(tcall_writer *w)
 {
     size_t sent = 0;
     while (w->sink && sent < w->fill && !w->error) {
-        int n = w->sink(w->user, w->buf + sent, w->fill - sent);
-        if (n > 0)
-            sent += (size_t)n;
+        int taken = w->sink(w->user, w->buf + sent, w->fill - sent);
+        if (taken > 0)
+            sent += (size_t)taken;
         else
-            tcall_writer_fail_(w, n < 0 ? n : TCALL_E_AGAIN);
+            tcall_writer_fail_(w, taken < 0 ? taken : TCALL_E_AGAIN);
     }
     if (sent)
         memmove(w->buf, w->buf + sent, w->fill -= sent);
@@ -71,27 +77,34 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
     w->in_part--;
 }
 
-/* The one place where bytes leave. */
-static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
+/* Puts as many bytes as fit into the buffer. Returns how many. */
+static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
+{
+    size_t room = w->cap - w->fill;
+    if (room > len)
+        room = len;
+    if (room == 1) /* most calls; spares that of memcpy */
+        w->buf[w->fill] = *bytes;
+    else if (room)
+        memcpy(w->buf + w->fill, bytes, room);
+    w->fill += room;
+    return room;
+}
+
+static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
 {
     size_t stored = w->resume ? w->resume->stored : 0;
     size_t skip = stored > w->len ? stored - w->len : 0;
-    w->len += n;
-    if (skip >= n)
+    w->len += len;
+    if (skip >= len)
         return;
-    p += skip;
-    n -= skip;
+    bytes += skip;
+    len -= skip;
     while (!w->error) {
-        size_t room = w->cap - w->fill;
-        room = room < n ? room : n;
-        if (room == 1)
-            w->buf[w->fill] = *p;
-        else if (room)
-            memcpy(w->buf + w->fill, p, room);
-        w->fill += room;
-        p += room;
-        n -= room;
-        if (!n || (!w->sink && !w->buf))
+        size_t taken = tcall_write_fill_(w, bytes, len);
+        bytes += taken;
+        len -= taken;
+        if (!len || (!w->sink && !w->buf)) /* the latter only counts */
             break;
         if (w->sink)
             tcall_writer_flush(w);
@@ -100,55 +113,76 @@ static void tcall_write_out_(tcall_writer *w, const char *p, size_t n)
     }
 }
 
-/* Bytes of the UTF-8 character at p, 0 when it is none. */
+/* ---- escapes ---- */
+
+/* Returns the length of the UTF-8 character at p, 0 where there is none. */
 TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
 {
-    tcall_utf_ u = {0, 0, 0};
-    size_t n = 0;
+    tcall_utf_ state = {0, 0, 0};
+    size_t len = 0;
     do {
-        if (p + n == end || !tcall_utf8_step_(&u, (unsigned char)p[n]))
+        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
             return 0;
-        n++;
-    } while (u.left);
-    return n;
+        len++;
+    } while (state.left);
+    return len;
 }
 
-/* As the content of a JSON string; what is not UTF-8 becomes U+FFFD. Twice:
- * as that of a string within a string. */
-static void tcall_write_escaped_(tcall_writer *w, const char *p, size_t n,
+/* Returns the end of the bytes from p on that need no escape. */
+static const char *tcall_write_plain_end_(const char *p, const char *end)
+{
+    for (;;) {
+        size_t len;
+        p = tcall_plain_(p, end);
+        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
+        if (!len)
+            return p;
+        p += len;
+    }
+}
+
+/* Makes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+static size_t tcall_write_escape_(char *out, char c)
+{
+    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+    static const char digits[] = "0123456789abcdef";
+    const char *which = c ? strchr(named, c) : NULL;
+    if (which) {
+        out[0] = '\\';
+        out[1] = names[which - named];
+        return 2;
+    }
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (!(c & 0x80)) {
+        out[4] = digits[c >> 4];
+        out[5] = digits[c & 15];
+    }
+    return 6;
+}
+
+/* Writes the inside of a JSON string; twice: that of a string within one, where
+ * the escapes are escaped once more. */
+static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
                                  bool twice)
 {
-    const char *end = n ? p + n : p;
+    const char *end = len ? bytes + len : bytes;
     if (!tcall_write_part_(w))
         return;
-    while (p < end) {
-        static const char pairs[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-        const char *run = p, *at;
-        char out[6] = {'\\', 'u', '0', '0', '0', '0'};
-        for (;;) {
-            size_t wide;
-            p = tcall_plain_(p, end);
-            wide = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-            if (!wide)
-                break;
-            p += wide;
-        }
-        tcall_write_out_(w, run, (size_t)(p - run));
-        if (p == end)
+    while (bytes < end) {
+        const char *stop = tcall_write_plain_end_(bytes, end);
+        char escape[6];
+        size_t size;
+        tcall_write_out_(w, bytes, (size_t)(stop - bytes));
+        if (stop == end)
             break;
-        at = *p ? strchr(pairs, *p) : NULL;
-        if (*p & 0x80) {
-            memcpy(out + 2, "fffd", 4);
-        } else if (at) {
-            out[1] = at[1];
-        } else {
-            out[4] = (char)('0' + (*p >> 4));
-            out[5] = "0123456789abcdef"[*p & 15];
+        size = tcall_write_escape_(escape, *stop);
+        if (twice) { /* its backslash, and the quote or backslash after it */
+            bool both = escape[1] == '"' || escape[1] == '\\';
+            tcall_write_out_(w, "\\\\", both ? 2 : 1);
         }
-        if (twice) /* the backslash, and a quote or backslash behind it */
-            tcall_write_out_(w, "\\\\", 1u + (out[1] == '"' || out[1] == '\\'));
-        tcall_write_out_(w, out, at ? 2 : 6);
-        p++;
+        tcall_write_out_(w, escape, size);
+        bytes = stop + 1;
     }
     tcall_write_part_end_(w);
 }
@@ -175,7 +209,9 @@ TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
     return tcall_write_bytes(w, &c, 1);
 }
 
-/* A value begins: a comma stands before it unless it is the first. */
+/* ---- values ---- */
+
+/* Writes the comma that is due before a value or key, if one is. */
 TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
 {
     if (w->depth && w->last && w->last != '{' && w->last != '[' &&
@@ -196,7 +232,8 @@ int tcall_write_close(tcall_writer *w, char bracket)
     return tcall_write_char_(w, bracket);
 }
 
-/* Inside quoted output the string's own escapes are escaped once more. */
+/* Writes the inside of a string. In quoted output its own escapes are escaped
+ * once more. */
 TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
 {
     tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
@@ -227,7 +264,8 @@ int tcall_write_verbatim(tcall_writer *w, tcall_str json)
     return tcall_write_bytes(w, json.ptr, json.len);
 }
 
-/* JSON that is given as a form, with ' for the quotes, up to a % or its end. */
+/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
+ * end. */
 TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
 {
     for (; *form && *form != '%'; form++)
@@ -235,7 +273,8 @@ TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
     return form;
 }
 
-/* Such a form; each % is the content of a string, first a and then b. */
+/* Writes such a form with the inside of a string in place of each %: first a,
+ * then b. */
 TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
                                       const char *a, const char *b)
 {
@@ -247,29 +286,263 @@ TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
     }
 }
 
-int tcall_write_fixed(tcall_writer *w, long value, int decimals)
+/* ---- numbers ---- */
+
+/* Takes the last decimal digit off a number. Sixteen bits are divided at a
+ * time, since a division of 64 bits is a large function on small machines. */
+static char tcall_write_digit_(uint64_t *number)
 {
-    char out[32], *p = out + sizeof out;
-    unsigned long v =
-        value < 0 ? 0UL - (unsigned long)value : (unsigned long)value;
+    uint64_t quotient = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
+        quotient = quotient << 16 | rest / 10;
+        rest %= 10;
+    }
+    *number = quotient;
+    return (char)('0' + rest);
+}
+
+/* Writes number / 10^decimals from its last digit to its first. */
+static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
+                               int decimals)
+{
+    char out[48], *first = out + sizeof out;
     int digits = 0;
     do {
         if (digits && digits == decimals)
-            *--p = '.';
-        *--p = (char)('0' + v % 10);
-        v /= 10;
+            *--first = '.';
+        *--first = tcall_write_digit_(&number);
         digits++;
-    } while ((v || digits <= decimals) && p > out + 2);
-    if (value < 0)
-        *--p = '-';
+    } while ((number || digits <= decimals) && first > out + 2);
+    if (minus)
+        *--first = '-';
     return tcall_write_verbatim(
-        w, tcall_slice_(p, (size_t)(out + sizeof out - p)));
+        w, tcall_slice_(first, (size_t)(out + sizeof out - first)));
 }
 
-int tcall_write_int(tcall_writer *w, long value)
+int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals)
+{
+    uint64_t number = (uint64_t)value;
+    return tcall_write_number_(w, value < 0, value < 0 ? 0 - number : number,
+                               decimals);
+}
+
+int tcall_write_int(tcall_writer *w, int64_t value)
 {
     return tcall_write_fixed(w, value, 0);
 }
+
+int tcall_write_uint(tcall_writer *w, uint64_t value)
+{
+    return tcall_write_number_(w, false, value, 0);
+}
+
+/* ---- floating point ----
+ *
+ * The shortest digits that read back as the same number, by exact arithmetic
+ * on large integers (the method of Steele and White): the number is
+ * value / scale; every number nearer to it than low / scale below and
+ * high / scale above reads back as the same.
+ */
+
+enum { TCALL_BIG_LIMBS_ = 36 }; /* 1,152 bits; the least double needs 1,086 */
+
+typedef struct tcall_big_ {
+    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
+} tcall_big_;
+
+typedef struct tcall_shortest_ {
+    tcall_big_ value, scale, low, high;
+    bool even; /* the bounds themselves read back as the same, too */
+} tcall_shortest_;
+
+/* Adds number * 2^shift. */
+static void tcall_big_add_(tcall_big_ *big, uint64_t number, int shift)
+{
+    int i = shift / 32;
+    uint64_t carry = 0;
+    for (; i < TCALL_BIG_LIMBS_ && (number || carry); i++) {
+        carry += big->limb[i];
+        carry += (number << shift % 32) & 0xFFFFFFFFu;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+        number >>= 32 - shift % 32;
+        shift = 0;
+    }
+}
+
+static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
+        carry += (uint64_t)big->limb[i] * factor;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+/* Adds or, with sign -1, takes away. */
+static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
+                               int sign)
+{
+    int64_t carry = 0;
+    int i;
+    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
+        carry += big->limb[i];
+        carry += sign * (int64_t)other->limb[i];
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
+        carry = carry < 0 ? -1 : carry >> 32;
+    }
+}
+
+/* Returns < 0, 0 or > 0. */
+static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
+{
+    int i = TCALL_BIG_LIMBS_ - 1;
+    while (i > 0 && a->limb[i] == b->limb[i])
+        i--;
+    return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
+}
+
+/* Sets all four for fraction * 2^exponent. */
+static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
+                                int exponent)
+{
+    /* just above a power of two the next lower number is half as far away */
+    bool uneven = fraction == (uint64_t)1 << (DBL_MANT_DIG - 1) &&
+                  exponent > DBL_MIN_EXP - DBL_MANT_DIG;
+    int up = exponent > 0 ? exponent : 0, down = up - exponent;
+    memset(s, 0, sizeof *s);
+    s->even = !(fraction & 1);
+    tcall_big_add_(&s->value, fraction, up + 1 + uneven);
+    tcall_big_add_(&s->scale, 1, down + 1 + uneven);
+    tcall_big_add_(&s->low, 1, up);
+    tcall_big_add_(&s->high, 1, up + uneven);
+}
+
+static void tcall_shortest_times_ten_(tcall_shortest_ *s)
+{
+    tcall_big_multiply_(&s->value, 10);
+    tcall_big_multiply_(&s->low, 10);
+    tcall_big_multiply_(&s->high, 10);
+}
+
+/* Whether what is left is so close to the next higher digit that this one
+ * reads back as the same number. */
+static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
+{
+    tcall_big_ sum = s->value;
+    int order;
+    tcall_big_combine_(&sum, &s->high, 1);
+    order = tcall_big_compare_(&sum, &s->scale);
+    return order > 0 || (order == 0 && s->even);
+}
+
+/* Scales so that the number is 0.d... * 10^point; returns point. */
+static int tcall_shortest_scale_(tcall_shortest_ *s)
+{
+    int point = 0;
+    while (tcall_shortest_reaches_(s)) {
+        tcall_big_multiply_(&s->scale, 10);
+        point++;
+    }
+    for (;;) {
+        tcall_shortest_times_ten_(s);
+        if (tcall_shortest_reaches_(s))
+            return point;
+        point--;
+    }
+}
+
+/* Writes the digits, 17 at most, and returns how many they are. */
+static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
+{
+    int count = 0;
+    for (;; tcall_shortest_times_ten_(s)) {
+        int order, digit = 0;
+        bool low, high;
+        for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
+            tcall_big_combine_(&s->value, &s->scale, -1);
+        order = tcall_big_compare_(&s->value, &s->low);
+        low = order < 0 || (order == 0 && s->even);
+        high = tcall_shortest_reaches_(s);
+        if (low && high) { /* both do: the nearer one */
+            tcall_big_multiply_(&s->value, 2);
+            low = tcall_big_compare_(&s->value, &s->scale) < 0;
+        }
+        digits[count++] = (char)('0' + digit + (high && !low));
+        if (low || high)
+            return count;
+    }
+}
+
+/* Writes out 0.digits * 10^point without an exponent. Returns the end. */
+static char *tcall_place_digits_(char *to, const char *digits, int count,
+                                 int point)
+{
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            *to++ = '.';
+        *to++ = i >= 0 && i < count ? digits[i] : '0';
+    }
+    return to;
+}
+
+static char *tcall_place_exponent_(char *to, int exponent)
+{
+    int left = exponent < 0 ? -exponent : exponent;
+    *to++ = 'e';
+    if (exponent < 0)
+        *to++ = '-';
+    if (left >= 100)
+        *to++ = (char)('0' + left / 100);
+    if (left >= 10)
+        *to++ = (char)('0' + left / 10 % 10);
+    *to++ = (char)('0' + left % 10);
+    return to;
+}
+
+/* A positive number. Returns the end of its text. */
+static char *tcall_place_double_(char *to, double value)
+{
+    const double least = (double)((uint64_t)1 << (DBL_MANT_DIG - 1));
+    tcall_shortest_ shortest;
+    char digits[24];
+    int exponent = 0, point, count;
+    for (; value >= least * 2; exponent++)
+        value /= 2;
+    for (; value < least && exponent > DBL_MIN_EXP - DBL_MANT_DIG; exponent--)
+        value *= 2;
+    tcall_shortest_set_(&shortest, (uint64_t)value, exponent);
+    point = tcall_shortest_scale_(&shortest);
+    count = tcall_shortest_digits_(&shortest, digits);
+    if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
+        return tcall_place_digits_(to, digits, count, point);
+    to = tcall_place_digits_(to, digits, count, 1);
+    return tcall_place_exponent_(to, point - 1);
+}
+
+int tcall_write_double(tcall_writer *w, double value)
+{
+    char out[40], *to = out;
+    if (value - value != 0) /* an infinity, or not a number */
+        return tcall_writer_fail_(w, TCALL_E_RANGE);
+    if (value < 0 || (value == 0 && 1 / value < 0)) {
+        *to++ = '-';
+        value = -value;
+    }
+    if (value == 0)
+        *to++ = '0';
+    else
+        to = tcall_place_double_(to, value);
+    return tcall_write_verbatim(w, tcall_slice_(out, (size_t)(to - out)));
+}
+
+/* ---- literals and quotes ---- */
 
 int tcall_write_bool(tcall_writer *w, bool value)
 {
@@ -296,6 +569,8 @@ int tcall_write_unquote(tcall_writer *w)
     return tcall_write_char_(w, '"');
 }
 
+/* ---- parsed values ---- */
+
 /* What checking with coercion decided about a value (tcall_tok.mark). */
 enum {
     TCALL_MARK_NONE_,
@@ -304,52 +579,60 @@ enum {
     TCALL_MARK_LITERAL_ /* the string "True" or "False": a boolean */
 };
 
-/* A scalar or a key as JSON text. */
+/* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
-                                       const tcall_tok *t)
+                                       const tcall_tok *tok)
 {
-    tcall_str s = tcall_tok_str_(text, t);
-    if (t->mark == TCALL_MARK_LITERAL_)
-        s = *s.ptr == 'T' ? tcall_slice_("true", 4) : tcall_slice_("false", 5);
-    else if ((t->type & TCALL_TYPE_) == TCALL_STRING &&
-             t->mark != TCALL_MARK_JSON_) {
-        tcall_write_str(w, s);
-        return;
-    }
-    tcall_write_verbatim(w, s);
+    tcall_str bytes = tcall_tok_str_(text, tok);
+    bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
+    if (tok->mark == TCALL_MARK_LITERAL_)
+        tcall_write_bool(w, *bytes.ptr == 'T');
+    else if (string && tok->mark != TCALL_MARK_JSON_)
+        tcall_write_str(w, bytes);
+    else
+        tcall_write_verbatim(w, bytes);
 }
 
-/* No recursion: the last value of a container closes it, and then perhaps the
- * one around it; flags remembers that of each open one. */
+/* Writes a token, a container up to its opening bracket. Returns whether values
+ * inside it follow. */
+static bool tcall_write_token_(tcall_writer *w, const char *text,
+                               const tcall_tok *tok)
+{
+    bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
+    if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
+        tcall_write_scalar_(w, text, tok);
+        return false;
+    }
+    tcall_write_open(w, object ? '{' : '[');
+    if (tok->span > 1)
+        return true;
+    tcall_write_close(w, object ? '}' : ']');
+    return false;
+}
+
+/* There is no recursion: the last value of a container closes it, and then
+ * perhaps the one around it, of which open has the flags. */
 int tcall_write_json(tcall_writer *w, tcall_json value)
 {
-    uint8_t flags[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *t = value.tok;
-    int depth = 0;
-    if (!t)
+    uint8_t open[TOOLCALL_MAX_DEPTH];
+    const tcall_tok *tok = value.tok;
+    int depth = 0, flags;
+    if (!tok)
         return tcall_write_null(w);
-    for (;; t++) {
-        int type = t->type & TCALL_TYPE_, f = t->type;
-        if (type >= TCALL_ARRAY) {
-            tcall_write_open(w, type == TCALL_OBJECT ? '{' : '[');
-            if (t->span > 1 && depth < TOOLCALL_MAX_DEPTH) {
-                flags[depth++] = (uint8_t)f;
-                continue;
-            }
-            tcall_write_close(w, type == TCALL_OBJECT ? '}' : ']');
-        } else if (f & TCALL_KEY_ && t[1].mark == TCALL_MARK_DROP_) {
-            f = (++t)->type;
-        } else {
-            tcall_write_scalar_(w, value.text, t);
-            if (f & TCALL_KEY_) {
-                tcall_write_char_(w, ':');
-                continue;
-            }
+    for (;; tok++) {
+        if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
+            tok++;
+        } else if (tok->type & TCALL_KEY_) {
+            tcall_write_scalar_(w, value.text, tok);
+            tcall_write_char_(w, ':');
+            continue;
+        } else if (tcall_write_token_(w, value.text, tok)) {
+            open[depth++] = (uint8_t)tok->type;
+            continue;
         }
-        while (depth && f & TCALL_LAST_) {
-            tcall_write_close(w, f & TCALL_MEMBER_ ? '}' : ']');
-            f = flags[--depth];
-        }
+        for (flags = tok->type; depth && flags & TCALL_LAST_;
+             flags = open[--depth])
+            tcall_write_close(w, flags & TCALL_MEMBER_ ? '}' : ']');
         if (!depth)
             return w->error;
     }

@@ -4,12 +4,13 @@
 /* ==========================================================================
  * >>write: JSON writer
  *
- * Write on, check once: the first error sticks and the length goes on being
- * counted. The same calls go to a buffer, to a counter or through a small
- * buffer to a sink. Commas come by themselves.
+ * Write on, check once: the first error stays, and the length goes on being
+ * counted. The same calls write to a buffer, to a counter, or through a small
+ * buffer to a sink. Commas are written by themselves.
  */
 
-/* Takes bytes: > 0 how many, TCALL_E_AGAIN none now, < 0 error. */
+/* Takes bytes. Returns how many (> 0), TCALL_E_AGAIN when it can take none now,
+ * or an error. */
 typedef int (*tcall_sink)(void *user, const char *bytes, size_t len);
 
 /* Private: where a text that a sink refused is taken up again. */
@@ -26,6 +27,7 @@ typedef struct tcall_writer {
     size_t fill; /* bytes in buf */
     size_t len;  /* bytes written in all, those that did not fit included */
     int error;   /* the first one, or TCALL_OK */
+
     /* private */
     tcall_sink sink;
     void *user;
@@ -34,35 +36,43 @@ typedef struct tcall_writer {
     uint8_t in_part;       /* parts that are open */
     uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
-    uint16_t depth;        /* brackets open: outside of them no commas are */
+    uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
 
-/* To a buffer: without a sink what does not fit is TCALL_E_MEMORY and len
- * says what was needed. buf NULL and cap 0 only count. With a sink buf only
- * collects small pieces. */
+/* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
+ * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+/* Sends the output to a sink instead; buf then only collects small pieces. */
 TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
-/* Send what is collected; the first error of all, or TCALL_OK. */
+/* Sends what is collected. Returns the first error of all, or TCALL_OK. */
 TCALL_API int tcall_writer_flush(tcall_writer *w);
 
-/* As it is, no quotes, no commas. */
+/* Writes bytes as they are: no quotes, no commas. Each function from here on
+ * returns the first error so far, or TCALL_OK. */
 TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
-/* JSON. Each returns the first error so far, or TCALL_OK. */
-TCALL_API int tcall_write_open(tcall_writer *w, char bracket);  /* '{' or '[' */
-TCALL_API int tcall_write_close(tcall_writer *w, char bracket); /* '}' or ']' */
+
+/* Opens '{' or '[', closes '}' or ']'. */
+TCALL_API int tcall_write_open(tcall_writer *w, char bracket);
+TCALL_API int tcall_write_close(tcall_writer *w, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+/* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
 TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *w, long value);
-/* value / 10^decimals: (2150, 2) is 21.50 */
-TCALL_API int tcall_write_fixed(tcall_writer *w, long value, int decimals);
+TCALL_API int tcall_write_int(tcall_writer *w, int64_t value);
+TCALL_API int tcall_write_uint(tcall_writer *w, uint64_t value);
+/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
+TCALL_API int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals);
+/* Writes the fewest digits that read back as the same number. JSON has no
+ * infinities and no NaN: these are TCALL_E_RANGE. */
+TCALL_API int tcall_write_double(tcall_writer *w, double value);
 TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
 TCALL_API int tcall_write_null(tcall_writer *w);
-/* A parsed value again as JSON text, compact, in its own order. */
+/* Writes a parsed value as compact JSON text, in its own order. */
 TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
-/* JSON text as it stands, as a value. */
+/* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
-/* All that is written in between becomes the content of one JSON string. */
+/* Begins and ends one JSON string whose content is all that is written in
+ * between. */
 TCALL_API int tcall_write_quote(tcall_writer *w);
 TCALL_API int tcall_write_unquote(tcall_writer *w);

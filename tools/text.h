@@ -8,6 +8,13 @@
 
 #include "toolcall.h"
 
+/* The code of all tools needs it, and no header can define it in time. */
+#if defined TTOOL_IMPLEMENTATION && \
+    (!defined _GNU_SOURCE || (defined __GLIBC__ && !defined __USE_GNU))
+#error "tools/: #define _GNU_SOURCE before the first #include of this file"
+#undef TTOOL_IMPLEMENTATION
+#endif
+
 #endif /* TTOOL_TEXT_H */
 
 #if defined TTOOL_IMPLEMENTATION && !defined TTOOL_TEXT_IMPLEMENTED_

@@ -33,8 +33,8 @@ LEVELS = {"-O2": 0.55, "-Os": 0.65}  # ours / cJSON, built alike: at most
 GROWTH_BAR = 1.5   # dearest / cheapest byte or tool, where there are many
 GROWTH_FROM = 10000  # bytes of arguments from which that is held
 TOOLS_FROM = 1000
-STAGES_BAR = 750  # tcall_invoke beyond the function, without hooks
-HOOKS_BAR = 6000  # and with one hook at each stage
+STAGES_BAR = 1300 # tcall_invoke beyond the function, without hooks
+HOOKS_BAR = 7500  # and with one hook at each stage
 
 
 # ---------------------------------------------------------------- workload

@@ -1,0 +1,59 @@
+/* hello.c - a language model switches a light: OpenAI's, with the key in
+ * OPENAI_API_KEY, or that of a server with the same format:
+ *     hello http://127.0.0.1:8080 */
+#include "port/port.h"
+
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int set_light(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    bool on = tcall_json_bool(tcall_json_get(args, "on"), false);
+    (void)cx;
+    puts(on ? "The light is on." : "The light is off.");
+    return tcall_write_text(out, "done");
+}
+
+static const tcall_tool tools[] = {{
+    .name = "set_light",
+    .description = "Switch the light on or off.",
+    .parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : ["on"],
+        "properties" : {"on" : {"type" : "boolean"}}
+    }),
+    .run = set_light,
+    .permissions = TCALL_ACTUATE,
+}};
+
+int main(int argc, char **argv)
+{
+    static char block[16 * 1024];
+    static tport port;
+    static tcall tc;
+    static tcall_agent agent;
+    const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
+    const char *key = getenv("OPENAI_API_KEY");
+    const tport_desc net = {.url = url};
+    const tcall_desc registry = {.block = block,
+                                 .block_size = sizeof block,
+                                 .tools = tools,
+                                 .tool_count = 1,
+                                 .allow = TCALL_ACTUATE};
+    tcall_agent_desc desc = {
+        .tc = &tc, .provider = &tcall_openai, .model = "gpt-5.4", .key = key};
+    int error = tport_init(&port, &net);
+    desc.transport = tport_transport(&port);
+    error = error ? error : tcall_init(&tc, &registry);
+    error = error ? error : tcall_agent_init(&agent, &desc);
+    error = error ? error : tcall_agent_run(&agent, tcall_str_of("Light on!"));
+    tcall_str said = tcall_agent_text(&agent);
+    printf("%.*s\n", (int)said.len, said.ptr);
+    if (error)
+        printf("%s %s\n", tcall_error_text(error), tport_error(&port));
+    tport_free(&port);
+    return error != 0;
+}

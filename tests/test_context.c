@@ -1,0 +1,446 @@
+/* Needs: HOOKS, SENTENCES. */
+/* What a call gives to hooks and tools: services, memory, time, its input and
+ * output, and what becomes of its result. */
+#ifdef TEST_LINKED
+#include "toolcall.h"
+#else
+#include "../src/invoke.c"
+#endif
+#include "check.h"
+#include "result_log.h"
+#include "stages.h"
+
+/* ---- services ---- */
+
+static int clock_service, session_service;
+static tcall_service bound = {"clock", &session_service, NULL};
+
+static int bind_clock(tcall_ctx *cx, void *user)
+{
+    return tcall_bind_service(cx, &bound, *(tcall_scope *)user);
+}
+
+static void *got;
+
+static int get_clock(tcall_ctx *cx, void *user)
+{
+    got = user ? tcall_find_service(cx, "clock")
+               : tcall_require_service(cx, "clock");
+    return TCALL_OK;
+}
+
+static void test_services(void)
+{
+    static const tcall_service global[] = {{"radio", &quota, NULL},
+                                           {"clock", &clock_service, NULL}};
+    static tcall_scope scope;
+    static tcall_session session;
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_EXECUTE, get_clock, NULL);
+    set_hook(&hooks[1], TCALL_WILL_BIND_SERVICES, bind_clock, &scope);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_E_SERVICE && says("clock") && says("service"));
+    CHECK(world.runs == 0);
+    hooks[0].user = &quota; /* tcall_find_service */
+    CHECK(once("{}") == TCALL_OK && got == NULL && world.runs == 1);
+    hooks[0].user = NULL;
+    desc.services = global;
+    desc.service_count = 2;
+    CHECK(once("{}") == TCALL_OK && got == &clock_service);
+    desc.hook_count = 2;
+    scope = TCALL_SCOPE_CALL;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    desc.hook_count = 1; /* it was of that call only */
+    CHECK(once("{}") == TCALL_OK && got == &clock_service);
+    desc.hook_count = 2;
+    scope = TCALL_SCOPE_SESSION;
+    CHECK(once("{}") == TCALL_E_USAGE);
+    desc.session = &session;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    tcall_unbind_service(&session, &bound);
+    CHECK(once("{}") == TCALL_OK && got == &clock_service);
+}
+
+static int remember(tcall_ctx *cx, void *user)
+{
+    int *n = (int *)tcall_scratch(cx, "n", sizeof *n);
+    (void)user;
+    if (!n)
+        return TCALL_E_MEMORY;
+    see((char)('0' + (*n)++));
+    return TCALL_OK;
+}
+
+static void test_scratch(void)
+{
+    prepare();
+    desc.on_event = NULL;
+    set_hook(&hooks[0], TCALL_WILL_AUTHORIZE, remember, NULL);
+    set_hook(&hooks[1], TCALL_DID_EXECUTE, remember, NULL);
+    set_hook(&hooks[2], TCALL_WILL_FINALIZE, remember, NULL);
+    desc.hook_count = 3;
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "0*12") == 0);
+    CHECK(once("{}") == TCALL_OK && strcmp(seen, "0*12") == 0);
+}
+
+/* When it began and ended, for hooks and for who listens. */
+static struct {
+    uint32_t started, finished, ms;
+    bool named;
+} heard;
+
+static void listen(void *user, const tcall_event *e)
+{
+    (void)user;
+    if (e->kind != TCALL_EVENT_END)
+        return;
+    heard.started = e->call->cx.started;
+    heard.finished = e->call->cx.finished;
+    heard.ms = e->ms;
+    heard.named = tcall_str_eq(e->call->id, tcall_str_of("id1")) &&
+                  e->call->tool == &tools[0];
+}
+
+static int take_time(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    CHECK(cx->finished == 0 && cx->started == 7);
+    world.clock += 10;
+    return TCALL_OK;
+}
+
+static int work_long(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    (void)args;
+    world.clock += 100;
+    return world.waits-- > 0 ? TCALL_E_AGAIN : tcall_write_text(w, "done");
+}
+
+static void test_times(void)
+{
+    static tcall_listener listener = {listen, NULL, 0, NULL};
+    prepare();
+    world.clock = 7;
+    world.waits = 1;
+    tools[0].run = work_long;
+    set_hook(&hooks[0], TCALL_WILL_BIND_SERVICES, take_time, NULL);
+    set_hook(&hooks[1], TCALL_WILL_FINALIZE, take_time, NULL);
+    desc.hook_count = 2;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    tcall_subscribe(&tc, &listener);
+    ask("work", "{}");
+    CHECK(invoke() == TCALL_E_AGAIN && call.cx.finished == 0);
+    CHECK(invoke() == TCALL_OK && heard.named);
+    CHECK(heard.started == 7 && heard.finished == 227 && heard.ms == 200);
+}
+
+/* ---- input and output ---- */
+
+static const char *other;
+
+static int change(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    if (cx->hook->stage > TCALL_WILL_EXECUTE)
+        return tcall_set_output(cx, tcall_str_of(other));
+    return tcall_set_input(cx, tcall_str_of(other));
+}
+
+static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx;
+    world.runs++;
+    return tcall_write_json(w, args);
+}
+
+static void test_changes(void)
+{
+    int stage;
+    for (stage = 0; stage <= TCALL_WILL_EXECUTE; stage++) {
+        if (stage == TCALL_AROUND_EXECUTE || stage == TCALL_DID_CACHE_HIT)
+            continue;
+        prepare();
+        tools[0].run = echo;
+        set_hook(&hooks[0], stage, change, NULL);
+        desc.hook_count = 1;
+        other = "{'n': \"7\"}";
+        CHECK(once("{\"n\":3}") == TCALL_OK &&
+              strcmp(result, "{\"n\":7}") == 0);
+        CHECK(call.cx.history && call.cx.history->stage == stage);
+        CHECK(strcmp(call.cx.history->by, tcall_stage_name(stage)) == 0);
+        other = "{\"n\":77}"; /* checked like the first */
+        CHECK(once("{\"n\":3}") == TCALL_E_INVALID && says("maximum"));
+        CHECK(world.runs == 1);
+        if (stage <= TCALL_WILL_VALIDATE_INPUT &&
+            stage != TCALL_WILL_AUTHORIZE) {
+            other = "{\"n\":7}"; /* and may mend them */
+            CHECK(once("{\"n\":") == TCALL_OK && world.runs == 2);
+            CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+            memset(&call, 0, sizeof call);
+            call.name = tcall_str_of("work");
+            call.arguments = tcall_str_of("{\"n\":1}");
+            call.incomplete = TCALL_E_CUT;
+            tcall_writer_init(&out, result, sizeof result - 1);
+            CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT);
+            CHECK(invoke() == TCALL_OK && world.runs == 3);
+        }
+        /* Who approved the former ones is asked for the new ones. */
+        tools[0].confirm = true;
+        other = "{\"n\":8}";
+        verdict = TCALL_VERDICT_ALLOW;
+        CHECK(once("{\"n\":3}") == TCALL_OK);
+        CHECK(count('?') == (stage > TCALL_WILL_CHECK_CONSENT ? 2 : 1));
+        CHECK(count('?') == count('='));
+        CHECK(tc.block.high == 0);
+    }
+    for (stage = TCALL_DID_EXECUTE; stage < TCALL_STAGE_COUNT; stage++) {
+        if (stage >= TCALL_ON_RETRY && stage <= TCALL_ON_GIVE_UP)
+            continue;
+        if (stage == TCALL_ON_ERROR)
+            continue;
+        prepare();
+        set_hook(&hooks[0], stage, change, NULL);
+        desc.hook_count = 1;
+        other = "another";
+        CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+        ask("work", "{}");
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+        CHECK(tcall_str_eq(call.cx.result.output, tcall_str_of("another")));
+        CHECK(call.cx.history &&
+              tcall_str_eq(call.cx.history->output, tcall_str_of("\"done\"")));
+        CHECK(!call.cx.history->before);
+        tcall_release(&tc, &call);
+    }
+}
+
+/* When the tool has run, or will not, there is no input to change. */
+static int too_late(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    see(letter(cx->hook->stage));
+    CHECK(tcall_set_input(cx, tcall_str_of("{\"n\":7}")) == TCALL_E_USAGE);
+    return TCALL_OK;
+}
+
+static void test_too_late(void)
+{
+    int stage, way;
+    for (stage = TCALL_DID_EXECUTE; stage < TCALL_STAGE_COUNT; stage++)
+        for (way = 0; way < 3; way++) {
+            prepare();
+            hooks[stage].run = too_late;
+            world.act = way == 0 ? NOTHING : way == 1 ? RESPOND : FAIL;
+            world.stage = TCALL_WILL_AUTHORIZE;
+            CHECK(once("{}") == (way == 2 ? TCALL_E_CLOSED : TCALL_OK));
+            CHECK(!call.cx.history);
+            CHECK(count(letter(stage)) == 1 || stage < TCALL_WILL_AUDIT ||
+                  stage == TCALL_ON_ERROR);
+        }
+}
+
+/* What a tool replaces itself is told as its work, whatever is around it. */
+static int hesitates(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    (void)w;
+    tcall_set_output(cx, tcall_str_of("first"));
+    return tcall_set_output(cx, tcall_str_of("second"));
+}
+
+static void test_by(void)
+{
+    const tcall_change *c;
+    prepare();
+    tools[0].run = hesitates;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    c = call.cx.history;
+    CHECK(c && strcmp(c->by, "work") == 0 && c->stage == TCALL_AROUND_EXECUTE);
+    CHECK(c && tcall_str_eq(c->output, tcall_str_of("first")) && !c->before);
+    tcall_release(&tc, &call);
+}
+
+/* The words for a failure: of who failed last, the strongest first. */
+static int try_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int way = tcall_json_int(tcall_json_get(args, "n"), 0);
+    tcall_write_text(w, "half of it");
+    if (way == 1)
+        return tcall_abort(cx, "a better reason", NULL, 0);
+    if (way == 2) {
+        tcall_require_service(cx, "radio");
+        return TCALL_OK;
+    }
+    if (way == 3 && cx->attempt == 2) {
+        *cx->out = *cx->out_start;
+        return TCALL_E_CLOSED;
+    }
+    return TCALL_E_FAILED;
+}
+
+static int fail_first(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return cx->attempt == 1 ? TCALL_E_CLOSED : TCALL_OK;
+}
+
+static void test_words(void)
+{
+    prepare();
+    tools[0].run = try_words;
+    CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
+    CHECK(once("{\"n\":1}") == TCALL_E_ABORTED);
+    CHECK(says("work(n=1): a better reason") && !says("half"));
+    CHECK(once("{\"n\":2}") == TCALL_E_SERVICE);
+    CHECK(says("work(n=2): radio: a service that the tool needs is missing") &&
+          !says("half"));
+    world.attempts = 2;
+    CHECK(once("{\"n\":3}") == TCALL_E_CLOSED);
+    CHECK(says("the connection ended before the answer did") && !says("half"));
+    hooks[TCALL_WILL_EXECUTE].run = fail_first;
+    CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
+}
+
+/* ---- results ---- */
+
+static int rich(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    static tcall_attachment picture = {"image/png", "a.png", {"1234", 4}, NULL};
+    (void)args;
+    tcall_set_result(cx, tcall_str_of("Two lines"),
+                     tcall_str_of("{\"lines\":2}"));
+    cx->result.attached = &picture;
+    cx->result.suggestion = "try another file";
+    tcall_write_text(w, "one\ntwo\n");
+    return world.failures-- > 0 ? TCALL_E_FAILED : TCALL_OK;
+}
+
+static void test_result(void)
+{
+    static char text[512];
+    static const char deep[] =
+        "{\"n\":3,\"path\":\"/a/very/long/path/that/nobody/wants/to/read/"
+        "\xC3\xA9\"}";
+    tcall_writer w;
+    tcall_result *res = &call.cx.result;
+    prepare();
+    tools[0].run = rich;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && !res->error);
+    CHECK(strcmp(result, "one\ntwo\n") == 0);
+    CHECK(tcall_str_eq(result_preview(res, 1), tcall_str_of("one")));
+    CHECK(tcall_str_eq(result_preview(res, 2), tcall_str_of("one\ntwo")));
+    CHECK(tcall_str_eq(result_preview(res, 9), tcall_str_of("one\ntwo")));
+    CHECK(result_preview(res, 0).len == 0);
+    tcall_writer_init(&w, text, sizeof text - 1);
+    CHECK(tcall_write_result(&w, res) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(strcmp(text, "{\"success\":true,\"error\":\"\","
+                       "\"title\":\"Two lines\",\"metadata\":{\"lines\":2},"
+                       "\"output\":\"one\\ntwo\\n\",\"attachments\":[{"
+                       "\"type\":\"image/png\",\"name\":\"a.png\","
+                       "\"bytes\":4}]}") == 0);
+    tcall_release(&tc, &call);
+    world.failures = 1;
+    ask("work", deep);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_FAILED);
+    result[out.fill] = 0;
+    CHECK(says("work(n=3, path=\\\"/a/very/long/path/that/nobody"));
+    CHECK(says("...): one\\ntwo") && !says("/read/"));
+    CHECK(says("\"suggestion\":\"try another file\""));
+    tcall_writer_init(&w, text, sizeof text - 1);
+    CHECK(tcall_write_result(&w, res) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(strstr(text, "\"success\":false") && strstr(text, "Two lines"));
+    CHECK(!strstr(text, "\"output\""));
+    tcall_release(&tc, &call);
+}
+
+/* What is missing comes with a call that would do, made from the schema. */
+static void test_example(void)
+{
+    static const char schema[] = TCALL_JSON({
+        "type" : "object",
+        "required" : [ "path", "mode", "lines", "deep", "list", "map", "x" ],
+        "properties" : {
+            "path" : {"type" : "string"},
+            "mode" : {"enum" : [ "fast", "slow" ]},
+            "lines" : {"type" : "integer", "minimum" : 5},
+            "deep" : {"type" : "boolean"},
+            "list" : {"type" : "array"},
+            "map" : {"type" : "object", "default" : {"a" : 1}},
+            "x" : {"type" : "number"},
+            "free" : {"type" : "string"}
+        }
+    });
+    static const char example[] =
+        "{\"path\":\"value\",\"mode\":\"fast\",\"lines\":5,\"deep\":true,"
+        "\"list\":[],\"map\":{\"a\":1},\"x\":1}";
+    prepare();
+    tools[0].parameters = schema;
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("\"suggestion\":\"Example: work(path=\\\"value\\\", "
+               "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
+               "map={\\\"a\\\" : 1}, x=1)\""));
+    CHECK(once(example) == TCALL_OK); /* it would do indeed */
+}
+
+/* Any size of block: the right outcome or an error that says what it needs,
+ * and nothing outside is touched. */
+static void test_sizes(void)
+{
+    size_t size, i, works = 0;
+    for (size = 0; size < 5000; size += CHECK_EVERY | 1) {
+        char *exact = (char *)malloc(size + 16);
+        int r;
+        prepare();
+        desc.block = exact;
+        desc.block_size = size;
+        memset(exact + size, 0x5A, 16);
+        hooks[TCALL_WILL_NORMALIZE_INPUT].run = change;
+        hooks[TCALL_WILL_TRANSFORM_OUTPUT].run = change;
+        hooks[TCALL_WILL_INJECT_SECRETS].run = remember;
+        hooks[TCALL_DID_CREATE_CONTEXT].run = remember;
+        tools[0].run = size & 1 ? echo : rich;
+        tools[0].output = "{\"type\":[\"string\",\"object\"]}";
+        if (!(size & 1))
+            tools[0].output = NULL;
+        other = "{\"n\":7}";
+        r = tcall_init(&tc, &desc);
+        if (r == TCALL_OK) {
+            ask("work", "{'n':\"3\"}");
+            r = invoke();
+            CHECK(r == TCALL_OK ? strcmp(result, "{\"n\":7}") == 0
+                                : r == TCALL_E_MEMORY);
+            check_ends("a small block");
+            works += r == TCALL_OK;
+        }
+        CHECK(r == TCALL_OK ||
+              (r == TCALL_E_MEMORY && tc.block.need + 16 > size));
+        for (i = 0; i < 16 && exact[size + i] == 0x5A; i++)
+            continue;
+        CHECK(i == 16);
+        free(exact);
+    }
+    CHECK(works > 2000 / (CHECK_EVERY | 1));
+}
+
+int main(void)
+{
+    test_services();
+    test_scratch();
+    test_times();
+    test_changes();
+    test_too_late();
+    test_by();
+    test_words();
+    test_result();
+    test_example();
+    test_sizes();
+    return check_sum("test_context");
+}

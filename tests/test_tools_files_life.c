@@ -1,0 +1,262 @@
+/* Calls of the tools for files: approvals, permissions, and the list of tasks.
+ */
+#include "tools_files.h"
+
+/* -- The life of a call --------------------------------------------------- */
+
+static tcall_ledger_row tickets[4];
+static tcall_ledger ledger = {tickets, 4};
+
+static void allow(void)
+{
+    verdict = TCALL_VERDICT_ALLOW;
+}
+
+static void decide_allow(void)
+{
+    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_1"),
+                             TCALL_VERDICT_ALLOW) == TCALL_OK);
+}
+
+/* Approval comes later, by the id of the call, and is bound to arguments. */
+static void later(void)
+{
+    static const tcall_hook with_ledger[] = {TCALL_LEDGER(&ledger)};
+    all = true;
+    make_tree();
+    put(at("ws/.env"), "TOKEN=1\n");
+    put(at("ws/b.env"), "TOKEN=2\n");
+    verdict = TCALL_VERDICT_LATER;
+    PART(read_it(".env") == TCALL_E_APPROVAL && !*result);
+    on_wait = allow;
+    PART(read_it(".env") == TCALL_OK && says("TOKEN=1") && asked == 3);
+    verdict = TCALL_VERDICT_LATER;
+    PART(write_it("Makefile", "all:\\n") == TCALL_OK &&
+         holds(at("ws/Makefile"), "all:\n"));
+    verdict = TCALL_VERDICT_LATER;
+    on_wait = NULL;
+    PART(read_it(".env") == TCALL_E_APPROVAL && !*result); /* once only */
+
+    hooks = with_ledger;
+    hook_count = 2;
+    nobody = true;
+    memset(tickets, 0, sizeof tickets);
+    start_in(at("ws"), true);
+    PART(read_it(".env") == TCALL_E_APPROVAL && !*result);
+    PART(read_it(".env") == TCALL_E_APPROVAL && !*result);
+    decide_allow();
+    PART(read_it("b.env") == TCALL_E_APPROVAL &&
+         !*result); /* other arguments */
+    PART(read_it(".env") == TCALL_E_APPROVAL && !*result);
+    PART(call("grep", "{\"pattern\":\"TOKEN\",\"path\":\".env\"}") ==
+         TCALL_E_APPROVAL);
+    PART(read_it(".env") == TCALL_E_APPROVAL);
+    decide_allow();
+    PART(read_it(".env") == TCALL_OK && says("TOKEN=1"));
+    PART(read_it(".env") == TCALL_E_TWICE && !strstr(result, "TOKEN=1"));
+    memset(tickets, 0, sizeof tickets);
+    PART(read_it(".env") == TCALL_E_APPROVAL);
+    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_2"),
+                             TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_1"),
+                             TCALL_VERDICT_DENY) == TCALL_OK);
+    PART(read_it(".env") == TCALL_E_DENIED && says("permission"));
+    memset(tickets, 0, sizeof tickets);
+    on_wait = decide_allow;
+    PART(read_it(".env") == TCALL_OK && says("TOKEN=1"));
+    memset(tickets, 0, sizeof tickets);
+    PART(write_it("Makefile2", "x") == TCALL_OK &&
+         holds(at("ws/Makefile2"), "x"));
+    PART(write_it("Makefile2", "x") == TCALL_E_TWICE);
+    on_wait = NULL;
+    hooks = NULL;
+    hook_count = 0;
+    nobody = false;
+    row("L07", all, "approval comes later, and for these arguments only");
+}
+
+/* Titles, metadata, previews, progress, chunks, an early end. */
+static void life(void)
+{
+    static const tcall_hook in_time[] = {TCALL_TIMEOUT(8000)};
+    int i;
+    all = true;
+    make_tree();
+    PART(read_it("a.txt") == TCALL_OK && shows("\"title\":\"Read a.txt\"") &&
+         shows("\"metadata\":{\"count\":1,\"cut\":false}"));
+    PART(strcmp(preview, "=== a.txt (14 bytes, about 4 tokens) ===\n"
+                         "     1\tone") == 0);
+    PART(write_it("a.txt", "one\\n2\\n") == TCALL_OK &&
+         shows("\"title\":\"Write a.txt\"") && shows("\"created\":false") &&
+         shows("--- a.txt\\n+++ a.txt\\n@@ -1,3 +1,2 @@\\n one\\n-two\\n"
+               "-three\\n+2\\n"));
+    PART(strcmp(preview, "changed a.txt: 1 place, 6 bytes") == 0);
+    PART(call("glob", "{\"pattern\":\"**\",\"limit\":1}") == TCALL_OK &&
+         shows("\"title\":\"Find **\"") && shows("\"count\":1,\"cut\":true"));
+    PART(call("grep", "{\"pattern\":\"return\"}") == TCALL_OK &&
+         shows("\"title\":\"Search for return\"") &&
+         strcmp(preview, "sub/b.c:3:    return 0;") == 0);
+    PART(call("list", "{}") == TCALL_OK && shows("\"title\":\"List .\"") &&
+         shows("\"count\":3,\"cut\":false"));
+    row("life", all, "title, metadata, preview");
+
+    all = true;
+    for (i = 0; i < 1000; i++)
+        mknod(at("ws/sub/f%04d", i), S_IFREG | 0644, 0);
+    start();
+    clock_tick = 1000;
+    PART(call("grep", "{\"pattern\":\".\"}") == TCALL_OK &&
+         says("time is up") && shows("\"cut\":true"));
+    PART(strcmp(progress, "grep: 512 files") == 0);
+    PART(strstr(chunks, "a.txt:1:one") == chunks &&
+         strncmp(chunks, result, strlen(chunks)) == 0);
+    stop_with = TCALL_E_CANCELLED;
+    PART(call("grep", "{\"pattern\":\".\"}") == TCALL_E_CANCELLED &&
+         says("stopped before it was done") && says("\"cancelled\""));
+    stop_with = 0;
+    hooks = in_time;
+    hook_count = 1;
+    ws_desc.max_ms = 1000000;
+    start();
+    PART(call("grep", "{\"pattern\":\".\"}") == TCALL_OK && says("time is up"));
+    hooks = NULL;
+    hook_count = 0;
+    start();
+    PART(call("grep", "{\"pattern\":\".\"}") == TCALL_OK &&
+         !strstr(result, "time is up"));
+    ws_desc.max_ms = 0;
+    clock_tick = 0;
+    row("life", all, "progress, chunks, stop, time limit of the call");
+}
+
+static void no_permission(void)
+{
+    int status;
+    pid_t pid;
+    make_tree();
+    put(at("ws/locked"), "x\n");
+    chmod(at("ws/locked"), 0);
+    chmod(at("ws/sub"), 0555);
+    pid = fork();
+    if (pid == 0) {
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(77);
+        if (access(at("ws"), X_OK) != 0)
+            _exit(77);
+        start();
+        _exit(read_it("locked") == TCALL_E_DENIED &&
+                      says("permission denied") &&
+                      write_it("sub/new", "x") == TCALL_E_DENIED &&
+                      says("permission denied")
+                  ? 0
+                  : 1);
+    }
+    waitpid(pid, &status, 0);
+    if (WEXITSTATUS(status) == 77)
+        skip("F29", "another user cannot be had here");
+    else
+        row("F29", status == 0, "no permission: says so");
+}
+
+/* -- The list of tasks: U06 ----------------------------------------------- */
+
+#define TASK(text) \
+    "{\\\"content\\\":\\\"" text "\\\",\\\"status\\\":\\\"pending\\\"}"
+
+static int todo_it(const char *text)
+{
+    return call("todowrite",
+                "{\"todos\":[{\"content\":\"%s\",\"status\":\"pending\"}]}",
+                text);
+}
+
+static bool todo_is(const char *text)
+{
+    char want[128];
+    tcall_str list = ttool_todo_list(&todo);
+    snprintf(want, sizeof want, "[{\"content\":\"%s\",\"status\":\"pending\"}]",
+             text);
+    return tcall_str_eq(list, tcall_str_of(want));
+}
+
+static void tasks(void)
+{
+    static char text[3000];
+    int n, status, before;
+    all = true;
+    make_tree();
+    PART(call("todoread", "{}") == TCALL_OK && strcmp(result, "[]") == 0);
+    PART(todo_it("first") == TCALL_OK && says("1 tasks, 1 of them"));
+    PART(todo_is("first"));
+    PART(call("todowrite", "{\"todos\":[{\"content\":\"x\",\"status\":"
+                           "\"done\"}]}") == TCALL_E_INVALID);
+    memset(text, 'x', 490);
+    PART(call("todowrite",
+              "{\"todos\":[{\"content\":\"%s\",\"status\":\"pending\"},"
+              "{\"content\":\"%s\",\"status\":\"pending\"},"
+              "{\"content\":\"%s\",\"status\":\"pending\"},"
+              "{\"content\":\"%s\",\"status\":\"pending\"}]}",
+              text, text, text, text) == TCALL_E_LIMIT &&
+         says("too long"));
+    PART(todo_is("first"));
+    start(); /* again: it was saved */
+    PART(todo_is("first"));
+    fault.only = "w";
+    fault.number = ENOSPC;
+    fault.countdown = 1;
+    PART(todo_it("second") == TCALL_E_LIMIT && todo_is("first"));
+    for (before = 0; before < 2; before++)
+        for (n = 1; n < 100; n++) {
+            pid_t pid;
+            make_tree();
+            todo_it("first");
+            pid = fork();
+            if (pid == 0) {
+                fault.countdown = n;
+                fault.most = 9;
+                _exit(todo_it("second") == TCALL_OK ? 0 : 1);
+            }
+            waitpid(pid, &status, 0);
+            start();
+            PART(todo_is("first") || todo_is("second"));
+            if (status == 0)
+                break;
+        }
+    PART(n > 3 && n < 100);
+    put(at("ws/.todo.json"), "[{]");
+    PART(ttool_todo_init(&todo, todo_memory, sizeof todo_memory, &ws,
+                         ".todo.json") == TCALL_E_FAILED &&
+         ttool_todo_list(&todo).len == 2);
+    row("U06", all, "the task list: old or new after a cut at every write");
+}
+
+static void finding(void *user, const tcall_finding *f)
+{
+    (void)user;
+    if (!f->note)
+        printf("     %s %.*s %.*s\n", f->tool->name, (int)f->pointer.len,
+               f->pointer.ptr, (int)f->text.len, f->text.ptr);
+}
+
+/* What a model is told of each tool, and of each of its parameters. */
+static void descriptions(void)
+{
+    all = true;
+    PART(tcall_lint(rows, TOOLS, finding, NULL) == 0);
+    row("lint", all, "descriptions of tools and parameters");
+}
+
+int main(void)
+{
+    static const group groups[] = {
+        {"later", later},
+        {"life", life},
+        {"no_permission", no_permission},
+        {"tasks", tasks},
+        {"descriptions", descriptions},
+    };
+
+    begin();
+    run_groups(groups, TCALL_ARRAY_LEN(groups));
+    return end("test_tools_files_life");
+}
