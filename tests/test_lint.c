@@ -1,4 +1,4 @@
-/* Needs: LINT, PATTERN. */
+/* Needs: LINT, PATTERN, OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

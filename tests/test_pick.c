@@ -1,4 +1,4 @@
-/* Needs: PICK, SYNONYMS, PICK_INDEX. */
+/* Needs: PICK, SYNONYMS, PICK_INDEX, OPENAI. */
 /* Picking: ranking, options, filters, other scorers, reports, the agent. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

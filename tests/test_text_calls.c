@@ -1,3 +1,4 @@
+/* Needs: OPENAI, GEMINI, SERVERS, TEXT_CALLS, LENIENT. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,3 +1,4 @@
+/* Needs: OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI, SERVERS. */
 /* Answers of providers, recorded or made: tests/wire/PROVIDER/CASE.txt.
  *
  *     # what it shows
