@@ -15,6 +15,7 @@
 #define TOOLCALL_IMPLEMENTATION
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
+#include "tools/lint.h"
 #include "tools/todo.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static tcall_tok tokens[TOKENS];
 static tcall_tool tools[TOOLS];
 static size_t tool_count;
 
-static void print(void *user, const tcall_finding *f)
+static void print(void *user, const ttool_finding *f)
 {
     (void)user;
     printf("%s: %s%s%s%s: %.*s %.*s\n", f->tool->name ? f->tool->name : "?",
@@ -37,42 +38,18 @@ static void print(void *user, const tcall_finding *f)
            (int)f->text.len, f->text.ptr);
 }
 
-/* Bytes that the tools take of a request to this provider. */
-static size_t cost(const tcall_provider *provider, const tcall_tool *table,
-                   size_t count)
-{
-    tcall_block none;
-    tcall_chat chat;
-    tcall_chat_request request;
-    tcall_writer with, without;
-
-    memset(&request, 0, sizeof request);
-    tcall_block_init(&none, NULL, 0);
-    tcall_chat_init(&chat, &none);
-    request.chat = &chat;
-    request.model = "";
-    request.allow = TCALL_EVERYTHING;
-    tcall_writer_init(&without, NULL, 0);
-    provider->write(provider, &without, &request);
-    request.tools = table;
-    request.tool_count = count;
-    tcall_writer_init(&with, NULL, 0);
-    provider->write(provider, &with, &request);
-    return with.len - without.len;
-}
-
 static int lint(const tcall_tool *table, size_t count)
 {
     static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
                                                 &tcall_anthropic, &tcall_ollama,
                                                 &tcall_gemini};
-    int faults = tcall_lint(table, count, print, NULL);
+    int faults = ttool_lint(table, count, print, NULL);
     size_t i;
 
     for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
-        size_t bytes = cost(all[i], table, count);
+        size_t bytes = ttool_lint_bytes(all[i], table, count);
         printf("%-10s %8lu bytes, about %lu tokens\n", all[i]->name,
-               (unsigned long)bytes, (unsigned long)(bytes + 3) / 4);
+               (unsigned long)bytes, (unsigned long)ttool_lint_tokens(bytes));
     }
     printf("%lu tools, %d findings\n", (unsigned long)count, faults);
     return faults > 0;

@@ -67,7 +67,6 @@
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
- *     NO_LINT        advice on the definitions of tools
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:

@@ -3,6 +3,7 @@
 #include "text.c"
 #include "block.c"
 #include "write.c"
+#include "pattern.c"
 
 /* ==========================================================================
  * >>schema: schemas become programs
@@ -201,6 +202,14 @@ static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
            (program[i].word & TCALL_SPANS_ ? program[i].arg & TCALL_SPAN_ : 1);
 }
 
+/* The next node in the order of the text; the program of a pattern is none. */
+static uint32_t tcall_node_into_(const tcall_node_ *program, uint32_t i)
+{
+    int op = tcall_node_op_(&program[i]);
+    bool pattern = op == TCALL_K_PATTERN_ || op == TCALL_K_NAME_PATTERN_;
+    return pattern ? tcall_node_after_(program, i) : i + 1;
+}
+
 /* The first child with this op, 0: none. (No child can be node 0.) */
 static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
                                   uint32_t end, int op)
@@ -277,229 +286,6 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
     return 0;
 }
 
-/* -- Patterns ------------------------------------------------------------- */
-
-/* One node for an atom with its count, one for a fork, a jump and an assertion.
- * While matching, each has a byte that says whether it is active; an atom that
- * repeats has one for each count. So a character costs time proportional to the
- * size of the pattern, whatever the pattern is, and nothing ever backs up. */
-#ifndef TOOLCALL_NO_PATTERN
-
-#define TCALL_COUNT_MAX_ 1000
-
-/* What an escape was, when it was not one character. */
-enum { TCALL_C_BAD_ = -1, TCALL_C_OUT_ = -2, TCALL_C_IN_ = -3 };
-
-/* \d, \w, \s and what ends a line, as ranges. */
-static const uint16_t tcall_re_sets_[] = {
-    '0',    '9',    0,      '0',    '9',    'A',    'Z',    '_',
-    '_',    'a',    'z',    0,      9,      13,     ' ',    ' ',
-    0xA0,   0xA0,   0x1680, 0x1680, 0x2000, 0x200A, 0x2028, 0x2029,
-    0x202F, 0x202F, 0x205F, 0x205F, 0x3000, 0x3000, 0xFEFF, 0xFEFF,
-    0,      '\n',   '\n',   '\r',   '\r',   0x2028, 0x2029, 0};
-
-static bool tcall_re_in_(int set, int32_t c)
-{
-    const uint16_t *p = tcall_re_sets_;
-    while (set)
-        set -= !*p++;
-    for (; *p; p += 2)
-        if (c >= p[0] && c <= p[1])
-            return true;
-    return false;
-}
-
-/* The next character of a pattern, -1 at its end and where it has an escape of
- * JSON that does not stand for itself. */
-static int32_t tcall_re_char_(const char **at)
-{
-    if (**at == '"' || (**at == '\\' && !strchr("\\\"/", *++*at)))
-        return -1;
-    return tcall_utf8_next_(at);
-}
-
-/* Behind the backslash: the character it means, or for a class whether ch is
- * in it, or TCALL_C_BAD_. */
-static int32_t tcall_re_escape_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at), v = 0;
-    int set = (c | 0x20) == 'd' ? 0 : (c | 0x20) == 'w' ? 1 : 2, digits;
-    if (c >= 0x80 || !tcall_re_in_(1, c))
-        return c; /* or the end, which is as bad */
-    if (set < 2 || (c | 0x20) == 's')
-        return tcall_re_in_(set, ch) == (c >= 'a') ? TCALL_C_IN_ : TCALL_C_OUT_;
-    if (c != 'x' && c != 'u') {
-        v = c == 'b' ? 0 : tcall_unescape_((char)c);
-        return v ? v : (int32_t)TCALL_C_BAD_;
-    }
-    for (digits = c == 'x' ? 2 : 4; digits; digits--) {
-        int h = tcall_hex_((char)tcall_re_char_(at));
-        if (h < 0)
-            return TCALL_C_BAD_;
-        v = v << 4 | h;
-    }
-    return v >> 11 == 0x1B ? (int32_t)TCALL_C_BAD_ : v;
-}
-
-/* A member of a [...]: as tcall_re_escape_. */
-static int32_t tcall_re_member_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    return c == '\\' ? tcall_re_escape_(at, ch) : c;
-}
-
-/* Behind '[': 1 when ch is in, 0 when not, -1 when it is malformed. */
-static int tcall_re_class_(const char **at, int32_t ch)
-{
-    bool negated = **at == '^', in = false;
-    *at += negated;
-    while (**at != ']') {
-        int32_t low = tcall_re_member_(at, ch), high = low;
-        if (low >= 0 && **at == '-' && (*at)[1] != ']') {
-            ++*at;
-            high = tcall_re_member_(at, ch);
-            if (high < low)
-                return -1; /* [a-\d] or [z-a] */
-        }
-        if (low == TCALL_C_BAD_)
-            return -1;
-        in |= low == TCALL_C_IN_ || (low <= ch && ch <= high);
-    }
-    ++*at;
-    return in != negated;
-}
-
-/* Steps over an atom: 1 when ch matches it, 0 when not, -1: malformed. */
-static int tcall_re_atom_(const char **at, int32_t ch)
-{
-    int32_t c = tcall_re_char_(at);
-    if (c == '.')
-        return !tcall_re_in_(3, ch);
-    if (c == '[')
-        return tcall_re_class_(at, ch);
-    if (c == '\\') {
-        c = tcall_re_escape_(at, ch);
-        if (c < 0)
-            return c == TCALL_C_BAD_ ? -1 : c == TCALL_C_IN_;
-    }
-    return c == ch;
-}
-
-/* A count in braces, at most TCALL_COUNT_MAX_ + 1; NEVER: none there. */
-static uint32_t tcall_re_number_(const char **at)
-{
-    uint32_t n = TCALL_NEVER_;
-    for (; tcall_is_digit_(**at); ++*at) {
-        n = (n == TCALL_NEVER_ ? 0 : n * 10) + (uint32_t)(**at - '0');
-        if (n > TCALL_COUNT_MAX_)
-            n = TCALL_COUNT_MAX_ + 1;
-    }
-    return n;
-}
-
-/* arg of each step: its cells, which for an atom are one for each count below
- * its maximum, and no more than one when that is open above its minimum; the
- * minimum; whether it is open. */
-#define TCALL_CELLS_(arg) ((arg)&0xFFF)
-#define TCALL_LEAST_(arg) ((arg) >> 12 & 0xFFF)
-#define TCALL_OPEN_END_   ((uint32_t)1 << 24)
-#define TCALL_ONCE_       (1u | 1u << 12)
-
-/* Steps over a quantifier, if one is there: arg of the atom in front of it,
- * NEVER when it is malformed. */
-static uint32_t tcall_re_quantifier_(const char **at)
-{
-    const char *p = *at;
-    bool open = *p == '*' || *p == '+';
-    uint32_t min = *p == '+', max = 1;
-    if (*p == '{') {
-        p++;
-        min = max = tcall_re_number_(&p);
-        if (*p == ',') {
-            open = *++p == '}';
-            max = open ? min + !min : tcall_re_number_(&p);
-        }
-        if (*p != '}' || max < min || max > TCALL_COUNT_MAX_)
-            return TCALL_NEVER_;
-    } else if (!open && *p != '?') {
-        return TCALL_ONCE_;
-    }
-    *at = p + 1 + (p[1] == '?');
-    return max | min << 12 | (open ? TCALL_OPEN_END_ : 0);
-}
-
-/* Follows all that takes no character. */
-static void tcall_re_spread_(const tcall_node_ *first, const tcall_node_ *last,
-                             uint8_t *cells, int32_t before, int32_t next)
-{
-    const tcall_node_ *n;
-    bool again;
-    do {
-        uint8_t *c = cells, *to;
-        again = false;
-        for (n = first; n < last; n++) {
-            int op = tcall_node_op_(n);
-            uint32_t value = n->word >> 8, width = TCALL_CELLS_(n->arg), k;
-            for (k = TCALL_LEAST_(n->arg); k < width; k++) {
-                if (!c[k] || (op == TCALL_K_ASSERT_ &&
-                              (value == '^' ? before : next) >= 0))
-                    continue;
-                if (op != TCALL_K_JUMP_)
-                    c[width] = 1;
-                if (op < TCALL_K_FORK_ || !value)
-                    continue;
-                to = cells + value;
-                if (!*to && to < c)
-                    again = true;
-                *to = 1;
-            }
-            c += width;
-        }
-    } while (again);
-}
-
-/* Takes one character, from the last node to the first. */
-static void tcall_re_step_(const char *text, const tcall_node_ *first,
-                           const tcall_node_ *n, uint8_t *c, int32_t ch)
-{
-    while (n-- > first) {
-        uint32_t k = TCALL_CELLS_(n->arg);
-        bool stays = n->arg & TCALL_OPEN_END_; /* in the last cell */
-        for (; k--; stays = false) {
-            const char *at = text + (n->word >> 8);
-            bool hit = *--c && tcall_node_op_(n) == TCALL_K_ATOM_ &&
-                       tcall_re_atom_(&at, ch) > 0;
-            c[0] = hit && stays;
-            c[1] |= hit;
-        }
-    }
-}
-
-/* Does the pattern occur in str? cells: scratch. */
-static bool tcall_re_search_(const tcall_schema *s, uint32_t pattern,
-                             tcall_str str, uint8_t *cells, int32_t *steps)
-{
-    const tcall_node_ *first = s->program + pattern + 1;
-    const tcall_node_ *last =
-        s->program + tcall_node_after_(s->program, pattern) - 1;
-    const char *p = str.ptr, *end = p + str.len;
-    uint32_t size =
-        last->word >> 8; /* the last says how many cells there are */
-    int32_t before = -1, next;
-    memset(cells, 0, size + 1);
-    for (;; before = next) {
-        next = p < end ? tcall_utf8_next_(&p) : -1;
-        *steps -= 1 + (int32_t)size / 16;
-        cells[0] = 1;
-        tcall_re_spread_(first, last, cells, before, next);
-        if (cells[size] || next < 0 || *steps < 0)
-            return cells[size] && *steps >= 0;
-        tcall_re_step_(s->text, first, last, cells + size, next);
-    }
-}
-
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* -- Compiling ------------------------------------------------------------ */
 
 /* Lists and maps with more members than this get an index. */
@@ -561,119 +347,39 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
     return c->count++;
 }
 
+/* -- Patterns ------------------------------------------------------------- */
+
 #ifndef TOOLCALL_NO_PATTERN
 
-static uint32_t tcall_sc_step_node_(tcall_sc_ *c, uint32_t word, uint32_t arg)
+/* Compiles the pattern in the string at a quote; its program comes after its
+ * node. */
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
-    return tcall_sc_emit_(c, (int)(word & 0xFF), c->text + (word >> 8), arg);
-}
-
-/* Leads node i, if it is one of those that lead to a cell, to that. */
-static void tcall_sc_lead_(tcall_sc_ *c, uint32_t i, int op, uint32_t cell)
-{
-    if (i < c->cap && tcall_node_op_(&c->node[i]) == op)
-        c->node[i].word |= cell << 8;
-}
-
-/* Nesting of groups in a pattern. */
-#define TCALL_GROUPS_ 8
-
-/* A group that is open; its text is read once for each copy that its
- * quantifier asks for. Each alternative begins with a fork to the next one and
- * ends with a jump to the end of the one behind it. */
-typedef struct tcall_re_open_ {
-    const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* cell of this copy's first fork */
-    uint32_t fork;   /* node of the last alternative's, behind the jump */
-} tcall_re_open_;
-
-/* Compiles the pattern in the string at. */
-TCALL_APART_ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *at)
-{
-    tcall_re_open_ group[TCALL_GROUPS_ + 1], *g = group;
-    uint32_t start = tcall_sc_emit_(c, op | TCALL_SPANS_, at, 1), cells = 0,
-             close, count;
-    const char *p;
-    g->body = at + 1;
-begin:
-    g->copies = 0;
-copy:
-    p = g->body;
-    g->first = cells++;
-    g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-    while (cells <= TOOLCALL_MAX_PATTERN) {
-        const char *piece = p;
-        int32_t ch = tcall_re_char_(&p);
-        if (ch == '(') {
-            if (*p == '?') {
-                if (p[1] != ':')
-                    break;
-                p += 2;
-            }
-            if (++g == group + TCALL_GROUPS_)
-                break;
-            g->body = p;
-            goto begin;
-        }
-        if (ch == '^' || ch == '$') {
-            tcall_sc_step_node_(c, (uint32_t)ch << 8 | TCALL_K_ASSERT_, 1);
-            cells++;
-        } else if (ch >= 0 && ch != '|' && ch != ')') {
-            p = piece;
-            if (strchr("*+?{", *p) || tcall_re_atom_(&p, 0) < 0)
-                break;
-            count = tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_)
-                break;
-            tcall_sc_emit_(c, TCALL_K_ATOM_, piece, count);
-            cells += TCALL_CELLS_(count);
-        } else {
-            tcall_sc_lead_(c, g->fork - 1, TCALL_K_JUMP_, cells);
-            if (ch == '|') {
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells + 1);
-                tcall_sc_step_node_(c, TCALL_K_JUMP_, 1);
-                g->fork = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-                cells += 2;
-                continue;
-            }
-            close = tcall_sc_step_node_(c, TCALL_K_FORK_, 1);
-            if (g == group) {
-                if (*piece != '"')
-                    break;
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, cells);
-                if (c->out->cells <= cells)
-                    c->out->cells = cells + 1;
-                if (start < c->cap)
-                    c->node[start].arg = c->count - start;
-                return;
-            }
-            cells++;
-            count = ch < 0 ? TCALL_NEVER_ : tcall_re_quantifier_(&p);
-            if (count == TCALL_NEVER_ || !TCALL_CELLS_(count))
-                break;
-            if (g->copies++ >= TCALL_LEAST_(count))
-                tcall_sc_lead_(c, g->fork, TCALL_K_FORK_, cells);
-            if (g->copies < TCALL_CELLS_(count))
-                goto copy;
-            if (count & TCALL_OPEN_END_)
-                tcall_sc_lead_(c, close, TCALL_K_FORK_, g->first);
-            g--;
-        }
-    }
-    tcall_sc_refuse_(c, at, "unsupported pattern", "use a simpler one");
+    uint32_t node = tcall_sc_emit_(c, op | TCALL_SPANS_, quote, 1);
+    size_t room = c->count < c->cap ? c->cap - c->count : 0;
+    tcall_pattern pattern;
+    int r = tcall_pattern_compile(
+        &pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+        room ? c->node + c->count : NULL, room * sizeof *c->node);
+    if (r == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    c->count += pattern.count;
+    if (node < c->cap)
+        c->node[node].arg += pattern.count;
+    if (c->out->search < tcall_pattern_memory(&pattern))
+        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
 }
 
 #else
 
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *p)
+static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 {
     (void)op;
-    tcall_sc_refuse_(c, p, "patterns are left out of this build",
-                     "build without TOOLCALL_NO_PATTERN");
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+#endif
 
 /* -- Lists and maps ------------------------------------------------------- */
 
@@ -1202,13 +908,15 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->count && !c->out->reason; i++)
+    for (i = 0; i < c->count && !c->out->reason;
+         i = tcall_node_into_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(c, &c->node[i]);
     do {
         more = false;
         left = 0;
-        for (i = 0; i < c->count && !c->out->reason; i++) {
+        for (i = 0; i < c->count && !c->out->reason;
+             i = tcall_node_into_(c->node, i)) {
             tcall_node_ *ref = &c->node[i];
             if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
                 continue;

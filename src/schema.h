@@ -1,5 +1,5 @@
 #pragma once
-#include "write.h"
+#include "pattern.h"
 
 /* ==========================================================================
  * >>schema: JSON Schema
@@ -42,22 +42,11 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
-/* Size of a pattern: its characters, counted repetitions written out. */
-#ifndef TOOLCALL_MAX_PATTERN
-#define TOOLCALL_MAX_PATTERN 1024
-#endif
-
-/* One step of the program: 8 bytes, no pointers, free to be moved. */
-typedef struct tcall_node_ {
-    uint32_t word; /* what, and where in the text */
-    uint32_t arg;
-} tcall_node_;
-
 typedef struct tcall_schema {
     const char *text;
     const tcall_node_ *program;
     uint32_t nodes;
-    uint32_t cells;     /* scratch that its largest pattern takes */
+    uint32_t search;    /* scratch that its largest pattern takes */
     size_t need;        /* bytes of program; also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */

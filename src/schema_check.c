@@ -134,16 +134,27 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t pattern,
+TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
                                          uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
-    uint8_t *cells = (uint8_t *)tcall_ev_scratch_(e, e->s->cells);
-    if (cells)
-        return tcall_re_search_(e->s, pattern, tcall_ev_of_(e, tok), cells,
-                                &e->steps);
+    tcall_str text = tcall_ev_of_(e, tok);
+    tcall_pattern pattern;
+    tcall_search search;
+    size_t cost;
+    memset(&pattern, 0, sizeof pattern);
+    memset(&search, 0, sizeof search);
+    pattern.program = &e->program[node + 1];
+    pattern.count = tcall_node_after_(e->program, node) - node - 1;
+    pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
+    search.memory = tcall_ev_scratch_(e, e->s->search);
+    /* each character costs as much as the pattern is large */
+    cost = (text.len + 1) * (1 + pattern.states / 16);
+    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    if (search.memory && e->steps >= 0)
+        return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else
-    (void)e, (void)pattern, (void)tok;
+    (void)e, (void)node, (void)tok;
 #endif
     return false;
 }

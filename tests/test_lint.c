@@ -1,16 +1,13 @@
-/* Needs: LINT, PATTERN, OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI, STRICT. */
+/* Needs: PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI. */
 /* Lint: each kind of finding, and that good definitions have none. */
-#ifdef TEST_LINKED
 #include "toolcall.h"
-#else
-#include "../src/lint.c"
-#include "../src/providers.c"
-#endif
+#define TTOOL_IMPLEMENTATION
+#include "tools/lint.h"
 #include "check.h"
 
 static char told[4096];
 
-static void found(void *user, const tcall_finding *f)
+static void found(void *user, const ttool_finding *f)
 {
     size_t n = strlen(told);
     CHECK(user == told && f->tool);
@@ -23,7 +20,7 @@ static void found(void *user, const tcall_finding *f)
 static int lint(const tcall_tool *tools, size_t n)
 {
     told[0] = '\0';
-    return tcall_lint(tools, n, found, told);
+    return ttool_lint(tools, n, found, told);
 }
 
 static bool says(const char *text)
@@ -216,6 +213,26 @@ static void test_strict_limit(void)
     CHECK(lint(many, 21) == 1 && says("strict anthropic"));
 }
 
+static void test_cost(void)
+{
+    static const tcall_provider *const all[] = {&tcall_openai, &tcall_responses,
+                                                &tcall_anthropic, &tcall_ollama,
+                                                &tcall_gemini};
+    tcall_tool two[2];
+    size_t i;
+    two[0] = tool("one", good);
+    two[1] = tool("two", good);
+    for (i = 0; i < TCALL_ARRAY_LEN(all); i++) {
+        size_t first = ttool_lint_bytes(all[i], two, 1);
+        size_t text = strlen(good) + strlen(two[0].description) + 3;
+        size_t both = ttool_lint_bytes(all[i], two, 2);
+        CHECK(ttool_lint_bytes(all[i], two, 0) == 0);
+        CHECK(first > text && first < text + 150);
+        CHECK(both > first + text && both <= 2 * first + 1);
+    }
+    CHECK(ttool_lint_tokens(0) == 0 && ttool_lint_tokens(9) == 3);
+}
+
 /* ---- described texts: the same door, what a model gets to read */
 
 static const char *described(const tcall_provider *p, const char *text,
@@ -284,5 +301,6 @@ int main(void)
     test_parameters();
     test_schemas();
     test_strict_limit();
+    test_cost();
     return check_sum("test_lint");
 }

@@ -230,7 +230,7 @@ static void tasks(void)
     row("U06", all, "the task list: old or new after a cut at every write");
 }
 
-static void finding(void *user, const tcall_finding *f)
+static void finding(void *user, const ttool_finding *f)
 {
     (void)user;
     if (!f->note)
@@ -242,7 +242,7 @@ static void finding(void *user, const tcall_finding *f)
 static void descriptions(void)
 {
     all = true;
-    PART(tcall_lint(rows, TOOLS, finding, NULL) == 0);
+    PART(ttool_lint(rows, TOOLS, finding, NULL) == 0);
     row("lint", all, "descriptions of tools and parameters");
 }
 

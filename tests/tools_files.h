@@ -12,6 +12,7 @@
 #define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
 #define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
+#include "tools/lint.h"
 #include "tools/todo.h"
 #include "check.h"
 #include "result_log.h"

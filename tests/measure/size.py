@@ -164,7 +164,7 @@ class Header:
 
 
 def symbol_of(section):
-    """.rodata.tcall_lint_.str1.4 -> tcall_lint_"""
+    """.rodata.tcall_view_.str1.4 -> tcall_view_"""
     name = re.sub(r"^\.(text|rodata|srodata|data|sdata)\.?"
                   r"(startup\.|unlikely\.|rel\.ro\.)?(local\.)?", "", section)
     name = re.sub(r"\.(str|cst)\d[.\d]*$|^(str|cst)\d[.\d]*$", "", name)
