@@ -4,7 +4,7 @@
  *     agent                          a request per line, until the input ends
  *     agent how hot is the CPU       one request
  *
- *     --provider NAME    openai, anthropic or ollama
+ *     --provider NAME    openai, anthropic, ollama or another of --help
  *     --model NAME       --base-url URL      --ca FILE (trusted certificates)
  *     --no-stream        wait for whole answers
  *     --workspace DIR    tools for the files in this directory, and for web
@@ -539,7 +539,8 @@ static void show_event(void *user, const tcall_event *e)
         show_check(t, e->call);
         break;
     case TCALL_EVENT_VERDICT:
-        begin_line(t, e->verdict == TCALL_VERDICT_ALLOW ? "approved" : "denied");
+        begin_line(t,
+                   e->verdict == TCALL_VERDICT_ALLOW ? "approved" : "denied");
         print_str(e->call->name);
         end_line(t);
         break;
@@ -559,7 +560,8 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     if (t->yes)
         return TCALL_VERDICT_ALLOW;
     if (!t->asks)
-        return pin < 0 || line_is_real(pin) ? TCALL_VERDICT_DENY : TCALL_VERDICT_ALLOW;
+        return pin < 0 || line_is_real(pin) ? TCALL_VERDICT_DENY
+                                            : TCALL_VERDICT_ALLOW;
     begin_line(t, "approve?");
     print_str(call->name);
     putchar(' ');
@@ -568,7 +570,8 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     fflush(stdout);
     if (!fgets(line, sizeof line, stdin))
         return TCALL_VERDICT_DENY;
-    return line[0] == 'y' || line[0] == 'Y' ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
+    return line[0] == 'y' || line[0] == 'Y' ? TCALL_VERDICT_ALLOW
+                                            : TCALL_VERDICT_DENY;
 }
 
 /* --------------------------------------------------------------------------
@@ -885,7 +888,9 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     if (!start_transport(&d.transport, o))
         return false;
     r = tcall_agent_init(&agent, &d);
-    return r == TCALL_OK || fail("cannot start", tcall_error_text(r));
+    return r == TCALL_OK ||
+           fail("cannot start",
+                agent.problem ? agent.problem : tcall_error_text(r));
 }
 
 /* Everything, in this order: tools, provider, port, agent. */
@@ -991,11 +996,7 @@ static bool chat(void)
 
 static const char help[] =
     "agent [OPTION...] [REQUEST]: a model that calls C functions\n"
-    "  --provider NAME   openai, anthropic, ollama (default: by environment),\n"
-    "                    or by API_KEY, BASE_URL and MODEL: responses, "
-    "gemini,\n"
-    "                    groq, mistral, deepseek, openrouter, xai, azure,\n"
-    "                    llamacpp, lmstudio, ollama_v1\n"
+    "  --provider NAME   one of those below (default: by environment)\n"
     "  --model NAME      default: OPENAI_MODEL, ANTHROPIC_MODEL, OLLAMA_MODEL\n"
     "  --base-url URL    default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL,\n"
     "                    OLLAMA_HOST\n"
@@ -1009,7 +1010,27 @@ static const char help[] =
     "  --plain-http      allow http:// to other machines: all can read it\n"
     "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
     "  --replay FILE     run from such a file, without a network\n"
-    "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n";
+    "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n"
+    "Providers:";
+
+/* Those with variables of their own, and all that the library knows, which
+ * take API_KEY, BASE_URL and MODEL. */
+static void print_help(void)
+{
+    static const char *const others[] = {"responses", "gemini",
+#define SERVER(name, ...) #name,
+                                         TCALL_SERVERS(SERVER)
+#undef SERVER
+    };
+
+    fputs(help, stdout);
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(backends); i++)
+        printf(" %s", backends[i].name);
+    printf(";\n  by API_KEY, BASE_URL and MODEL:");
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(others); i++)
+        printf("%s %s", i % 6 ? "" : "\n   ", others[i]);
+    puts(".");
+}
 
 static bool read_options(options *o, int argc, char **argv)
 {
@@ -1033,7 +1054,8 @@ static bool read_options(options *o, int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         size_t k = 0, n = strlen(o->request);
-        while (k < TCALL_ARRAY_LEN(known) && strcmp(known[k].name, argv[i]) != 0)
+        while (k < TCALL_ARRAY_LEN(known) &&
+               strcmp(known[k].name, argv[i]) != 0)
             k++;
         if (k < TCALL_ARRAY_LEN(known) && known[k].flag)
             *known[k].flag = true;
@@ -1058,7 +1080,7 @@ int main(int argc, char **argv)
     bool ok;
 
     if (!read_options(&o, argc, argv)) {
-        fputs(help, stdout);
+        print_help();
         return 2;
     }
     term.asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);

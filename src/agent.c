@@ -50,8 +50,8 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
-    if (!desc->tc->block.base)
-        return "tc has no memory: tcall_init was not called, or it failed";
+    if (tcall_usable_(desc->tc) < 0)
+        return "tc cannot be used: tcall_init was not called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)

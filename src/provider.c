@@ -395,7 +395,9 @@ TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
         tcall_write_begin_(out, NULL, '{');
         return true;
     }
-    if (!out->error)
+    if (out->error)
+        tools->next = (size_t)-1; /* this was the last one */
+    else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }

@@ -127,6 +127,24 @@ static void test_missing(void)
     refused(&desc, "max_ms ");
 }
 
+/* A registry that was refused. */
+static void test_failed_registry(void)
+{
+    static tcall_tool wrong;
+    tcall tc;
+    tcall_desc d;
+    tcall_agent_desc desc;
+    complete(&tc, &desc);
+    wrong.name = "no good name";
+    memset(&d, 0, sizeof d);
+    d.block = block;
+    d.block_size = sizeof block;
+    d.tools = &wrong;
+    d.tool_count = 1;
+    CHECK(tcall_init(&tc, &d) < 0);
+    refused(&desc, "tc ");
+}
+
 static void test_transport(void)
 {
     int missing;
@@ -209,6 +227,7 @@ static void test_plan_left(void)
 int main(void)
 {
     test_missing();
+    test_failed_registry();
     test_transport();
     test_not_started();
     test_numbers();

@@ -35,6 +35,7 @@ GROWTH_FROM = 10000  # bytes of arguments from which that is held
 TOOLS_FROM = 1000
 STAGES_BAR = 1300 # tcall_invoke beyond the function, without hooks
 HOOKS_BAR = 7500  # and with one hook at each stage
+AGAIN_BAR = 1.5  # sending in pieces of 512 bytes / all at once
 
 
 # ---------------------------------------------------------------- workload
@@ -297,6 +298,24 @@ def stages(gate):
                  f"{way}, {level}: over {bar} instructions beyond the function")
 
 
+def pauses(gate):
+    """A registry and its first request, where the transport takes 512 bytes
+    at a time."""
+    for level in LEVELS:
+        program = build("bench_again", level)
+        print(f"\n{f'instructions, {level}':28}{'blocking':>12}"
+              f"{'pausing':>12}{'ratio':>8}   (<= {AGAIN_BAR})")
+        for tools in ["10", "60", "240"]:
+            (all_at_once, said), (pausing, again) = (
+                count(program, way, tools) for way in ("blocking", "pausing"))
+            good = all_at_once and pausing and said == again
+            ratio = pausing / all_at_once if good else 0
+            print(f"  {tools + ' tools':26}{all_at_once or 0:12,}"
+                  f"{pausing or 0:12,}{ratio:8.2f}")
+            gate(0 < ratio <= AGAIN_BAR,
+                 f"{tools} tools, {level}: pauses cost {ratio:.2f}: {again}")
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
@@ -311,6 +330,7 @@ def main():
     beside_cjson(pool, gate)
     growth(pool, gate)
     stages(gate)
+    pauses(gate)
     for fault in faults:
         print("FAILED", fault)
     print(f"bench: {passed} passed, {len(faults)} failed")
