@@ -1,5 +1,5 @@
 #pragma once
-#include "tools.c"
+#include "write.c"
 
 /* ==========================================================================
  * >>words
@@ -102,9 +102,10 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
+    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
     uint8_t kind = TCALL_CHAR_SIGN_;
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
+    for (i = 0; i < count; i++)
         if (tcall_scripts_[i].first <= code)
             kind = tcall_scripts_[i].kind;
     return kind;
