@@ -33,9 +33,13 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
 $(if $(misspelt),$(error $(misspelt)))
 
+# jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
+JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS \
+          -include jsmn.h
+
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
-COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
@@ -53,6 +57,7 @@ of_chapter = $(patsubst tests/%.c,$(BUILD)/%,\
 port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
                       $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
                       $(tests))
+probe      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/probe*.c))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
@@ -125,8 +130,8 @@ bench-pick: $(BUILD)/probe
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
 
-$(BUILD)/probe: tests/probe.c
-	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(LDLIBS)
+$(BUILD)/probe: $(probe) $(impl)
+	$(HUSH) $(COMPILE) $(probe) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
 $(of_chapter): $(BUILD)/%: tests/%.c $(LIBRARY)
 	$(HUSH) $(COMPILE) $(if $(LIBRARY),-DTEST_LINKED) $< $(LIBRARY) -o $@ \
 	    $(LDFLAGS) $(LDLIBS)
@@ -156,7 +161,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(impl) $(BUILD)/probe $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@

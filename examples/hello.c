@@ -19,11 +19,14 @@ static int set_light(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static const tcall_tool tools[] = {{
     .name = "set_light",
-    .description = "Switch the light on or off.",
+    .description = "Switch the light of this room on or off.",
     .parameters = TCALL_JSON({
         "type" : "object",
         "required" : ["on"],
-        "properties" : {"on" : {"type" : "boolean"}}
+        "properties" : {
+            "on" :
+                {"type" : "boolean", "description" : "Whether it is to be on"}
+        }
     }),
     .run = set_light,
     .permissions = TCALL_ACTUATE,

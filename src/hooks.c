@@ -11,38 +11,39 @@
 
 /* ---- rate, limit, time-out ---- */
 
+/* Each interval gives one call back, up to all of them. */
 int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
-    tcall_rate *r = (tcall_rate *)user;
+    tcall_rate *rate = (tcall_rate *)user;
     uint32_t now = tcall_now_(cx->tc),
-             each = r->interval_ms ? r->interval_ms : 1;
-    while (r->used && now - r->since >= each) {
-        r->used--;
-        r->since += each;
+             interval = rate->interval_ms ? rate->interval_ms : 1;
+    while (rate->used && now - rate->since >= interval) {
+        rate->used--;
+        rate->since += interval;
     }
-    if (!r->used)
-        r->since = now;
-    if (r->used >= r->burst)
-        return tcall_retry_after(cx, each - (now - r->since),
+    if (!rate->used)
+        rate->since = now;
+    if (rate->used >= rate->burst)
+        return tcall_retry_after(cx, interval - (now - rate->since),
                                  "too many calls: wait");
-    r->used++;
+    rate->used++;
     return TCALL_OK;
 }
 
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_concurrency *l = (tcall_concurrency *)user;
+    tcall_concurrency *limit = (tcall_concurrency *)user;
     (void)cx;
-    if (l->now >= l->max)
+    if (limit->running >= limit->max)
         return TCALL_E_AGAIN;
-    l->now++;
+    limit->running++;
     return TCALL_OK;
 }
 
 int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_concurrency *)user)->now--;
+    ((tcall_concurrency *)user)->running--;
     return TCALL_OK;
 }
 
@@ -54,79 +55,91 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 
 /* ---- cache ---- */
 
-/* In front of each text; entries lie one behind the other, oldest first. */
+/* The head of an entry, with its text right after it; the oldest come first.
+ * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
     uint64_t key;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
 
+/* Two sessions, or two users of one, do not see each other's results. Returns
+ * false for a tool that does more than read: it has to run. */
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
-    const tcall_session *s = cx->session;
+    const tcall_session *session = cx->session;
     if (tcall_needs_(cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
-static void tcall_cache_drop_(tcall_cache *c, size_t at)
+/* Removes the entry at an offset. */
+static void tcall_cache_drop_(tcall_cache *cache, size_t at)
 {
-    tcall_cached_ e;
-    size_t n;
-    memcpy(&e, c->memory + at, sizeof e);
-    n = sizeof e + e.len;
-    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
-    c->used -= n;
+    tcall_cached_ entry;
+    size_t size;
+    memcpy(&entry, cache->memory + at, sizeof entry);
+    size = sizeof entry + entry.len;
+    memmove(cache->memory + at, cache->memory + at + size,
+            cache->used - at - size);
+    cache->used -= size;
 }
 
+/* Looks for the call; what is too old is removed on the way. */
 int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
-    tcall_cached_ e;
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
     uint64_t key;
     size_t at = 0;
     if (!tcall_cache_key_(cx, &key))
         return TCALL_OK;
-    while (at < c->used) {
-        memcpy(&e, c->memory + at, sizeof e);
-        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
-            tcall_cache_drop_(c, at);
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (cache->max_age_ms &&
+            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+            tcall_cache_drop_(cache, at);
             continue;
         }
-        at += sizeof e;
-        if (e.key == key)
-            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
-        at += e.len;
+        at += sizeof entry;
+        if (entry.key == key)
+            return tcall_respond(cx,
+                                 tcall_slice_(cache->memory + at, entry.len));
+        at += entry.len;
     }
     return TCALL_OK;
 }
 
+/* Only what the tool itself gave is kept, and only where it fits. */
 int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
+    tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
-    tcall_cached_ e;
-    if (cx->state != TCALL_GOING_ || text.len > c->size ||
-        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+    tcall_cached_ entry;
+    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
+        sizeof entry + text.len > cache->size ||
+        !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
-    while (c->used + sizeof e + text.len > c->size)
-        tcall_cache_drop_(c, 0);
-    e.made = tcall_now_(cx->tc);
-    e.len = (uint32_t)text.len;
-    memcpy(c->memory + c->used, &e, sizeof e);
+    while (cache->used + sizeof entry + text.len > cache->size)
+        tcall_cache_drop_(cache, 0);
+    entry.made = tcall_now_(cx->tc);
+    entry.len = (uint32_t)text.len;
+    memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
-        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
-    c->used += sizeof e + text.len;
+        memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
+    cache->used += sizeof entry + text.len;
     return TCALL_OK;
 }
 
 /* ---- retry ---- */
 
-/* An error that may be gone the next time. */
+/* True for an error that may be gone the next time. */
 static bool tcall_passes_(int error)
 {
     switch (error) {
@@ -141,190 +154,236 @@ static bool tcall_passes_(int error)
     }
 }
 
+/* The pause before the next attempt; its call keeps it, as the hook is called
+ * anew after TCALL_E_AGAIN. */
 typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
+/* Makes the next pause twice as long, or as long as the tool asked for. */
+static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
+                              const tcall_backoff *retry)
+{
+    pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
+    if (retry->max_ms && pause->ms > retry->max_ms)
+        pause->ms = retry->max_ms;
+    if (cx->retry_ms > pause->ms)
+        pause->ms = cx->retry_ms;
+    pause->since = tcall_now_(cx->tc);
+}
+
 int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
-    tcall_pause_ *s;
+    tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
     int r;
-    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
-    if (!s)
+    pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
+    if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
             return TCALL_E_AGAIN;
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
             return r;
-        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
-        if (retry->max_ms && s->ms > retry->max_ms)
-            s->ms = retry->max_ms;
-        if (cx->retry_ms > s->ms)
-            s->ms = cx->retry_ms;
-        s->since = tcall_now_(cx->tc);
+        tcall_pause_next_(cx, pause, retry);
     }
 }
 
 /* ---- audit ---- */
 
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* The line goes out through a small buffer, so that its length does not
+ * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
-    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
     char buf[64];
-    tcall_writer w;
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, a->sink, a->user);
-    tcall_write_open(&w, '{');
-    tcall_write_pair_(&w, "call_id", call->id);
-    tcall_write_pair_(&w, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&w, "session", cx->session->id);
-        tcall_write_pair_(&w, "request", cx->session->request);
-        tcall_write_pair_(&w, "agent", cx->session->agent);
-        tcall_write_pair_(&w, "user", cx->session->user);
-    }
-    tcall_write_key(&w, "arguments");
+    tcall_writer out;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_write_open(&out, '{');
+    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
     if (call->args.tok)
-        tcall_write_json(&w, call->args);
+        tcall_write_json(&out, call->args);
     else
-        tcall_write_str(&w, call->arguments);
-    tcall_write_key(&w, "attempts");
-    tcall_write_int(&w, cx->attempt);
-    tcall_write_key(&w, "ms");
-    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
-                       call->approved ? "true" : "false",
-                       tcall_error_code(cx->error));
+        tcall_write_str(&out, call->arguments);
+    tcall_write_key(&out, "attempts");
+    tcall_write_int(&out, cx->attempt);
+    tcall_write_key(&out, "ms");
+    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&out, "approved");
+    tcall_write_bool(&out, call->approved);
+    tcall_write_key(&out, "outcome");
+    tcall_write_string(&out, tcall_error_code(cx->error));
     if (cx->reason.len)
-        tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_text(&w, "}\n");
-    return tcall_writer_flush(&w);
+        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_writer_flush(&out);
 }
 
 /* ---- ledger ---- */
 
+/* What a row says of a call: states only go down this list, and a row that is
+ * refused or further down may be given up for another call. */
 enum {
     TCALL_ASKED_ = 1,
     TCALL_GRANTED_,
     TCALL_REFUSED_,
     TCALL_SPENT_, /* the verdict was used */
-    TCALL_RAN_
+    TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
+                                            uint64_t id)
 {
     size_t i;
-    for (i = 0; i < l->count; i++)
-        if (l->rows[i].state && l->rows[i].id == id)
-            return &l->rows[i];
+    for (i = 0; i < ledger->count; i++)
+        if (ledger->rows[i].state && ledger->rows[i].id == id)
+            return &ledger->rows[i];
     return NULL;
 }
 
-/* A new row, in place of the first that is free or needed no more. */
-static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+/* Returns a new row, in place of the first that is free or needed no more; NULL
+ * when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
 {
-    tcall_ledger_row *last = l->rows + l->count;
-    size_t i, n;
-    for (i = 0; i < l->count; i++)
-        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
+    tcall_ledger_row *last = ledger->rows + ledger->count;
+    size_t i, left;
+    for (i = 0; i < ledger->count; i++)
+        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
             break;
-    n = l->count - i;
-    if (!n)
+    left = ledger->count - i;
+    if (!left)
         return NULL;
-    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
     last->id = id;
     return last;
 }
 
-/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
- * cx->ledger_used tells that it was this call which spent the row. */
+/* Uses the verdict of a row. Where nothing else will stop a second run, the row
+ * says at once that the tool ran. */
+static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
+{
+    tcall_call *call = cx->call;
+    bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
+    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    row->state =
+        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+static int tcall_ledger_ask_(tcall_ctx *cx)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_call *call = cx->call;
+    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, call);
+    if (verdict == TCALL_VERDICT_LATER)
+        return TCALL_E_APPROVAL;
+    tcall_tell_verdict_(cx, verdict);
+    call->approved = verdict == TCALL_VERDICT_ALLOW;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Lets a call wait for tcall_ledger_decide. */
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
+                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+{
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
+        return TCALL_E_LIMIT;
+    row->what = what;
+    row->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+/* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;
+ * cx->ledger_used says that it was this call that used the row. */
 int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
-    tcall_call *call = cx->call;
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_ledger_row *t;
+    tcall_ledger *ledger = (tcall_ledger *)user;
+    const tcall_call *call = cx->call;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    bool same, over;
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
     r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
-    t = tcall_ticket_(l, id);
-    same = t && t->what == what;
-    over = t && t->state >= TCALL_SPENT_;
-    if (over && !cx->ledger_used && (same || t->state == TCALL_RAN_))
+    same = row && row->what == what;
+    used = row && row->state >= TCALL_SPENT_;
+    if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
         return TCALL_E_TWICE;
-    if (same && t->state != TCALL_ASKED_) {
-        cx->ledger_used = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                               : TCALL_VERDICT_DENY);
-        t->state = cx->run_step >= TCALL_RUN_APPROVAL_ &&
-                           !tcall_repeatable_(call->tool)
-                       ? TCALL_RAN_
-                       : TCALL_SPENT_;
-        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    if (same && row->state != TCALL_ASKED_)
+        return tcall_ledger_use_(cx, row);
+    if ((!row || used) && cx->tc->desc.approve) {
+        r = tcall_ledger_ask_(cx);
+        if (r != TCALL_E_APPROVAL)
+            return r;
     }
-    if ((!t || over) && d->approve) {
-        tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        verdict = d->approve(d->user, call);
-        if (verdict != TCALL_VERDICT_LATER) {
-            tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_VERDICT_ALLOW;
-            return call->approved ? TCALL_OK : TCALL_E_DENIED;
-        }
-    }
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
-        return TCALL_E_LIMIT;
-    t->what = what;
-    t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_ledger_wait_(cx, ledger, row, id, what);
 }
 
 int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
-    if (!t || t->state != TCALL_ASKED_)
+    tcall_ledger_row *row =
+        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
-        t->state =
+        row->state =
             verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
+/* Notes, right before the tool runs, that it ran: a second run of the call is
+ * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *t = tcall_ticket_(l, id);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
         return TCALL_E_LIMIT;
-    if (t->state == TCALL_RAN_)
+    if (row->state == TCALL_RAN_)
         return TCALL_E_TWICE;
     if (!cx->ledger_used)
-        t->what = 0; /* nobody has agreed to this call */
-    t->state = TCALL_RAN_;
+        row->what = 0; /* nobody has agreed to this call */
+    row->state = TCALL_RAN_;
     cx->ledger_used = true;
     return TCALL_OK;
 }
@@ -332,10 +391,10 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 /* A call that ends while it waits is not waited for any more. */
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger_row *t = tcall_ticket_(
+    tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
-    if (cx->approval_asked && t && t->state < TCALL_SPENT_)
-        t->state = cx->tool_ran ? TCALL_RAN_ : 0;
+    if (cx->approval_asked && row && row->state < TCALL_SPENT_)
+        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -353,36 +412,51 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
+/* Stops a tool whose arguments are refused a third time in a row. */
+static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
+                                uint64_t tool)
+{
+    loops->refusals =
+        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
+    loops->refused = tool;
+    if (loops->refusals < 3)
+        return TCALL_OK;
+    loops->refusals = 0;
+    return tcall_loop_(cx, "refused again and again");
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+{
+    return seen[1] == hash &&
+           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+}
+
 int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
-    tcall_loops *l = (tcall_loops *)user;
+    tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
-    uint64_t *s = l->seen;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
+    uint64_t *seen = loops->seen;
     int i, r;
-    if (call->error < 0) {
-        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
-        l->refused = tool;
-        if (l->refusals < 3)
-            return TCALL_OK;
-        l->refusals = 0;
-        return tcall_loop_(cx, "refused again and again");
-    }
-    if (l->refused == tool)
-        l->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &h);
+    if (call->error < 0)
+        return tcall_loops_refused_(cx, loops, tool);
+    if (loops->refused == tool)
+        loops->refusals = 0;
+    r = tcall_hash_call_(cx->tc, call, &hash);
     if (r < 0 || call->tool->allow_repeat)
         return r;
-    for (i = 0; i < l->turn; i++)
-        if (s[i] == h)
+    for (i = 0; i < loops->turn; i++)
+        if (seen[i] == hash)
             return tcall_respond(
                 cx, tcall_str_of("Made before in this turn: use that result."));
-    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+    if (tcall_loops_again_(seen, hash))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(s + 1, s, sizeof l->seen - sizeof *s);
-    s[0] = h;
-    if (l->turn < TCALL_ARRAY_LEN(l->seen))
-        l->turn++;
+    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
+    seen[0] = hash;
+    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
+        loops->turn++;
     return TCALL_OK;
 }
 

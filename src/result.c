@@ -165,13 +165,24 @@ static void tcall_write_available_(tcall_writer *w, const tcall *tc)
     tcall_write_close(w, ']');
 }
 
-/* Writes the member "error": what was called, who failed and why. */
-static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
-                               tcall_str reason)
+/* Writes what the schema says of the arguments, as a string. */
+static void tcall_write_refused_(tcall_writer *w, const tcall_call *call)
+{
+    size_t i;
+    tcall_write_text(w, "\"");
+    tcall_write_text(w, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(w, i ? ". " : ": ");
+        tcall_say_error_(w, &call->schema, call->args, &call->fault[i]);
+    }
+    tcall_write_text(w, "\"");
+}
+
+/* Writes what was called, who failed and why. */
+static void tcall_write_reasons_(tcall_writer *w, const tcall_ctx *cx,
+                                 tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    tcall_write_key(w, "error");
-    tcall_write_quote(w);
     if (call->tool && call->args.tok)
         tcall_write_called_(w, call->tool->name, call->args);
     if (cx->failed_by) {
@@ -182,6 +193,20 @@ static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
         tcall_write_bytes(w, reason.ptr, reason.len);
     else
         tcall_write_text(w, tcall_error_text(cx->error));
+}
+
+/* Writes the member "error". */
+static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+                               tcall_str reason)
+{
+    const tcall_call *call = cx->call;
+    tcall_write_key(w, "error");
+    if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
+        tcall_write_refused_(w, call);
+        return;
+    }
+    tcall_write_quote(w);
+    tcall_write_reasons_(w, cx, reason);
     tcall_write_unquote(w);
 }
 

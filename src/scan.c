@@ -113,16 +113,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-/* Makes a token of each value and key as well; the text must then be fed in one
- * piece. s->tokens also counts those that do not fit. */
-static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
-                               size_t cap)
-{
-    s->text = text;
-    s->tok = tok;
-    s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
-}
-
 static const char tcall_literals_[] = "true\0false\0null\0";
 
 /* The one that begins with c, null if there is none. */
@@ -765,16 +755,104 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     return tcall_scan_text_(&scan, text);
 }
 
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error \
+    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#endif
+
+/* jsmn makes its tokens in the memory of ours, each of which then takes the
+ * place of one of jsmn's. */
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+
+/* Turns the token at i into ours; those before it are. Its mark becomes the
+ * container around it. */
+static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+{
+    jsmntok_t made;
+    const char *start;
+    size_t len;
+    int flags = 0;
+    memcpy(&made, tok + i, sizeof made);
+    start = text + made.start;
+    len = (size_t)(made.end - made.start);
+    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
+        flags = TCALL_MEMBER_;
+        made.parent = tok[made.parent].mark;
+    } else if (made.parent >= 0 &&
+               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
+        flags = TCALL_KEY_;
+    }
+    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
+                                 : made.type == JSMN_PRIMITIVE &&
+                                       (len > 300 || memchr(start, 'e', len) ||
+                                        memchr(start, 'E', len)))
+        flags |= TCALL_NEEDS_DECODE_;
+    tok[i].type =
+        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
+    tok[i].start = made.start;
+    tok[i].end = made.end;
+    tok[i].span = 1;
+    tok[i].mark = made.parent;
+}
+
+/* Makes the tokens of a text that the scanner accepted. jsmn wants something
+ * to follow a number or a word: one alone is made by hand. */
+static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+{
+    jsmn_parser parser;
+    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
+    int i;
+    jsmn_init(&parser);
+    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
+                   (unsigned)count) < 0) {
+        only.end = (int)text.len;
+        while (tcall_is_space_(text.ptr[only.start]))
+            only.start++;
+        while (tcall_is_space_(text.ptr[only.end - 1]))
+            only.end--;
+        memcpy(tok, &only, sizeof only);
+    }
+    for (i = 0; i < count; i++)
+        tcall_jsmn_token_(tok, i, text.ptr);
+    /* from the end, so that what is inside a container comes before it */
+    while (--i > 0) {
+        tcall_tok *around = tok + tok[i].mark;
+        if (around->span == 1)
+            tok[i].type |= TCALL_LAST_;
+        around->span += tok[i].span;
+        tok[i].mark = 0;
+    }
+    tok[0].mark = 0;
+}
+
+/* Makes a token of each value and key of a text if all fit; scan->tokens is
+ * how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    int error = tcall_scan_text_(scan, text);
+    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
+        tcall_jsmn_make_(text, tok, (int)scan->tokens);
+    return error;
+}
+
+#else
+
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
                                        tcall_tok *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
-    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    scan->text = text.ptr;
+    scan->tok = tok;
+    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
     tcall_scan_feed(scan, text.ptr, text.len);
     return tcall_scan_end(scan);
 }
+
+#endif /* TOOLCALL_JSMN */
 
 /* Returns the length of the escape at p in a string that the scanner accepted:
  * a pair of surrogates is one of 12 bytes. */

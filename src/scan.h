@@ -78,9 +78,19 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
+/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
+ * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
+ * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
+ * the same ones. */
+#if defined TOOLCALL_JSMN && defined __GNUC__
+#define TCALL_TOK_ __attribute__((may_alias))
+#else
+#define TCALL_TOK_
+#endif
+
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */

@@ -88,14 +88,12 @@ static void tcall_say_step_(tcall_writer *w, tcall_json value, uint32_t index)
     }
 }
 
-/* "path": the JSON Pointer of a token; of a name that of its value. */
-static void tcall_write_path_(tcall_writer *w, tcall_json value,
-                              const tcall_tok *tok)
+/* The JSON Pointer of a token; of a name that of its value. */
+static void tcall_say_pointer_(tcall_writer *w, tcall_json value,
+                               const tcall_tok *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    tcall_write_key(w, "path");
-    tcall_write_char_(w, '"');
     while (value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
@@ -103,6 +101,15 @@ static void tcall_write_path_(tcall_writer *w, tcall_json value,
             value = tcall_json_next(value);
         tcall_say_step_(w, value, index);
     }
+}
+
+/* "path": the JSON Pointer of a token. */
+static void tcall_write_path_(tcall_writer *w, tcall_json value,
+                              const tcall_tok *tok)
+{
+    tcall_write_key(w, "path");
+    tcall_write_char_(w, '"');
+    tcall_say_pointer_(w, value, tok);
     tcall_write_char_(w, '"');
 }
 
@@ -461,9 +468,9 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
     return i;
 }
 
-int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
-                                 tcall_json value,
-                                 const tcall_validation_error *error)
+static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ f;
@@ -477,6 +484,25 @@ int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
     f.end = tcall_node_after_(program, f.parent);
     f.applied = tcall_node_op_(
         &program[f.keyword == TCALL_K_REQUIRED_ ? f.parent : f.node]);
+    return f;
+}
+
+/* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
+TCALL_SHARED_ void tcall_say_error_(tcall_writer *w, const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
+{
+    tcall_fault_ f = tcall_fault_of_(schema, value, error);
+    tcall_say_pointer_(w, value, f.value.tok);
+    tcall_say_(w, f.value.tok > value.tok ? ": " : "");
+    tcall_say_sentence_(w, &f);
+}
+
+int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
+                                 tcall_json value,
+                                 const tcall_validation_error *error)
+{
+    tcall_fault_ f = tcall_fault_of_(schema, value, error);
     tcall_write_open(w, '{');
     tcall_write_path_(w, value, f.value.tok);
     tcall_write_key(w, "keyword");

@@ -10,19 +10,7 @@
  *     probe pick [--index | BYTES]           {"tools"}, then {"q","k"} each
  *     probe call TOOLS.json                  {"name","arguments"}
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#define TOOLCALL_IMPLEMENTATION
-#include "toolcall.h"
-
-#include "probe_lines.h"
-#include "probe_args.h"
-#include "probe_schema.h"
-#include "probe_read.h"
-#include "probe_write.h"
-#include "probe_call.h"
-#include "probe_pick.h"
+#include "probe.h"
 
 static int probe_json(int count, char **files)
 {

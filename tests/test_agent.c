@@ -360,6 +360,7 @@ static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int held;
 
+#ifndef TOOLCALL_NO_HOOKS
 static int hold(tcall_ctx *cx, void *user)
 {
     (void)user;
@@ -367,18 +368,22 @@ static int hold(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
+static const tcall_hook holding[] = {
+    {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold, NULL, NULL},
+    {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
+#endif
+
 static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
 {
 #define SLOW(id, n) CALL(id, "{\\\"a\\\":" n ",\\\"b\\\":0}")
     static const char *const three[] = {
         CALLS(SLOW("c1", "3") "," SLOW("c2", "1") "," SLOW("c3", "2")),
         TEXT("Done."), NULL};
-    static const tcall_hook holding[] = {
-        {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold, NULL, NULL},
-        {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
     int r;
+#ifndef TOOLCALL_NO_HOOKS
     hooks = holding;
     hook_count = 2;
+#endif
     r = begin(tc, a, s, three, sizeof block);
     hooks = NULL;
     hook_count = 0;

@@ -219,12 +219,12 @@ static void test_limit(void)
     const tcall_hook hooks[] = {TCALL_CONCURRENCY(&limit), TCALL_TIMEOUT(50)};
     start(hooks, 3, TCALL_READ);
     CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN && again() == TCALL_E_AGAIN);
-    limit.now = 0;
-    CHECK(again() == TCALL_OK && limit.now == 0 && runs == 1);
-    limit.now = 1;
+    limit.running = 0;
+    CHECK(again() == TCALL_OK && limit.running == 0 && runs == 1);
+    limit.running = 1;
     CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN);
     now_ms += 50;
-    CHECK(again() == TCALL_E_TIMEOUT && limit.now == 1 && runs == 1);
+    CHECK(again() == TCALL_E_TIMEOUT && limit.running == 1 && runs == 1);
     CHECK(says("timeout"));
 }
 
@@ -657,7 +657,7 @@ static int lifecycle(char *memory, size_t size)
         int before = runs;
         int r = whole(calls[i].id, calls[i].name, calls[i].arguments);
         tcall_loops_new_turn(&loops);
-        CHECK(starts == stops && asked == given && limit.now == 0);
+        CHECK(starts == stops && asked == given && limit.running == 0);
         CHECK(runs - before <= (calls[i].error ? 0 : 2));
         if (r == TCALL_E_MEMORY) {
             worst = r;
@@ -742,7 +742,7 @@ static void test_execute(void)
     for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
         start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_WRITE);
         limit.max = 1;
-        limit.now = 0;
+        limit.running = 0;
         tools[0].run = rows[i].run;
         tools[0].confirm = rows[i].confirm;
         tc.desc.approve = later;
@@ -756,7 +756,7 @@ static void test_execute(void)
             result[out.fill] = '\0';
             CHECK(says(rows[i].says) && runs == rows[i].runs);
             CHECK(starts == 1 && stops == 1 && asked == given);
-            CHECK(limit.now == 0 && tc.block.high == 0);
+            CHECK(limit.running == 0 && tc.block.high == 0);
             CHECK(strchr(log_text, '\n'));
         }
     }

@@ -239,6 +239,7 @@ static void test_arguments(void)
         CHECK(runs == 2 && says("\"success\":false") && says("validation"));
         CHECK(says("/level") && says("maximum") && says("required") &&
               says("additionalProperties"));
+        CHECK(says("\"error\":\"set_led: /level: "));
 
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":tr") < 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true") ==

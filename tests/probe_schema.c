@@ -1,5 +1,6 @@
 /* probe schema: {"schema","data","draft"?} in; the verdict, or why the schema
  * was refused, out. */
+#include "probe.h"
 
 /* One compile, as large as it takes. */
 static int probe_compile(tcall_schema *s, tcall_str text, tcall_draft draft,
@@ -82,7 +83,7 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
     free(tokens);
 }
 
-static int probe_schema(FILE *in, FILE *out)
+int probe_schema(FILE *in, FILE *out)
 {
     char *line;
     size_t len;

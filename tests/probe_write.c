@@ -1,4 +1,5 @@
 /* probe write: tools, messages and options to the body of a request. */
+#include "probe.h"
 
 /* Tools as the provider shall see them; the texts of their schemas are kept
  * aside to be freed. */
@@ -148,7 +149,7 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     free(memory);
 }
 
-static int probe_write(int argc, char **argv, FILE *in, FILE *out)
+int probe_write(int argc, char **argv, FILE *in, FILE *out)
 {
     const tcall_provider *provider = probe_provider(argv[0]);
     char *line;

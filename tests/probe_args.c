@@ -1,5 +1,6 @@
 /* probe args: reads arguments as hydrate does; with a schema also checks them,
  * coerces what may be coerced and checks the outcome strictly. */
+#include "probe.h"
 
 static void probe_args_key(tcall_writer *w, const char *key, const char *text)
 {
@@ -146,7 +147,7 @@ static void probe_args_line(tcall_json in, int unread, FILE *out)
     free(line);
 }
 
-static int probe_args(FILE *in, FILE *out)
+int probe_args(FILE *in, FILE *out)
 {
     size_t len;
     char *line;

@@ -1,8 +1,9 @@
 /* What the probe's verbs share: lines in, values out of them. */
+#include "probe.h"
 
 /* One line without its end, of any length; NULL at the end of the input. The
  * buffer is the caller's to free. */
-static char *probe_line(FILE *in, size_t *len)
+char *probe_line(FILE *in, size_t *len)
 {
     size_t cap = 1 << 16, n = 0;
     char *line = (char *)malloc(cap);
@@ -24,7 +25,7 @@ static char *probe_line(FILE *in, size_t *len)
     return line;
 }
 
-static char *probe_file(const char *path, size_t *len)
+char *probe_file(const char *path, size_t *len)
 {
     FILE *f = fopen(path, "rb");
     size_t cap = 1 << 16, n = 0, got;
@@ -45,7 +46,7 @@ static char *probe_file(const char *path, size_t *len)
 
 /* Parses text in place; the tokens are the caller's to free. An error leaves a
  * missing value. */
-static int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens)
+int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens)
 {
     size_t need = 0;
     tcall_json_parse(v, text, len, NULL, 0, &need);
@@ -54,7 +55,7 @@ static int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens)
 }
 
 /* The same; bad input of the probe itself ends it. */
-static tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens)
+tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens)
 {
     tcall_json v;
     int r = probe_try(&v, text, len, tokens);
@@ -66,7 +67,7 @@ static tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens)
 }
 
 /* A value as JSON text, terminated; the caller's to free. */
-static char *probe_text(tcall_json v)
+char *probe_text(tcall_json v)
 {
     tcall_writer w;
     char *text;

@@ -1,6 +1,7 @@
 /* probe read: bodies of answers, whole or in pieces, to calls. */
+#include "probe.h"
 
-static const tcall_provider *probe_provider(const char *name)
+const tcall_provider *probe_provider(const char *name)
 {
     const tcall_provider *p = tcall_provider_named(name);
     if (p)
@@ -84,7 +85,7 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
     tcall_write_bytes(w, "\n", 1);
 }
 
-static int probe_read_out(void *user, const char *bytes, size_t len)
+int probe_read_out(void *user, const char *bytes, size_t len)
 {
     return (int)fwrite(bytes, 1, len, (FILE *)user);
 }
@@ -98,15 +99,20 @@ static void probe_read_body(const tcall_provider *provider, tcall_json in,
     char *memory = (char *)malloc(size + 1);
     tcall_block block, none;
     tcall_reader small, *r = &small;
+    const size_t place = (sizeof small + 7) & ~(size_t)7;
     tcall_chat chat;
     tcall_writer w;
     size_t at, n;
     tcall_block_init(&block, memory, size);
     tcall_block_init(&none, NULL, 0);
-    r = (tcall_reader *)tcall_block_take_(&block, sizeof *r);
-    tcall_chat_init(&chat, r ? &block : &none);
-    tcall_reader_init(r ? r : &small, provider, &chat, NULL, NULL);
-    r = r ? r : &small;
+    if (block.size >= place) {
+        block.high = block.peak = place;
+        r = (tcall_reader *)(void *)(block.base + block.size - place);
+    } else {
+        none.need = place;
+    }
+    tcall_chat_init(&chat, r == &small ? &none : &block);
+    tcall_reader_init(r, provider, &chat, NULL, NULL);
     r->text_calls = tcall_json_bool(tcall_json_get(in, "text_calls"), false);
     for (at = 0; at < body.len; at += n) {
         /* A copy of its own for each piece: reading beyond it is seen. */
@@ -121,8 +127,6 @@ static void probe_read_body(const tcall_provider *provider, tcall_json in,
         }
     }
     tcall_reader_end(r);
-    if (r == &small && none.need < block.need)
-        none.need = block.need;
     tcall_writer_init(&w, piece, sizeof piece);
     tcall_writer_sink(&w, probe_read_out, out);
     probe_read_answer(&w, &chat, &r->answer,
@@ -131,7 +135,7 @@ static void probe_read_body(const tcall_provider *provider, tcall_json in,
     free(memory);
 }
 
-static int probe_read(int argc, char **argv, FILE *in, FILE *out)
+int probe_read(int argc, char **argv, FILE *in, FILE *out)
 {
     const tcall_provider *provider = probe_provider(argv[0]);
     size_t split = 0, size = (size_t)8 << 20, len;

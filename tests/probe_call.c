@@ -1,4 +1,5 @@
 /* probe call: tools that answer with the arguments they were given. */
+#include "probe.h"
 
 static int probe_echo(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -11,7 +12,7 @@ static int probe_echo(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_close(out, '}');
 }
 
-static tcall_tool *probe_tools(tcall_json list, size_t *count)
+tcall_tool *probe_tools(tcall_json list, size_t *count)
 {
     tcall_tool *tools;
     tcall_json v;
@@ -69,7 +70,7 @@ static void probe_call_line(tcall *tc, int ready, tcall_str report,
     free(text);
 }
 
-static int probe_call(const char *path, FILE *in, FILE *out)
+int probe_call(const char *path, FILE *in, FILE *out)
 {
     static char report[1 << 16];
     size_t len, count, size = (size_t)64 << 20;

@@ -2,6 +2,7 @@
  * takes "relative" (percent), "min" (thousandths), "synonyms" (text). A number
  * as argument: bytes of the block; default: room for an index and records,
  * "--index" builds it. */
+#include "probe.h"
 
 static const char *probe_join(tcall_json list)
 {
@@ -75,7 +76,7 @@ static void probe_pick_line(tcall *tc, const tcall_index *index, tcall_json in,
     fprintf(out, "%.*s\n", (int)w.fill, result);
 }
 
-static int probe_pick(int argc, char **argv, FILE *in, FILE *out)
+int probe_pick(int argc, char **argv, FILE *in, FILE *out)
 {
     size_t len, size = (size_t)64 << 20;
     tcall_index index;
