@@ -200,7 +200,8 @@ static void test_definitions(void)
     desc.tools = bad;
     desc.tool_count = 8;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
-    CHECK(strstr(report, "no_schema: parameters is missing: give a JSON Schema"));
+    CHECK(
+        strstr(report, "no_schema: parameters is missing: give a JSON Schema"));
     CHECK(strstr(report, "9 lives: the name"));
     CHECK(strstr(report, "twice: another tool has this name"));
     CHECK(strstr(report, "broken: parameters"));

@@ -239,10 +239,10 @@ static const struct {
      "\"finish_reason\":\"tool_calls\"}]}\n",
      "]}"},
     {&tcall_openai, true,
-     OPENAI_DELTA("\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":"
-                  "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"fire\""
-                  ",\"arguments\":\"\"}}]") OPENAI_PIECE("{\\\"n\\\"")
-         OPENAI_PIECE(":12")
+     OPENAI_DELTA("\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,"
+                  "\"id\":\"c1\",\"type\":\"function\","
+                  "\"function\":{\"name\":\"fire\",\"arguments\":\"\"}}]")
+         OPENAI_PIECE("{\\\"n\\\"") OPENAI_PIECE(":12")
              OPENAI_PIECE("345}") "data: "
                                   "{\"choices\":[{\"index\":0,\"delta\":{},"
                                   "\"finish_reason\":"

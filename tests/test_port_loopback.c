@@ -106,16 +106,16 @@ static void test_loopback_refusals(void)
 
 /* ---- the agent over all of it ---- */
 
-#define CALL_ANSWER                                                      \
-    CHUNKED "bd\r\n{\"choices\":[{\"index\":0,\"message\":{\"role\":\""  \
-            "assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c\"" \
-            ",\"type\":\"function\",\"function\":{\"name\":\"blink\",\"" \
-            "arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}" \
-            "\r\n0\r\n\r\n"
-#define TEXT_ANSWER                                                     \
-    CHUNKED "61\r\n{\"choices\":[{\"index\":0,\"message\":{\"role\":\"" \
-            "assistant\",\"content\":\"Done.\"},\"finish_reason\":\"st" \
-            "op\"}]}\r\n0\r\n\r\n"
+#define CALL_ANSWER                                                    \
+    CHUNKED "bd\r\n{\"choices\":[{\"index\":0,\"message\":{"           \
+            "\"role\":\"assistant\",\"content\":null,\"tool_calls\":[" \
+            "{\"id\":\"c\",\"type\":\"function\",\"function\":{"       \
+            "\"name\":\"blink\",\"arguments\":\"{}\"}}]},"             \
+            "\"finish_reason\":\"tool_calls\"}]}\r\n0\r\n\r\n"
+#define TEXT_ANSWER                                          \
+    CHUNKED "61\r\n{\"choices\":[{\"index\":0,\"message\":{" \
+            "\"role\":\"assistant\",\"content\":\"Done.\"}," \
+            "\"finish_reason\":\"stop\"}]}\r\n0\r\n\r\n"
 
 static int blinks;
 

@@ -174,9 +174,10 @@ static bool streams_in_pieces(void)
 static bool endless_lines(void)
 {
     char *body =
-        many("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls"
-             "\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":"
-             "\"fire\",\"arguments\":\"{\\\"n\\\":12345",
+        many("data: {\"choices\":[{\"index\":0,"
+             "\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","
+             "\"function\":{\"name\":\"fire\","
+             "\"arguments\":\"{\\\"n\\\":12345",
              " ", 100000, "}\"}}]}}]}\n\n" STOP "\n\ndata: [DONE]\n\n");
     int r = turn_of(&tcall_openai, true, "HTTP/1.1 200 OK", body, 0);
     bool kept_out = runs == 0 && r < 0;

@@ -120,8 +120,8 @@ static void test_come_and_go(bool lazy)
     CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
     CHECK(begin(lazy, 1) == TCALL_E_TOOL);
     tcall_write_bytes(&faults, "", 1);
-    CHECK(strcmp(report,
-                 "tcall_desc: rows has less room than tools needs\n") == 0);
+    CHECK(strcmp(report, "tcall_desc: rows has less room than tools needs\n") ==
+          0);
     start(lazy, 4);
     CHECK(execute("first", "{\"n\":1}") == TCALL_OK && says("made 1"));
 

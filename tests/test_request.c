@@ -96,9 +96,10 @@ static void test_write(void)
                  "]}},\"$defs\":{\"c\":{\"type\":\"array\",\"items\":{\"type\":"
                  "\"integer\"}}},\"additionalProperties\":false,\"required\":"
                  "[\"a\",\"b\"]},\"strict\":true}}"));
-    CHECK(has(p, "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\""
-                 ":\"f\"}},\"parallel_tool_calls\":false,"
-                 "\"max_completion_tokens\":5,\"stream_options\":"));
+    CHECK(has(p, "\"tool_choice\":{\"type\":\"function\","
+                 "\"function\":{\"name\":\"f\"}},"
+                 "\"parallel_tool_calls\":false,\"max_completion_tokens\":5,"
+                 "\"stream_options\":"));
 
     p = write_body(&tcall_anthropic, &ask);
     CHECK(has(p, "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","

@@ -291,9 +291,10 @@ static void test_rare(void)
 
 static void test_refs(void)
 {
-    const char *tree = "{\"$ref\":\"#/$defs/a~1~0b%25\",\"$defs\":{\"a/~b%\":"
-                       "{\"type\":\"object\",\"properties\":{\"kids\":{\"items"
-                       "\":{\"$ref\":\"#\"}}}}}}";
+    const char *tree = "{\"$ref\":\"#/$defs/a~1~0b%25\","
+                       "\"$defs\":{\"a/~b%\":{\"type\":\"object\","
+                       "\"properties\":{\"kids\":{\"items\":{\"$ref\":\"#\"}}"
+                       "}}}}";
     CHECK(verdict(tree, "{\"kids\":[{\"kids\":[]}]}") == 1);
     CHECK(verdict(tree, "{\"kids\":[{\"kids\":[5]}]}") == 0);
     CHECK(verdict("{\"properties\":{\"a\":{\"items\":{\"type\":\"null\"}},"
@@ -541,8 +542,8 @@ static void test_coercion(void)
     CHECK(coerced("{\"items\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"
                   "\"number\"}]}}",
                   "[\"2\"]", NULL));
-    CHECK(coerced("{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type"
-                  "\":\"null\"},\"c\":{}},\"required\":[\"c\"]}",
+    CHECK(coerced("{\"properties\":{\"a\":{\"type\":\"string\"},"
+                  "\"b\":{\"type\":\"null\"},\"c\":{}},\"required\":[\"c\"]}",
                   "{\"a\":null,\"b\":null,\"c\":null}",
                   "{\"b\":null,\"c\":null}"));
     CHECK(coerced("{\"properties\":{\"a\":{\"type\":\"string\"}},\"required\":"
@@ -760,8 +761,8 @@ static void test_dialects(void)
         CHECK(verdict(schema, "1") == -1);
     }
     /* the right draft */
-    CHECK(verdict("{\"$schema\":\"https://json-schema.org/draft/2019-09/schema"
-                  "\",\"prefixItems\":[{}]}",
+    CHECK(verdict("{\"$schema\":\"https://json-schema.org/draft/2019-09/"
+                  "schema\",\"prefixItems\":[{}]}",
                   "[]") == -1);
     CHECK(verdict("{\"$schema\":\"http://json-schema.org/draft-06/schema#\","
                   "\"minContains\":1}",

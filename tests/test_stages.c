@@ -138,8 +138,7 @@ static void test_again(void)
     CHECK(once("{}") == TCALL_E_APPROVAL);
     tcall_cancel(&call, TCALL_E_CANCELLED);
     CHECK(invoke() == TCALL_E_CANCELLED);
-    check_order("cancelled while asked", "<ABCDE?Zabcde"
-                                         "f=!>");
+    check_order("cancelled while asked", "<ABCDE?Zabcdef=!>");
 }
 
 /* Every control at every stage. What is not in the row follows the rule: an

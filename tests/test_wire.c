@@ -179,8 +179,9 @@ static void returns(const fixture *fix)
     for (i = 240; i < 2048; i += 8 * (CHECK_EVERY / 4 | 1)) {
         const char *got = returned(fix, own, i & 8 ? 1 : 0, i);
         CHECK(last.reasoning_dropped ? needed > i && last.calls == 1
-                          : strstr(got, fix->returned) != NULL);
-        if (last.reasoning_dropped && needed <= 2048) { /* that would have done */
+                                     : strstr(got, fix->returned) != NULL);
+        if (last.reasoning_dropped &&
+            needed <= 2048) { /* that would have done */
             got = returned(fix, own, 1, (needed + 7) / 8 * 8);
             CHECK(!last.reasoning_dropped && has(got, fix->returned));
         }
