@@ -30,8 +30,9 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    tcall_strict_budget_ none = {TCALL_STRICT_NONE, 0, 0, 0};
+    tcall_strict_budget_ none;
     (void)mode;
+    memset(&none, 0, sizeof none);
     return none;
 }
 

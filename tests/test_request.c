@@ -1,3 +1,4 @@
+/* Needs: PROVIDERS, SERVERS, STRICT. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED
