@@ -31,8 +31,8 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
     tcall_strict_budget_ none;
-    memset(&none, 0, sizeof none); /* TCALL_STRICT_NONE */
     (void)mode;
+    memset(&none, 0, sizeof none);
     return none;
 }
 

@@ -1,4 +1,8 @@
+<<<<<<< HEAD
+/* Needs: PROVIDERS, STRICT, LINT, PATTERN. */
+=======
 /* Needs: PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI. */
+>>>>>>> main
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #define TTOOL_IMPLEMENTATION

@@ -1,4 +1,4 @@
-/* Needs: OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI, SERVERS, STRICT. */
+/* Needs: PROVIDERS, SERVERS, STRICT. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI, SERVERS. */
+/* Needs: PROVIDERS, SERVERS, LENIENT. */
 /* Answers of providers, recorded or made: tests/wire/PROVIDER/CASE.txt.
  *
  *     # what it shows
