@@ -2217,8 +2217,8 @@ struct tcall_provider {
     const char *key_prefix;  /* written before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value; or NULL */
     /* Writes the body of a request: the same bytes each time, as it is called
-     * once to count and once to send. Returns w->error. */
-    int (*write)(const tcall_provider *provider, tcall_writer *w,
+     * once to count and once to send. Returns out->error. */
+    int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
@@ -9145,12 +9145,14 @@ typedef struct tcall_item_head_ {
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
 
+/* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
                                                size_t at)
 {
     return (tcall_item_head_ *)(void *)(chat->block->base + at);
 }
 
+/* Lengths are bytes there: an item begins at any address. */
 TCALL_SHARED_ size_t tcall_head_len_(const tcall_item_head_ *head, int part)
 {
     uint32_t len;
@@ -9180,12 +9182,14 @@ TCALL_SHARED_ size_t tcall_head_size_(const tcall_item_head_ *head)
     return tcall_head_end_(head, TCALL_PARTS_ - 1);
 }
 
+/* The bytes of a part. They move when anything before them changes. */
 TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
 }
 
+/* Parts by number, for loops over them. */
 static tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
     switch (part) {
@@ -9211,13 +9215,15 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
+/* Returns the end of the copy. A result lies where its copy will. */
 TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
 {
     if (bytes.len)
-        memcpy(to, bytes.ptr, bytes.len);
+        memmove(to, bytes.ptr, bytes.len);
     return to + bytes.len;
 }
 
+/* What is kept in the header of the item's flags. */
 static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
@@ -9317,6 +9323,39 @@ TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
     size_t old = tcall_head_len_(head, part);
     tcall_head_set_len_(head, part, len);
     tcall_chat_shift_(chat, end, end - old + len);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up. */
+TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
+                                    int part)
+{
+    tcall_item_head_ *target = tcall_head_at_(chat, to);
+    tcall_item_head_ *source = tcall_head_at_(chat, from);
+    size_t len = tcall_head_len_(source, part);
+    char *first = (char *)target + tcall_head_end_(target, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(first, end - len, end);
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */
@@ -14559,10 +14598,11 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return false;
 }
 
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    (void)w;
+    (void)out;
     return tcall_strict_spend_(tool, budget);
 }
 
@@ -14610,6 +14650,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
+/* Bounds as minLength and pattern are left out everywhere: they are checked
+ * when a call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -14644,7 +14686,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Writes a schema again; open is the stack of brackets that are open. */
 typedef struct tcall_strict_view_ {
-    tcall_writer *w;
+    tcall_writer *out;
     uint8_t mode;
     bool unfit;                /* it cannot be strict */
     uint8_t depth, level;      /* of brackets, of schemas */
@@ -14656,6 +14698,8 @@ typedef struct tcall_strict_view_ {
     } open[TCALL_STRICT_DEPTH_];
 } tcall_strict_view_;
 
+/* Finds the row of a keyword, whose quotes are included, for the view's mode.
+ */
 static const tcall_strict_keyword_ *
 tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
 {
@@ -14704,7 +14748,7 @@ static bool tcall_strict_vague_(const char *schema)
 static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->w, value);
+    tcall_write_verbatim(view->out, value);
     return p + value.len;
 }
 
@@ -14724,7 +14768,7 @@ static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
         view->unfit = true;
         return tcall_strict_copy_(view, p);
     }
-    tcall_write_open(view->w, *p);
+    tcall_write_open(view->out, *p);
     view->open[view->depth].from = p;
     view->open[view->depth].value = value;
     view->open[view->depth].nullable = nullable;
@@ -14744,16 +14788,17 @@ static bool tcall_strict_requires_(const char *schema, const char *key)
     return false;
 }
 
+/* Writes "required" with all names of properties, as they are escaped. */
 static void tcall_strict_require_all_(tcall_strict_view_ *view,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->w, "required");
-    tcall_write_open(view->w, '[');
+    tcall_write_key(view->out, "required");
+    tcall_write_open(view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(view, name);
-    tcall_write_close(view->w, ']');
+    tcall_write_close(view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -14763,13 +14808,13 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
 {
     const char *properties = tcall_text_get_(schema, "properties");
     if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
-        tcall_write_key(view->w, "type");
-        tcall_write_string(view->w, "object");
+        tcall_write_key(view->out, "type");
+        tcall_write_string(view->out, "object");
     }
     if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    tcall_write_key(view->w, "additionalProperties");
-    tcall_write_bool(view->w, false);
+    tcall_write_key(view->out, "additionalProperties");
+    tcall_write_bool(view->out, false);
     if (view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(view, properties);
 }
@@ -14777,15 +14822,17 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
 /* Begins an optional property: for OpenAI it is required and may be null. */
 static bool tcall_strict_optional_(tcall_strict_view_ *view)
 {
+    /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->w, '{');
-    tcall_write_key(view->w, "anyOf");
-    tcall_write_open(view->w, '[');
+    tcall_write_open(view->out, '{');
+    tcall_write_key(view->out, "anyOf");
+    tcall_write_open(view->out, '[');
     return true;
 }
 
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
 static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
     view->depth--;
@@ -14793,11 +14840,11 @@ static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
         view->level--;
         tcall_strict_close_schema_(view, view->open[view->depth].from);
     }
-    tcall_write_close(view->w, *p);
+    tcall_write_close(view->out, *p);
     if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->w, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->w, ']');
-        tcall_write_close(view->w, '}');
+        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(view->out, ']');
+        tcall_write_close(view->out, '}');
     }
     return p + 1;
 }
@@ -14819,18 +14866,19 @@ static const char *tcall_strict_value_(tcall_strict_view_ *view,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->w,
+    tcall_write_key(view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
+    /* What holds schemas is entered, the rest is copied. */
     case TCALL_STRICT_LIST_: view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(view, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->w, '[');
+        tcall_write_open(view->out, '[');
         value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->w, ']');
+        tcall_write_close(view->out, ']');
         return value;
     default: return tcall_strict_copy_(view, value);
     }
@@ -14867,7 +14915,7 @@ static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
     bool nullable = false;
     if (view->open[top].value != TCALL_STRICT_LIST_) {
         tcall_strict_copy_(view, p);
-        tcall_write_char_(view->w, ':');
+        tcall_write_char_(view->out, ':');
         nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
                    !tcall_strict_requires_(view->open[top - 1].from, p) &&
                    tcall_strict_optional_(view);
@@ -14876,6 +14924,8 @@ static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
     return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
 static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
 {
     const char *p =
@@ -14905,7 +14955,7 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     tcall_writer_init(&count, NULL, 0);
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = &count;
+    view.out = &count;
     tcall_strict_walk_(&view, schema);
     if (view.unfit || !tcall_strict_type_(schema, "object") ||
         tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
@@ -14920,7 +14970,8 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
 
 /* Writes a tool's schema as the mode wants it. Returns false, and has written
  * nothing, where the schema has to be sent as it is. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
     tcall_strict_view_ view;
@@ -14929,7 +14980,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
         return false;
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = w;
+    view.out = out;
     tcall_strict_walk_(&view, tcall_tool_schema_(tool));
     return true;
 }
@@ -15021,6 +15072,87 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
     return *text || text == from ? -1 : number;
 }
 
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
+                                           const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off. */
+TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                                      const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                            const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* An answer without text and calls may be an error. */
+TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
 /* The error that the status names, or TCALL_OK. */
 static int tcall_status_error_(int status)
 {
@@ -15109,6 +15241,7 @@ typedef struct tcall_text_reader_ {
     bool closed; /* the marker that opened is closed */
 } tcall_text_reader_;
 
+/* Does the text from p on begin with the word? */
 static bool tcall_begins_with_(const char *p, const char *end, const char *word)
 {
     size_t len = strlen(word);
@@ -15144,6 +15277,7 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
+/* Adds a call, with an id that is made up, to the end of the chat. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
     char id[9];
@@ -15204,6 +15338,7 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
     tcall_arguments args;
     void *memory = NULL;
     int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
+    /* The first try only finds out how much memory it takes. */
     if (error == TCALL_E_MEMORY) {
         memory = tcall_block_take_(block, args.used);
         if (!memory)
@@ -15223,6 +15358,7 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
     return error;
 }
 
+/* Does a name end before c? */
 static bool tcall_ends_name_(char c)
 {
     return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;
@@ -15338,48 +15474,48 @@ TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
 /* ---- members of objects ---- */
 
 /* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
                                       char bracket)
 {
     if (key)
-        tcall_write_key(w, key);
-    tcall_write_open(w, bracket);
+        tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
 }
 
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *w, const char *brackets)
+TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
 {
     for (; *brackets; brackets++)
-        tcall_write_close(w, *brackets);
+        tcall_write_close(out, *brackets);
 }
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
                                        tcall_str value)
 {
-    tcall_write_key(w, key);
-    tcall_write_str(w, value);
+    tcall_write_key(out, key);
+    tcall_write_str(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *word)
 {
-    tcall_write_member_(w, key, tcall_str_of(word));
+    tcall_write_member_(out, key, tcall_str_of(word));
 }
 
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
                                      bool value)
 {
-    tcall_write_key(w, key);
-    tcall_write_bool(w, value);
+    tcall_write_key(out, key);
+    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
                                       int value)
 {
     if (value <= 0)
         return;
-    tcall_write_key(w, key);
-    tcall_write_int(w, value);
+    tcall_write_key(out, key);
+    tcall_write_int(out, value);
 }
 
 TCALL_SHARED_ bool tcall_has_text_(const char *text)
@@ -15407,17 +15543,17 @@ TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
 }
 
 /* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
                                             const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(w, key);
-    tcall_write_quote(w);
+    tcall_write_key(out, key);
+    tcall_write_quote(out);
     /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(w, "Error: ");
-    tcall_write_bytes(w, text.ptr, text.len);
-    tcall_write_unquote(w);
+        tcall_write_text(out, "Error: ");
+    tcall_write_bytes(out, text.ptr, text.len);
+    tcall_write_unquote(out);
 }
 
 /* Which of the results with this id, counted from 1, belongs to the call that
@@ -15531,8 +15667,8 @@ static bool tcall_history_takes_(tcall_history_ *history,
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
-                                       tcall_item *item)
+TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
+                                       tcall_writer *out, tcall_item *item)
 {
     for (;;) {
         size_t next = history->at;
@@ -15557,8 +15693,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !w->error)
-        w->error = TCALL_E_MEMORY;
+    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+        out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
     if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
@@ -15568,17 +15704,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
 
 /* Begins a message of this role with a list, unless the last one is of the
  * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *w, const char **open,
+TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
                                      const char *role, const char *list)
 {
     if (*open && strcmp(*open, role) == 0)
         return;
     if (*open)
-        tcall_write_ends_(w, "]}");
+        tcall_write_ends_(out, "]}");
     *open = role;
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", role);
-    tcall_write_begin_(w, list, '[');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", role);
+    tcall_write_begin_(out, list, '[');
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -15592,65 +15728,67 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *w, tcall_message_ *message,
+TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
                                      tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_word_(w, "role", "assistant");
+        tcall_write_begin_(out, NULL, '{');
+        tcall_write_word_(out, "role", "assistant");
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(w, "content");
-        tcall_write_quote(w);
+        tcall_write_key(out, "content");
+        tcall_write_quote(out);
         *message = TCALL_MESSAGE_TEXT_;
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(w);
-        tcall_write_begin_(w, "tool_calls", '[');
+        tcall_write_unquote(out);
+        tcall_write_begin_(out, "tool_calls", '[');
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *w, tcall_message_ *message)
+TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
+                                      tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(w, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(w); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(w, ']'); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
     }
-    tcall_write_close(w, '}');
+    tcall_write_close(out, '}');
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *w, const char *role,
+TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
                                         tcall_str content)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", role);
-    tcall_write_member_(w, "content", content);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", role);
+    tcall_write_member_(out, "content", content);
+    tcall_write_close(out, '}');
 }
 
 /* Writes what all such formats write alike of an item; results and calls are
  * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *w, tcall_message_ *message,
+TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
+                                       tcall_message_ *message,
                                        const tcall_item *item)
 {
     switch (item->kind) {
     case TCALL_ITEM_USER:
-        tcall_message_end_(w, message);
-        tcall_write_message_(w, "user", item->text);
+        tcall_message_end_(out, message);
+        tcall_write_message_(out, "user", item->text);
         break;
     case TCALL_ITEM_TEXT:
-        tcall_message_to_(w, message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(w, item->text.ptr, item->text.len);
+        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+        tcall_write_bytes(out, item->text.ptr, item->text.len);
         break;
     case TCALL_ITEM_CALL:
-        tcall_message_to_(w, message, TCALL_MESSAGE_CALLS_);
+        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(w, message); break;
+    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
     default: break;
     }
 }
@@ -15710,23 +15848,24 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
 
 /* Begins the tool at hand. Returns false where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
+TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
+                                     tcall_writer *out)
 {
-    if (tcall_write_part_(w)) {
-        tcall_write_begin_(w, NULL, '{');
+    if (tcall_write_part_(out)) {
+        tcall_write_begin_(out, NULL, '{');
         return true;
     }
-    if (w->error)
+    if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }
 
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *w)
+TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
 {
-    tcall_write_close(w, '}');
-    tcall_write_part_end_(w);
+    tcall_write_close(out, '}');
+    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -15740,7 +15879,7 @@ static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
 
 /* Writes a description, ${name} replaced, in one pass: what a variable holds
  * is not looked at again. */
-static void tcall_write_description_(tcall_writer *w, const char *text,
+static void tcall_write_description_(tcall_writer *out, const char *text,
                                      const tcall_variable *variables)
 {
     const char *open, *end;
@@ -15749,70 +15888,71 @@ static void tcall_write_description_(tcall_writer *w, const char *text,
            (end = strchr(open, '}')) != NULL) {
         tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
         const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(w, text, (size_t)(open - text));
-        tcall_write_text(w, found ? found->text : "${");
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
         text = found ? end + 1 : open + 2;
     }
-    tcall_write_text(w, text);
+    tcall_write_text(out, text);
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
  * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *w, const char *schema)
+static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(w, "{\"type\":\"object\"");
+        tcall_write_text(out, "{\"type\":\"object\"");
         if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(w, ",\"properties\":{}");
+            tcall_write_text(out, ",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
-            tcall_write_text(w, ",");
+            tcall_write_text(out, ",");
     }
-    tcall_write_bytes(w, schema, (size_t)(end - schema));
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w, tcall_sent_tools_ *tools,
+TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
+                                     tcall_sent_tools_ *tools,
                                      const char *schema_key)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(w, "name", tool->name);
-    tcall_write_key(w, "description");
-    tcall_write_quote(w);
-    tcall_write_description_(w, tool->description, tools->request->variables);
-    tcall_write_unquote(w);
-    tcall_write_key(w, schema_key);
-    strict = tcall_strict_write_(w, tool, &tools->budget);
+    tcall_write_word_(out, "name", tool->name);
+    tcall_write_key(out, "description");
+    tcall_write_quote(out);
+    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_unquote(out);
+    tcall_write_key(out, schema_key);
+    strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(w, tcall_tool_schema_(tool));
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || tools->say_strict)
-        tcall_write_flag_(w, "strict", strict);
+        tcall_write_flag_(out, "strict", strict);
 }
 
 /* Writes tools as OpenAI began to write them. Returns false if there are none.
  */
 TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *w,
+tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
                             const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(w, "type", "function");
-        tcall_write_begin_(w, "function", '{');
-        tcall_write_tool_(w, &tools, "parameters");
-        tcall_write_close(w, '}');
-        tcall_end_tool_(w);
+        tcall_write_word_(out, "type", "function");
+        tcall_write_begin_(out, "function", '{');
+        tcall_write_tool_(out, &tools, "parameters");
+        tcall_write_close(out, '}');
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
@@ -15827,7 +15967,7 @@ TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
 
 /* Writes the choice among the tools, where none is named. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *w,
+                                       tcall_writer *out,
                                        const tcall_chat_request *request)
 {
     const char *required =
@@ -15835,19 +15975,19 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
     if (request->choice == TCALL_CHOICE_AUTO ||
         provider->quirks & TCALL_QUIRK_NO_CHOICE)
         return;
-    tcall_write_word_(w, "tool_choice",
+    tcall_write_word_(out, "tool_choice",
                       request->choice == TCALL_CHOICE_NONE ? "none" : required);
 }
 
 /* Says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *w,
+                                         tcall_writer *out,
                                          const tcall_chat_request *request)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
-        tcall_write_flag_(w, "parallel_tool_calls", !request->no_parallel);
+        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
 
 /* ==========================================================================
@@ -15884,6 +16024,7 @@ static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
+/* The place of the item after the one at this place. */
 static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
     return at + tcall_head_size_(tcall_reader_head_(reader, at));
@@ -15906,12 +16047,14 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->raw += by;
 }
 
+/* Moves all bytes from one place on to another; the room is there. */
 static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
 {
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
+/* Takes the item at this place out. */
 static void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
     tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
@@ -15938,38 +16081,14 @@ static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
     tcall_copy_(end, bytes);
 }
 
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same, or another, part of
- * an item before it. What lies in between moves up. */
+/* Moves a part of the item at from to the same part of an item before it. */
 static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
                                int part)
 {
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    size_t len = tcall_head_len_(source, part);
-    size_t old_end = tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_((char *)target + old_end, end - len, end);
-    tcall_reader_moved_(reader, to + old_end, from, len);
+    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
+    size_t len = tcall_reader_len_(reader, from, part);
+    tcall_chat_move_(reader->chat, from, to, part);
+    tcall_reader_moved_(reader, end, from, len);
 }
 
 /* ---- room ---- */
@@ -15998,6 +16117,7 @@ static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
 }
 
+/* Drops the text of the current element, and so many bytes to come. */
 static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
 {
     size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
@@ -16126,6 +16246,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     return room;
 }
 
+/* Takes a piece of text that certainly is the model's. */
 static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
@@ -16428,6 +16549,7 @@ static void tcall_reader_settle_delta_(const tcall_reader *reader,
     }
 }
 
+/* Reports a piece of a call. */
 static void tcall_reader_show_(const tcall_reader *reader)
 {
     size_t at = reader->unmerged - reader->chat->start;
@@ -16532,6 +16654,7 @@ static void tcall_reader_end_raw_(tcall_reader *reader)
 
 /* ---- fields ---- */
 
+/* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
     if (reader->answer.error == TCALL_E_MEMORY)
@@ -16561,48 +16684,23 @@ static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
     return words->word ? words->meaning : otherwise;
 }
 
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-static void tcall_reader_keep_word_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(reader->word));
-}
-
-/* A reason to stop. The first counts, but for one that says cut off. */
-static void tcall_reader_stop_(tcall_reader *reader, uint8_t stop)
-{
-    tcall_stop *known = &reader->answer.stop;
-    if (!reader->word[0] || stop == TCALL_STOP_UNKNOWN)
-        return;
-    reader->stopped = true;
-    if (*known == TCALL_STOP_UNKNOWN ||
-        (stop == TCALL_STOP_LENGTH && *known != TCALL_STOP_CONTENT_FILTER)) {
-        *known = (tcall_stop)stop;
-        tcall_reader_keep_word_(reader);
-    }
-}
-
+/* A reason to stop: after some the last call must not run. */
 static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
-    if (field == TCALL_FIELD_STOP)
-        tcall_reader_stop_(reader, stop);
-    else if (stop == TCALL_STOP_CONTENT_FILTER)
-        reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (stop == TCALL_STOP_CONTENT_FILTER)
+            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+        reader->stopped = true;
+        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
+    }
 }
 
+/* A type of an element or name of an event. */
 static void tcall_reader_type_word_(tcall_reader *reader, int field)
 {
     const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
@@ -16620,35 +16718,6 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
-}
-
-/* Of an error the code is kept rather than the type, unless it is a number. */
-static void tcall_reader_error_word_(tcall_reader *reader, int field)
-{
-    const char known = reader->answer.stop_text[0];
-    if (!known || tcall_is_digit_(known) ||
-        (field == TCALL_FIELD_ERROR_CODE && !tcall_is_digit_(reader->word[0])))
-        tcall_reader_keep_word_(reader);
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
 }
 
 static int tcall_reader_number_(tcall_reader *reader, int field)
@@ -16686,7 +16755,10 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
         break;
     case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE: tcall_reader_error_word_(reader, field); break;
+    case TCALL_FIELD_ERROR_CODE:
+        tcall_answer_error_word_(&reader->answer,
+                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
+        break;
     default: return tcall_reader_number_(reader, field);
     }
     return TCALL_OK;
@@ -16786,6 +16858,7 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
@@ -17008,15 +17081,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 
 /* ---- the end ---- */
 
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
 /* Adds what the current element cannot do without. */
 static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
@@ -17048,6 +17112,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     return true;
 }
 
+/* Completes a reasoning. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
@@ -17098,21 +17163,6 @@ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
-/* An answer without text and calls may be an error. */
-static void tcall_reader_check_empty_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    if (answer->calls || reader->has_text)
-        return;
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
@@ -17153,8 +17203,8 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error)
-        tcall_reader_check_empty_(reader);
+    if (!answer->error && !answer->calls && !reader->has_text)
+        tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
     tcall_reader_note_need_(reader);
@@ -17213,6 +17263,8 @@ int tcall_reader_end(tcall_reader *reader)
 
 TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
+/* Servers that speak this format have words of their own; "error" is said by
+ * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
@@ -17261,6 +17313,7 @@ static const char *tcall_next_piece_(const char *p, const char *end)
     return p < end && *p == '{' ? p : NULL;
 }
 
+/* Have both pieces this member, with the same value? */
 static bool tcall_same_member_(const char *a, const char *b, const char *key)
 {
     a = tcall_text_get_(a, key);
@@ -17299,23 +17352,26 @@ static const char *tcall_detail_text_(const tcall_detail_ *detail,
     return text;
 }
 
-static void tcall_write_joined_(tcall_writer *w, const tcall_detail_ *detail,
+/* Writes the texts of all pieces as one. They are joined as they are, escapes
+ * and all: each begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
                                 const char *key)
 {
     const char *piece = detail->first;
     const char *text = tcall_detail_text_(detail, &piece, key);
     if (!text)
         return;
-    tcall_write_key(w, key);
-    tcall_write_char_(w, '"');
+    tcall_write_key(out, key);
+    tcall_write_char_(out, '"');
     for (; text; text = tcall_detail_text_(detail, &piece, key)) {
         tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(w, inner.ptr, inner.len);
+        tcall_write_bytes(out, inner.ptr, inner.len);
     }
-    tcall_write_char_(w, '"');
+    tcall_write_char_(out, '"');
 }
 
-static void tcall_write_last_(tcall_writer *w, const tcall_detail_ *detail,
+/* Writes the text that came last: a signature is in the last piece. */
+static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
                               const char *key)
 {
     const char *piece = detail->first, *text, *last = NULL;
@@ -17323,10 +17379,11 @@ static void tcall_write_last_(tcall_writer *w, const tcall_detail_ *detail,
         last = text;
     if (!last)
         return;
-    tcall_write_key(w, key);
-    tcall_write_verbatim(w, tcall_text_verbatim_(last));
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(last));
 }
 
+/* Is the key, quotes included, one of those that are put together? */
 static bool tcall_is_detail_member_(const char *key)
 {
     size_t i;
@@ -17338,132 +17395,143 @@ static bool tcall_is_detail_member_(const char *key)
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *w, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 {
     const char *key = tcall_text_next_(detail->first + 1), *end;
     size_t i;
-    tcall_write_open(w, '{');
+    tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
         end = tcall_text_skip_(tcall_text_value_(key));
         if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(w, tcall_slice_(key, (size_t)(end - key)));
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
     }
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
         if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(w, detail, tcall_detail_members_[i].key);
+            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
         else
-            tcall_write_last_(w, detail, tcall_detail_members_[i].key);
-    tcall_write_close(w, '}');
+            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_write_details_(tcall_writer *w, tcall_str pieces)
+/* Writes reasoning as it came, but whole: {"reasoning_details":[...]}. */
+static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_begin_(w, "reasoning_details", '[');
+    tcall_write_begin_(out, "reasoning_details", '[');
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
-            tcall_write_verbatim(w, tcall_text_verbatim_(piece));
+            tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(w, &detail);
+            tcall_write_detail_(out, &detail);
         piece = detail.next;
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
 }
 
 /* ---- requests ---- */
 
-static void tcall_openai_call_(tcall_writer *w, const tcall_item *call)
+/* {"id":"call_1","type":"function",
+ *  "function":{"name":"f","arguments":"{\"x\":1}"}}: arguments are a string. */
+static void tcall_openai_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_member_(w, "id", call->id);
-    tcall_write_word_(w, "type", "function");
-    tcall_write_begin_(w, "function", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
-    tcall_write_ends_(w, "}}");
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_member_(out, "id", call->id);
+    tcall_write_word_(out, "type", "function");
+    tcall_write_begin_(out, "function", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
+    tcall_write_ends_(out, "}}");
 }
 
-static void tcall_openai_result_(tcall_writer *w, const tcall_item *result)
+/* {"role":"tool","tool_call_id":"call_1","content":"..."}: there is no flag for
+ * an error, the text has to say it. */
+static void tcall_openai_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", "tool");
-    tcall_write_member_(w, "tool_call_id", result->id);
-    tcall_write_result_text_(w, "content", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", "tool");
+    tcall_write_member_(out, "tool_call_id", result->id);
+    tcall_write_result_text_(out, "content", result);
+    tcall_write_close(out, '}');
 }
 
 /* Reasoning stands before text and calls of its message, or not at all. */
-static void tcall_openai_reasoning_(tcall_writer *w, tcall_message_ *message,
+static void tcall_openai_reasoning_(tcall_writer *out, tcall_message_ *message,
                                     const tcall_item *reasoning)
 {
+    /* A further one between calls cannot be said here. */
     if (*message > TCALL_MESSAGE_OPEN_)
         return;
-    tcall_message_to_(w, message, TCALL_MESSAGE_OPEN_);
+    tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw)
-        tcall_write_details_(w, reasoning->text);
+        tcall_write_details_(out, reasoning->text);
     else
-        tcall_write_member_(w, "reasoning_content", reasoning->text);
+        tcall_write_member_(out, "reasoning_content", reasoning->text);
 }
 
+/* The system message, and then one message for what each side said. */
 static void tcall_openai_messages_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
+    tcall_write_begin_(out, "messages", '[');
     if (tcall_has_text_(request->system))
-        tcall_write_message_(w, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, w, &item)) {
-        tcall_message_item_(w, &message, &item);
+        tcall_write_message_(out, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, out, &item)) {
+        tcall_message_item_(out, &message, &item);
         if (item.kind == TCALL_ITEM_CALL)
-            tcall_openai_call_(w, &item);
+            tcall_openai_call_(out, &item);
         else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_openai_result_(w, &item);
+            tcall_openai_result_(out, &item);
         else if (item.kind == TCALL_ITEM_REASONING)
-            tcall_openai_reasoning_(w, &message, &item);
+            tcall_openai_reasoning_(out, &message, &item);
     }
-    tcall_message_end_(w, &message);
-    tcall_write_close(w, ']');
+    tcall_message_end_(out, &message);
+    tcall_write_close(out, ']');
 }
 
+/* "tool_choice" is a word, or names the one function that must be called. */
 static void tcall_openai_choice_(const tcall_provider *provider,
-                                 tcall_writer *w,
+                                 tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(w, "tool_choice", '{');
-        tcall_write_word_(w, "type", "function");
-        tcall_write_begin_(w, "function", '{');
-        tcall_write_word_(w, "name", request->choice_name);
-        tcall_write_ends_(w, "}}");
+        tcall_write_begin_(out, "tool_choice", '{');
+        tcall_write_word_(out, "type", "function");
+        tcall_write_begin_(out, "function", '{');
+        tcall_write_word_(out, "name", request->choice_name);
+        tcall_write_ends_(out, "}}");
     } else {
-        tcall_write_choice_(provider, w, request);
+        tcall_write_choice_(provider, out, request);
     }
-    tcall_write_parallel_(provider, w, request);
+    tcall_write_parallel_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
+ * in a stream only when it is asked for. */
+static int tcall_openai_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
-    tcall_openai_messages_(provider, w, request);
-    if (tcall_write_function_tools_(provider, w, request))
-        tcall_openai_choice_(provider, w, request);
-    tcall_write_limit_(w, short_name ? "max_tokens" : "max_completion_tokens",
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
+    tcall_openai_messages_(provider, out, request);
+    if (tcall_write_function_tools_(provider, out, request))
+        tcall_openai_choice_(provider, out, request);
+    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
                        request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
-        tcall_write_begin_(w, "stream_options", '{');
-        tcall_write_flag_(w, "include_usage", true);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "stream_options", '{');
+        tcall_write_flag_(out, "include_usage", true);
+        tcall_write_close(out, '}');
     }
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
@@ -17534,6 +17602,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -17544,6 +17613,7 @@ static const tcall_word tcall_anthropic_stops_[] = {
     {NULL, 0},
 };
 
+/* Of blocks, and the event that ends a stream. */
 static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
@@ -17551,117 +17621,129 @@ static const tcall_word tcall_anthropic_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_anthropic_result_(tcall_writer *w, const tcall_item *result)
+/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
+ *  "is_error":true} */
+static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_word_(w, "type", "tool_result");
-    tcall_write_member_(w, "tool_use_id", result->id);
-    tcall_write_member_(w, "content", result->text);
+    tcall_write_word_(out, "type", "tool_result");
+    tcall_write_member_(out, "tool_use_id", result->id);
+    tcall_write_member_(out, "content", result->text);
     if (result->error)
-        tcall_write_flag_(w, "is_error", true);
+        tcall_write_flag_(out, "is_error", true);
 }
 
-static void tcall_anthropic_reasoning_(tcall_writer *w,
+/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
+ * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
+ * byte, or the signature does not fit. */
+static void tcall_anthropic_reasoning_(tcall_writer *out,
                                        const tcall_item *reasoning)
 {
     if (reasoning->raw) {
-        tcall_write_word_(w, "type", "redacted_thinking");
-        tcall_write_member_(w, "data", reasoning->text);
+        tcall_write_word_(out, "type", "redacted_thinking");
+        tcall_write_member_(out, "data", reasoning->text);
     } else {
-        tcall_write_word_(w, "type", "thinking");
-        tcall_write_member_(w, "thinking", reasoning->text);
-        tcall_write_member_(w, "signature", reasoning->signature);
+        tcall_write_word_(out, "type", "thinking");
+        tcall_write_member_(out, "thinking", reasoning->text);
+        tcall_write_member_(out, "signature", reasoning->signature);
     }
 }
 
 /* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *w, const tcall_item *item)
+static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(out, NULL, '{');
     switch (item->kind) {
     case TCALL_ITEM_CALL:
-        tcall_write_word_(w, "type", "tool_use");
-        tcall_write_member_(w, "id", item->id);
-        tcall_write_member_(w, "name", item->name);
-        tcall_write_key(w, "input");
-        tcall_write_verbatim(w, tcall_sent_arguments_(item));
+        tcall_write_word_(out, "type", "tool_use");
+        tcall_write_member_(out, "id", item->id);
+        tcall_write_member_(out, "name", item->name);
+        tcall_write_key(out, "input");
+        tcall_write_verbatim(out, tcall_sent_arguments_(item));
         break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(w, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(w, item); break;
+    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
+    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
     default:
-        tcall_write_word_(w, "type", "text");
-        tcall_write_member_(w, "text", item->text);
+        tcall_write_word_(out, "type", "text");
+        tcall_write_member_(out, "text", item->text);
     }
-    tcall_write_close(w, '}');
+    tcall_write_close(out, '}');
 }
 
+/* Roles have to take turns: results of tools are said by the user, so what the
+ * user says next joins their message. */
 static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *w,
+                                      tcall_writer *out,
                                       const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const char *role = NULL;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
-    while (tcall_history_next_(&history, w, &item)) {
+    tcall_write_begin_(out, "messages", '[');
+    while (tcall_history_next_(&history, out, &item)) {
         bool user =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
         if (tcall_item_is_blank_(&item))
             continue;
-        tcall_write_role_(w, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(w, &item);
+        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
+        tcall_anthropic_block_(out, &item);
     }
-    tcall_write_ends_(w, role ? "]}]" : "]");
+    tcall_write_ends_(out, role ? "]}]" : "]");
 }
 
+/* {"name":"f","description":"...","input_schema":{...}} each. */
 static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_tool_(w, &tools, "input_schema");
-        tcall_end_tool_(w);
+        tcall_write_tool_(out, &tools, "input_schema");
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
-static void tcall_anthropic_choice_(tcall_writer *w,
+/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
+ * be only one call is said in the choice, for which "none" has no room. */
+static void tcall_anthropic_choice_(tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     static const char *const types[] = {"auto", "none", "any", "tool"};
     if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_begin_(w, "tool_choice", '{');
-    tcall_write_word_(w, "type", types[request->choice]);
+    tcall_write_begin_(out, "tool_choice", '{');
+    tcall_write_word_(out, "type", types[request->choice]);
     if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(w, "name", request->choice_name);
+        tcall_write_word_(out, "name", request->choice_name);
     if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(w, "disable_parallel_tool_use", true);
-    tcall_write_close(w, '}');
+        tcall_write_flag_(out, "disable_parallel_tool_use", true);
+    tcall_write_close(out, '}');
 }
 
+/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
+ * the system prompt is no message. */
 static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *w,
+                                  tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
     /* The one format in which a limit must be given. */
-    tcall_write_limit_(w, "max_tokens",
+    tcall_write_limit_(out, "max_tokens",
                        request->max_tokens > 0 ? request->max_tokens : 1024);
     if (tcall_has_text_(request->system))
-        tcall_write_word_(w, "system", request->system);
-    tcall_anthropic_messages_(provider, w, request);
-    if (tcall_anthropic_tools_(provider, w, request))
-        tcall_anthropic_choice_(w, request);
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+        tcall_write_word_(out, "system", request->system);
+    tcall_anthropic_messages_(provider, out, request);
+    if (tcall_anthropic_tools_(provider, out, request))
+        tcall_anthropic_choice_(out, request);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
@@ -17720,63 +17802,70 @@ static const tcall_word tcall_ollama_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_ollama_call_(tcall_writer *w, const tcall_item *call)
+/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
+ * object. */
+static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_member_(w, "id", call->id);
-    tcall_write_begin_(w, "function", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_key(w, "arguments");
-    tcall_write_verbatim(w, tcall_sent_arguments_(call));
-    tcall_write_ends_(w, "}}");
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_member_(out, "id", call->id);
+    tcall_write_begin_(out, "function", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_key(out, "arguments");
+    tcall_write_verbatim(out, tcall_sent_arguments_(call));
+    tcall_write_ends_(out, "}}");
 }
 
-static void tcall_ollama_result_(tcall_writer *w, const tcall_item *result)
+/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
+ * templates of models use the name, the server itself the id. */
+static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", "tool");
-    tcall_write_member_(w, "tool_name", result->name);
-    tcall_write_member_(w, "tool_call_id", result->id);
-    tcall_write_result_text_(w, "content", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", "tool");
+    tcall_write_member_(out, "tool_name", result->name);
+    tcall_write_member_(out, "tool_call_id", result->id);
+    tcall_write_result_text_(out, "content", result);
+    tcall_write_close(out, '}');
 }
 
+/* The system message, and then one message for what each side said. */
 static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
+    tcall_write_begin_(out, "messages", '[');
     if (tcall_has_text_(request->system))
-        tcall_write_message_(w, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, w, &item)) {
-        tcall_message_item_(w, &message, &item);
+        tcall_write_message_(out, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, out, &item)) {
+        tcall_message_item_(out, &message, &item);
         if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(w, &item);
+            tcall_ollama_call_(out, &item);
         else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(w, &item);
+            tcall_ollama_result_(out, &item);
     }
-    tcall_message_end_(w, &message);
-    tcall_write_close(w, ']');
+    tcall_message_end_(out, &message);
+    tcall_write_close(out, ']');
 }
 
-static int tcall_ollama_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
-    tcall_ollama_messages_(provider, w, request);
-    tcall_write_function_tools_(provider, w, request);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
+    tcall_ollama_messages_(provider, out, request);
+    tcall_write_function_tools_(provider, out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(w, "options", '{');
-        tcall_write_limit_(w, "num_predict", request->max_tokens);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "options", '{');
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
@@ -17845,6 +17934,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
 
 TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
+/* The status of the answer, and the reason where it is incomplete. */
 static const tcall_word tcall_responses_stops_[] = {
     {"in_progress", TCALL_STOP_UNKNOWN},
     {"queued", TCALL_STOP_UNKNOWN},
@@ -17856,6 +17946,8 @@ static const tcall_word tcall_responses_stops_[] = {
     {NULL, 0},
 };
 
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
 static const tcall_word tcall_responses_types_[] = {
     {"function_call", TCALL_MEANS_CALL},
     {"custom_tool_call", TCALL_MEANS_CALL},
@@ -17876,105 +17968,115 @@ static const tcall_word tcall_responses_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_responses_call_(tcall_writer *w, const tcall_item *call)
+/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
+static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "type", "function_call");
-    tcall_write_member_(w, "call_id", call->id);
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "type", "function_call");
+    tcall_write_member_(out, "call_id", call->id);
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
+    tcall_write_close(out, '}');
 }
 
-static void tcall_responses_result_(tcall_writer *w, const tcall_item *result)
+/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
+static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "type", "function_call_output");
-    tcall_write_member_(w, "call_id", result->id);
-    tcall_write_result_text_(w, "output", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "type", "function_call_output");
+    tcall_write_member_(out, "call_id", result->id);
+    tcall_write_result_text_(out, "output", result);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_responses_item_(tcall_writer *w, const tcall_item *item)
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(w, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(w, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(w, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(w, "user", item->text); break;
-    default: tcall_write_message_(w, "assistant", item->text);
+    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
+    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
+    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
+    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
+    default: tcall_write_message_(out, "assistant", item->text);
     }
 }
 
+/* The conversation is a flat list: there are no messages with parts. */
 static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
-    tcall_write_begin_(w, "input", '[');
-    while (tcall_history_next_(&history, w, &item))
+    tcall_write_begin_(out, "input", '[');
+    while (tcall_history_next_(&history, out, &item))
         if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(w, &item);
-    tcall_write_close(w, ']');
+            tcall_responses_item_(out, &item);
+    tcall_write_close(out, ']');
 }
 
+/* {"type":"function","name":"f","description":"...","parameters":{...},
+ *  "strict":false} each: flat, where Chat Completions nests. */
 static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
     tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(w, "type", "function");
-        tcall_write_tool_(w, &tools, "parameters");
-        tcall_end_tool_(w);
+        tcall_write_word_(out, "type", "function");
+        tcall_write_tool_(out, &tools, "parameters");
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
+/* "tool_choice" is a word, or names the one function that must be called. */
 static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *w,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(w, "tool_choice", '{');
-        tcall_write_word_(w, "type", "function");
-        tcall_write_word_(w, "name", request->choice_name);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "tool_choice", '{');
+        tcall_write_word_(out, "type", "function");
+        tcall_write_word_(out, "name", request->choice_name);
+        tcall_write_close(out, '}');
     } else {
-        tcall_write_choice_(provider, w, request);
+        tcall_write_choice_(provider, out, request);
     }
-    tcall_write_parallel_(provider, w, request);
+    tcall_write_parallel_(provider, out, request);
 }
 
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
 static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *w,
+                                  tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
     if (tcall_has_text_(request->system))
-        tcall_write_word_(w, "instructions", request->system);
-    tcall_responses_input_(provider, w, request);
-    if (tcall_responses_tools_(provider, w, request))
-        tcall_responses_choice_(provider, w, request);
-    tcall_write_limit_(w, "max_output_tokens", request->max_tokens);
+        tcall_write_word_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_responses_tools_(provider, out, request))
+        tcall_responses_choice_(provider, out, request);
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(w, "store", false);
+    tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(w, "include", '[');
-        tcall_write_string(w, "reasoning.encrypted_content");
-        tcall_write_close(w, ']');
+        tcall_write_begin_(out, "include", '[');
+        tcall_write_string(out, "reasoning.encrypted_content");
+        tcall_write_close(out, ']');
     }
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
@@ -18039,6 +18141,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
+/* By name or by number: protobuf's JSON allows both for an enum. */
 static const tcall_word tcall_gemini_stops_[] = {
     {"STOP", TCALL_STOP_END},
     {"1", TCALL_STOP_END},
@@ -18062,131 +18165,144 @@ static const tcall_word tcall_gemini_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
-static void tcall_gemini_text_(tcall_writer *w, const tcall_item *item)
+/* {"text":"...","thoughtSignature":"..."} */
+static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_member_(w, "text", item->text);
+    tcall_write_member_(out, "text", item->text);
     if (item->signature.len)
-        tcall_write_member_(w, "thoughtSignature", item->signature);
+        tcall_write_member_(out, "thoughtSignature", item->signature);
 }
 
 /* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *w, const tcall_item *item)
+static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
 {
     if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(w, "id", item->id);
+        tcall_write_member_(out, "id", item->id);
 }
 
-static void tcall_gemini_call_(tcall_writer *w, const tcall_item *call)
+/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
+static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, "functionCall", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_key(w, "args");
-    tcall_write_verbatim(w, tcall_sent_arguments_(call));
-    tcall_gemini_id_(w, call);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, "functionCall", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_key(out, "args");
+    tcall_write_verbatim(out, tcall_sent_arguments_(call));
+    tcall_gemini_id_(out, call);
+    tcall_write_close(out, '}');
     if (call->signature.len)
-        tcall_write_member_(w, "thoughtSignature", call->signature);
+        tcall_write_member_(out, "thoughtSignature", call->signature);
 }
 
-static void tcall_gemini_result_(tcall_writer *w, const tcall_item *result)
+/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
+ * to be an object, and "error" is the member for a failure. */
+static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, "functionResponse", '{');
-    tcall_write_member_(w, "name", result->name);
-    tcall_write_begin_(w, "response", '{');
-    tcall_write_member_(w, result->error ? "error" : "output", result->text);
-    tcall_write_close(w, '}');
-    tcall_gemini_id_(w, result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, "functionResponse", '{');
+    tcall_write_member_(out, "name", result->name);
+    tcall_write_begin_(out, "response", '{');
+    tcall_write_member_(out, result->error ? "error" : "output", result->text);
+    tcall_write_close(out, '}');
+    tcall_gemini_id_(out, result);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_gemini_part_(tcall_writer *w, const tcall_item *item)
+/* Everything that is said is a part: text, call or result. */
+static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(out, NULL, '{');
     if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(w, item);
+        tcall_gemini_call_(out, item);
     else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(w, item);
+        tcall_gemini_result_(out, item);
     else
-        tcall_gemini_text_(w, item);
-    tcall_write_close(w, '}');
+        tcall_gemini_text_(out, item);
+    tcall_write_close(out, '}');
 }
 
+/* Roles have to take turns: parts of one role share a content. */
 static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const char *role = NULL;
     tcall_item item;
-    tcall_write_begin_(w, "contents", '[');
-    while (tcall_history_next_(&history, w, &item)) {
+    tcall_write_begin_(out, "contents", '[');
+    while (tcall_history_next_(&history, out, &item)) {
         bool user =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
         /* Signatures are of parts: there is no reasoning by itself. */
         if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
             continue;
-        tcall_write_role_(w, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(w, &item);
+        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
+        tcall_gemini_part_(out, &item);
     }
-    tcall_write_ends_(w, role ? "]}]" : "]");
+    tcall_write_ends_(out, role ? "]}]" : "]");
 }
 
-static bool tcall_gemini_tools_(const tcall_provider *provider, tcall_writer *w,
+/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
+ * older "parameters" takes a part of JSON Schema only. */
+static bool tcall_gemini_tools_(const tcall_provider *provider,
+                                tcall_writer *out,
                                 const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_begin_(w, "functionDeclarations", '[');
+    tcall_write_begin_(out, "tools", '[');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_begin_(out, "functionDeclarations", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_tool_(w, &tools, "parametersJsonSchema");
-        tcall_end_tool_(w);
+        tcall_write_tool_(out, &tools, "parametersJsonSchema");
+        tcall_end_tool_(out);
     }
-    tcall_write_ends_(w, "]}]");
+    tcall_write_ends_(out, "]}]");
     return true;
 }
 
-static void tcall_gemini_choice_(tcall_writer *w,
+/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
+static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     if (request->choice == TCALL_CHOICE_AUTO)
         return;
-    tcall_write_begin_(w, "toolConfig", '{');
-    tcall_write_begin_(w, "functionCallingConfig", '{');
-    tcall_write_word_(w, "mode",
+    tcall_write_begin_(out, "toolConfig", '{');
+    tcall_write_begin_(out, "functionCallingConfig", '{');
+    tcall_write_word_(out, "mode",
                       request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
     if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(w, "allowedFunctionNames", '[');
-        tcall_write_string(w, request->choice_name);
-        tcall_write_close(w, ']');
+        tcall_write_begin_(out, "allowedFunctionNames", '[');
+        tcall_write_string(out, request->choice_name);
+        tcall_write_close(out, ']');
     }
-    tcall_write_ends_(w, "}}");
+    tcall_write_ends_(out, "}}");
 }
 
-static int tcall_gemini_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_gemini_contents_(provider, w, request);
+    tcall_write_open(out, '{');
+    tcall_gemini_contents_(provider, out, request);
     if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(w, "systemInstruction", '{');
-        tcall_write_begin_(w, "parts", '[');
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_word_(w, "text", request->system);
-        tcall_write_ends_(w, "}]}");
+        tcall_write_begin_(out, "systemInstruction", '{');
+        tcall_write_begin_(out, "parts", '[');
+        tcall_write_begin_(out, NULL, '{');
+        tcall_write_word_(out, "text", request->system);
+        tcall_write_ends_(out, "}]}");
     }
-    if (tcall_gemini_tools_(provider, w, request))
-        tcall_gemini_choice_(w, request);
+    if (tcall_gemini_tools_(provider, out, request))
+        tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(w, "generationConfig", '{');
-        tcall_write_limit_(w, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "generationConfig", '{');
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_close(out, '}');
     }
-    return tcall_write_close(w, '}');
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {
