@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: PROVIDERS, STRICT, LINT, PATTERN. */
-=======
-/* Needs: PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI. */
->>>>>>> main
+/* Needs: PROVIDERS, PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #define TTOOL_IMPLEMENTATION
