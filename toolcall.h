@@ -120,13 +120,7 @@ extern "C" {
 #define TCALL_NOINLINE_
 #endif
 #define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
-/* Where memory is dear, second ways that only save time are left out. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_LEAN_ 1
-#else
-#define TCALL_LEAN_ 0
-#endif
-/* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
+/* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
 #endif
@@ -222,8 +216,9 @@ typedef struct tcall_str {
     size_t len;
 } tcall_str;
 
-/* Text of C as a slice; NULL gives the empty one. */
+/* Returns a C string as a slice; NULL gives the empty one. */
 TCALL_API tcall_str tcall_str_of(const char *text);
+/* Returns whether two slices hold the same bytes. */
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */
@@ -238,21 +233,25 @@ TCALL_API const char *tcall_error_type(int error);
 
 /* ==========================================================================
  * >>block: the caller's memory
+ *
+ * One block with two ends. What lasts grows from its bottom; what is needed
+ * only for a while is taken from its top and given back in reverse order. The
+ * ends may meet, never cross.
  */
 
-/* The one block of memory. What lasts grows from its start, what is needed
- * only for a while from its end; the ends may meet, never cross. */
 typedef struct tcall_block {
     char *base;
     size_t size;
-    size_t low;  /* bytes used from the start */
-    size_t high; /* bytes used from the end */
-    size_t peak; /* most ever used of both together */
+    size_t low;  /* bytes used from the bottom */
+    size_t high; /* bytes used from the top */
+    size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
                     memory aligned to 8 */
 } tcall_block;
 
-TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
+/* Prepares a block of the memory at base, which must live as long. Up to 7
+ * bytes at each end are left out, so that it is aligned to 8. */
+TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -331,9 +330,19 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
+/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
+ * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
+ * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
+ * the same ones. */
+#if defined TOOLCALL_JSMN && defined __GNUC__
+#define TCALL_TOK_ __attribute__((may_alias))
+#else
+#define TCALL_TOK_
+#endif
+
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
@@ -817,41 +826,44 @@ typedef struct tcall_writer {
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
-TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
 /* Sends the output to a sink instead; buf then only collects small pieces. */
-TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
+TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
+                                 void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
-TCALL_API int tcall_writer_flush(tcall_writer *w);
+TCALL_API int tcall_writer_flush(tcall_writer *writer);
 
 /* Writes bytes as they are: no quotes, no commas. Each function from here on
  * returns the first error so far, or TCALL_OK. */
-TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
-TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
+TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
+TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
+                                size_t len);
 
 /* Opens '{' or '[', closes '}' or ']'. */
-TCALL_API int tcall_write_open(tcall_writer *w, char bracket);
-TCALL_API int tcall_write_close(tcall_writer *w, char bracket);
-TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
+TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
+TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
 /* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
-TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
-TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *w, int64_t value);
-TCALL_API int tcall_write_uint(tcall_writer *w, uint64_t value);
+TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
+TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
+TCALL_API int tcall_write_int(tcall_writer *writer, int64_t value);
+TCALL_API int tcall_write_uint(tcall_writer *writer, uint64_t value);
 /* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
-TCALL_API int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals);
+TCALL_API int tcall_write_fixed(tcall_writer *writer, int64_t value,
+                                int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
  * infinities and no NaN: these are TCALL_E_RANGE. */
-TCALL_API int tcall_write_double(tcall_writer *w, double value);
-TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
-TCALL_API int tcall_write_null(tcall_writer *w);
+TCALL_API int tcall_write_double(tcall_writer *writer, double value);
+TCALL_API int tcall_write_bool(tcall_writer *writer, bool value);
+TCALL_API int tcall_write_null(tcall_writer *writer);
 /* Writes a parsed value as compact JSON text, in its own order. */
-TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
-TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
+TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
  * between. */
-TCALL_API int tcall_write_quote(tcall_writer *w);
-TCALL_API int tcall_write_unquote(tcall_writer *w);
+TCALL_API int tcall_write_quote(tcall_writer *writer);
+TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -1116,7 +1128,8 @@ enum {
     TCALL_EVERYTHING = 31
 };
 
-/* A call of a tool that has no schema is checked by nobody. */
+/* What becomes of calls of a tool without a schema, whose arguments nobody
+ * checks. */
 typedef enum tcall_no_schema {
     TCALL_NO_SCHEMA_READ_ONLY, /* runs if the tool only reads, else asks */
     TCALL_NO_SCHEMA_APPROVAL,  /* always asks */
@@ -1202,7 +1215,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_require_service. */
+/* Something that hooks and tools look up by name: tcall_find_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -1215,10 +1228,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* The work. args has been checked against the schema. Write the answer for
- * the model to out: text (tcall_write_text) or JSON; what does not fit is cut,
- * and the model is told. Return TCALL_OK, or an error: then out holds the
- * reason in words. TCALL_E_AGAIN: not finished, call again. */
+/* Does the work. args have been checked against the schema. Writes the answer
+ * for the model to out: text (tcall_write_text) or JSON; what does not fit is
+ * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
+ * words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -1246,7 +1259,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -1260,9 +1273,8 @@ typedef struct tcall_tool {
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
-/* A validator other than the built-in one. check looks at the arguments and
- * returns TCALL_OK or TCALL_E_INVALID after writing what is wrong, for the
- * model, to why. */
+/* A validator in place of the built-in one. check returns TCALL_OK, or
+ * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
@@ -1278,9 +1290,9 @@ typedef enum tcall_verdict {
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
-    TCALL_EVENT_HYDRATED, /* checked: call->error says how it went */
-    TCALL_EVENT_REPAIR,   /* the one repair was tried */
-    TCALL_EVENT_APPROVAL, /* is asked for */
+    TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
+    TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
+    TCALL_EVENT_APPROVAL, /* approval is asked for */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -1309,7 +1321,7 @@ typedef struct tcall_event {
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
-/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+/* Somebody who is told of events; the caller's until tcall_unsubscribe. */
 typedef struct tcall_listener {
     void (*on_event)(void *user, const tcall_event *event);
     void *user;
@@ -1482,19 +1494,19 @@ TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
 
 struct tcall_scorer;
 
-/* Zero is the default of each field. */
+/* Every field that is zero has its default. */
 typedef struct tcall_pick_opts {
-    uint8_t max;        /* tools to pick besides the pinned ones; default 3 */
-    uint16_t min_score; /* thousandths; default 50 */
-    uint8_t relative;   /* percent of the best score that others need */
-    uint8_t allow;      /* permissions given; default: the registry's */
-    bool allow_unsafe;  /* also pick tools that do more than read */
-    bool streaming;     /* pick only tools that stream */
-    bool stable;        /* give picks in the order of registration, so that what
-                           is sent to a model changes little; default: by score */
-    uint16_t roles;     /* of the user: tool->roles must have one of them */
-    uint16_t max_cost;  /* pick no tool that costs more; default: any */
-    uint16_t groups;    /* enabled ones of tool->groups; default: all */
+    uint8_t max;         /* most tools besides the pinned ones; default 3 */
+    uint16_t min_score;  /* thousandths; default 50 */
+    uint8_t relative;    /* percent of the best score that others need */
+    uint8_t allow;       /* permissions given; default: the registry's */
+    bool allow_unsafe;   /* also pick tools that do more than read */
+    bool streaming;      /* pick only tools that stream */
+    bool stable;         /* give picks in the order of registration, so that
+                            requests change little; default: best first */
+    uint16_t roles;      /* of the user: tool->roles must have one of them */
+    uint16_t max_cost;   /* pick no tool that costs more; default: any */
+    uint16_t groups;     /* enabled ones of tool->groups; default: all */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
@@ -1592,13 +1604,12 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* Faults of one call that are kept; more are counted by nobody, the model
- * mends these first. */
+/* How many faults of one call are kept; the model corrects these first. */
 #ifndef TOOLCALL_MAX_FAULTS
 #define TOOLCALL_MAX_FAULTS 4
 #endif
 
-/* An earlier input or output of a call, and who replaced it. */
+/* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;
     const char *by;   /* name of the hook or the tool */
@@ -1607,16 +1618,17 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made beside its output: the maker's, until tcall_release. */
+/* Something a tool made besides its output; the tool's until tcall_release. To
+ * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */
     const char *name; /* may be NULL */
     tcall_str bytes;
-    struct tcall_attachment *next; /* private */
+    struct tcall_attachment *next;
 } tcall_attachment;
 
 /* What came of a call. The model reads output, the rest is for programs and
- * people. A tool with fields of its own writes them as a JSON object. */
+ * people. */
 typedef struct tcall_result {
     int error;                  /* TCALL_OK: success */
     tcall_str output;           /* valid as long as the buffer of out */
@@ -1705,17 +1717,18 @@ struct tcall_call {
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. Memory comes from the block's end and is held
- * until tcall_release; release in the opposite order. */
+ * and bind. Returns call->error. What it needs is held in the block until
+ * tcall_release; calls are released in the opposite order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* One JSON line about where the arguments came from and what was done to
- * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
-/* What is wrong, as the members of a JSON object that is open. */
+/* Writes what is wrong with the arguments, as members of a JSON object that is
+ * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
@@ -1862,8 +1875,9 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 /* ==========================================================================
  * >>hooks: ready-made ones
  *
- * Each is a macro that gives the rows for a table of hooks; what it keeps is a
- * struct of the caller's. What is not named is not linked.
+ * Each is a macro that gives the rows for a table of hooks; what it keeps is in
+ * a struct of the caller's. A linker that drops unused functions drops the
+ * hooks that no table names.
  *
  *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
@@ -1878,37 +1892,39 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
         name, stage, priority, run, NULL, user        \
     }
 
-/* Rate limit, a bucket of tokens: calls that find it empty may come back
- * later. Needs desc.now_ms. */
+/* A rate limit (token bucket): calls beyond it are told when to come back.
+ * Needs desc.now_ms. */
 typedef struct tcall_rate {
     uint16_t burst;       /* calls at once */
-    uint32_t interval_ms; /* time until one more may come */
-    uint16_t used;        /* private */
+    uint32_t interval_ms; /* until one more may come */
+    /* private */
+    uint16_t used;
     uint32_t since;
 } tcall_rate;
 TCALL_API int tcall_rate_run_(tcall_ctx *cx, void *rate);
 #define TCALL_RATE(rate) \
     TCALL_HOOK_("rate", TCALL_WILL_ACQUIRE_QUOTA, 0, tcall_rate_run_, rate)
 
-/* So many calls at a time: the others wait (TCALL_E_AGAIN). */
+/* Limits how many calls are under way at the same time; the others wait
+ * (TCALL_E_AGAIN). */
 typedef struct tcall_concurrency {
     uint16_t max;
-    uint16_t now; /* private */
+    uint16_t running; /* private */
 } tcall_concurrency;
 TCALL_API int tcall_limit_acquire_(tcall_ctx *cx, void *limit);
 TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
-#define TCALL_CONCURRENCY(limit)                             \
-    TCALL_HOOK_("limit", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
-                tcall_limit_acquire_, limit),                \
-        TCALL_HOOK_("limit", TCALL_DID_RELEASE_SEMAPHORE, 0, \
+#define TCALL_CONCURRENCY(limit)                                   \
+    TCALL_HOOK_("concurrency", TCALL_WILL_ACQUIRE_SEMAPHORE, 0,    \
+                tcall_limit_acquire_, limit),                      \
+        TCALL_HOOK_("concurrency", TCALL_DID_RELEASE_SEMAPHORE, 0, \
                     tcall_limit_release_, limit)
 
-/* Results of tools that only read, by tool, arguments, session and its user.
- * The oldest make room; what is larger than the memory is not kept. */
+/* Keeps results of tools that only read, by tool, arguments, session and its
+ * user. The oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
-    uint32_t max_age_ms; /* 0: for ever; else desc.now_ms is needed */
+    uint32_t max_age_ms; /* 0: for ever; otherwise desc.now_ms is needed */
     size_t used;         /* private */
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
@@ -1918,9 +1934,10 @@ TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
                     cache)
 
-/* Further attempts after an error that may pass, each after twice the time of
- * the one before, or what tcall_retry_after said. Without desc.now_ms there
- * is no time between them. Only for tools that may run twice. */
+/* Makes further attempts after an error that may pass, each after twice the
+ * pause of the one before, or the one that tcall_retry_after asked for. Without
+ * desc.now_ms there are no pauses. Only for tools that may run twice: those
+ * that only read, or are idempotent. */
 typedef struct tcall_backoff {
     uint16_t attempts; /* in all */
     uint32_t first_ms;
@@ -1930,13 +1947,13 @@ TCALL_API int tcall_retry_around_(tcall_ctx *cx, void *retry);
 #define TCALL_RETRY(retry) \
     TCALL_HOOK_("retry", TCALL_AROUND_EXECUTE, 0, tcall_retry_around_, retry)
 
-/* The whole call, its waiting included, ends after ms. */
+/* Ends a call, its waiting included, after ms milliseconds. */
 TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
 #define TCALL_TIMEOUT(ms)                                    \
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* One JSON line for each call goes to sink: ids, tool, arguments, attempts,
+/* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
  * milliseconds, outcome. Where it cannot be written the call fails. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -1946,20 +1963,19 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 #define TCALL_AUDIT(audit) \
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
-/* Approvals that come later, and a list of what has run. A call that has to be
- * approved waits (TCALL_E_APPROVAL) until tcall_ledger_decide is told about its
- * id; the verdict holds once, and only for the same definition of the tool and
- * the same arguments. A tool that is neither idempotent nor only reads runs
- * once for an id, also after a restart if the rows were kept: they hold no
- * pointers (keep desc.hash_key with them, and agent.chat.made, where ids are
- * made up). desc.approve is asked first, if there is. */
+/* Keeps approvals that come later, and what has run. A call that needs approval
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
+ * The verdict holds once, and only for the same definition of the tool and the
+ * same arguments. A tool that is neither idempotent nor only reads runs once
+ * for an id, also after a restart if the rows were kept: they hold no pointers
+ * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
+ * Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
     uint64_t id, what; /* hashes */
     uint32_t state;    /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
-    tcall_ledger_row
-        *rows; /* zeroed at first; the oldest that ran are given up */
+    tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
     size_t count;
 } tcall_ledger;
 TCALL_API int tcall_ledger_consent_(tcall_ctx *cx, void *ledger);
@@ -1972,23 +1988,25 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* TCALL_OK, or TCALL_E_UNKNOWN: no call with this id waits. */
+/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
+ * with this id waits. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
                                   tcall_str id, tcall_verdict verdict);
 
-/* The same call again in one turn is answered without running, unless the tool
- * says it repeats. Over turns, the same call three times, two calls in turns,
- * or a third call of a tool with arguments that are refused are stopped. */
+/* Breaks loops. The same call again in one turn is answered without running,
+ * unless the tool has allow_repeat. Over turns, the same call three times, two
+ * calls in turns, or a third call of a tool with arguments that are refused,
+ * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
 typedef struct tcall_loops {
-    uint64_t seen[8]; /* private; latest first */
+    /* private */
+    uint64_t seen[8]; /* latest first */
     uint64_t refused; /* tool of the calls that were refused last */
     uint8_t refusals, turn;
 } tcall_loops;
 TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops) \
     TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. A zeroed struct has
- * forgotten everything. */
+/* Begins a turn: each call may be made once more. */
 TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
 
 #endif
@@ -2199,8 +2217,8 @@ struct tcall_provider {
     const char *key_prefix;  /* written before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value; or NULL */
     /* Writes the body of a request: the same bytes each time, as it is called
-     * once to count and once to send. Returns w->error. */
-    int (*write)(const tcall_provider *provider, tcall_writer *w,
+     * once to count and once to send. Returns out->error. */
+    int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
@@ -2620,20 +2638,19 @@ extern "C" {
  * >>base
  */
 
-tcall_str tcall_str_of(const char *text)
-{
-    tcall_str s;
-    s.ptr = text;
-    s.len = text ? strlen(text) : 0;
-    return s;
-}
+/* ---- slices ---- */
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str s;
-    s.ptr = ptr;
-    s.len = len;
-    return s;
+    tcall_str slice;
+    slice.ptr = ptr;
+    slice.len = len;
+    return slice;
+}
+
+tcall_str tcall_str_of(const char *text)
+{
+    return tcall_slice_(text, text ? strlen(text) : 0);
 }
 
 bool tcall_str_eq(tcall_str a, tcall_str b)
@@ -2641,14 +2658,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* The n-th of texts that stand one behind the other, each ended by NUL: a
- * table of pointers would double their size, and be linked with all of them. */
-TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
-{
-    while (n-- > 0)
-        texts += strlen(texts) + 1;
-    return texts;
-}
+/* ---- errors ---- */
 
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_X_(name, code, sentence) {code, code},
@@ -2704,68 +2714,69 @@ const char *tcall_error_type(int error)
                                                                   : "system";
 }
 
+/* ---- characters ---- */
+
 TCALL_SHARED_ bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
 }
 
+/* White space as JSON has it. */
 TCALL_SHARED_ bool tcall_is_space_(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Value of a hex digit, -1 when it is none. */
-TCALL_SHARED_ int tcall_hex_(char c)
+/* Returns the value of a hex digit, or -1. */
+TCALL_SHARED_ int tcall_hex_(char digit)
 {
-    if (tcall_is_digit_(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (tcall_is_digit_(digit))
+        return digit - '0';
+    digit = (char)(digit | 0x20); /* to lower case */
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Writes a code point as UTF-8, 1 to 4 bytes. */
-TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t cp)
+/* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
+TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
-    size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4, i;
-    if (n == 1) {
-        out[0] = (char)cp;
-        return 1;
-    }
-    for (i = n - 1; i > 0; i--, cp >>= 6)
-        out[i] = (char)(0x80 | (cp & 0x3F));
-    out[0] = (char)((0xF00 >> n & 0xF0) | cp);
-    return n;
+    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    size_t i;
+    for (i = len - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(first[len] | code);
+    return len;
 }
 
 #if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
-/* The code point at *at, which moves behind it. */
+/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
-    unsigned char c = (unsigned char)*(*at)++;
-    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-    int32_t cp = more ? c & (0x3F >> more) : c;
+    unsigned char first = (unsigned char)*(*at)++;
+    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    int32_t code = more ? first & (0x3F >> more) : first;
     for (; more; more--)
-        cp = cp << 6 | (*(*at)++ & 0x3F);
-    return cp;
+        code = code << 6 | (*(*at)++ & 0x3F);
+    return code;
 }
 #endif
 
-/* n or a little less: so that p is not cut inside a character. p[n] is there.
- */
-TCALL_SHARED_ size_t tcall_utf8_cut_(const char *p, size_t n)
+/* Returns len or a little less, so that text is not cut inside a character.
+ * text[len] must be readable. */
+TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 {
-    while (n && ((unsigned char)p[n] & 0xC0) == 0x80)
-        n--;
-    return n;
+    while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
+        len--;
+    return len;
 }
 
-/* The control character or quote that an escape stands for, 0: no escape. */
-TCALL_SHARED_ char tcall_unescape_(char c)
+/* Returns the character that an escape of one letter means, or 0. */
+TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (c) {
+    switch (letter) {
     case '"':
     case '\\':
-    case '/': return c;
+    case '/': return letter;
     case 'b': return '\b';
     case 'f': return '\f';
     case 'n': return '\n';
@@ -2775,112 +2786,127 @@ TCALL_SHARED_ char tcall_unescape_(char c)
     }
 }
 
-/* Decimal text, compared exactly: no floating point, nothing rounded. The
- * significant digits are those from first to last, a point between them does
- * not count; the first of them stands for digit * 10^top. */
+/* ---- decimal numbers ----
+ *
+ * Numbers stay text and are compared exactly: no floating point, nothing is
+ * rounded. The significant digits are those from first to last, where a point
+ * between them does not count; the first one is worth digit * 10^top.
+ */
 typedef struct tcall_num_ {
-    const char *first, *last;
+    const char *first, *last; /* neither is 0; both NULL: the number is 0 */
     int top;
     int sign; /* -1, 0, 1 */
 } tcall_num_;
 
-/* Exponents beyond this are no different from it; ten times it fits an int
- * of 16 bits too. */
+/* Greater exponents are no different from this one. Ten times it fits an int
+ * of 16 bits, too. */
 #define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
+/* Returns the exponent that text, "e+5" or nothing, holds. */
+static int tcall_num_exponent_(const char *at, const char *end)
+{
+    bool minus = false;
+    int exponent = 0;
+    for (; at < end; at++) {
+        if (*at == '-')
+            minus = true;
+        else if (tcall_is_digit_(*at) && exponent < TCALL_EXPONENT_MAX_)
+            exponent = exponent * 10 + (*at - '0');
+    }
+    return minus ? -exponent : exponent;
+}
+
+/* Reads a number that the scanner accepted. */
 TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
-    const char *p = text.ptr, *end = p + text.len, *point = NULL;
-    tcall_num_ n;
-    int exponent = 0;
-    bool minus = *p == '-';
-    n.first = n.last = NULL;
-    n.sign = 0;
-    for (p += minus; p < end && (*p | 0x20) != 'e'; p++) {
-        if (*p == '.') {
-            point = p;
-        } else if (*p != '0') {
-            n.first = n.first ? n.first : p;
-            n.last = p;
-            n.sign = minus ? -1 : 1;
+    const char *at = text.ptr, *end = at + text.len, *point = NULL;
+    bool minus = *at == '-';
+    tcall_num_ number;
+    number.first = number.last = NULL;
+    number.sign = 0;
+    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
+        if (*at == '.') {
+            point = at;
+        } else if (*at != '0') {
+            number.first = number.first ? number.first : at;
+            number.last = at;
+            number.sign = minus ? -1 : 1;
         }
     }
     if (!point)
-        point = p;
-    minus = false;
-    for (; p < end; p++) {
-        if (*p == '-')
-            minus = true;
-        else if (tcall_is_digit_(*p) && exponent < TCALL_EXPONENT_MAX_)
-            exponent = exponent * 10 + (*p - '0');
-    }
-    n.top = minus ? -exponent : exponent;
-    if (n.first)
-        n.top += (int)(point - n.first) - (n.first < point);
-    return n;
+        point = at;
+    number.top = tcall_num_exponent_(at, end);
+    if (number.first) /* a digit before the point is one place nearer to it */
+        number.top +=
+            (int)(point - number.first) - (number.first < point ? 1 : 0);
+    return number;
 }
 
-/* The next significant digit from *p on, 0 behind the last. */
-TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *n, const char **p)
+/* Returns the next significant digit from *at on, 0 after the last. The point
+ * between the digits is stepped over. */
+TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 {
-    if (**p == '.' && *p <= n->last)
-        ++*p;
-    if (*p > n->last)
+    if (*at <= number->last && **at == '.')
+        ++*at;
+    if (*at > number->last)
         return 0;
-    return *(*p)++ - '0';
+    return *(*at)++ - '0';
 }
 
-/* Number of significant digits. */
-TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *n)
+/* Returns the number of significant digits. */
+TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *p;
+    const char *at;
     int count = 0;
-    if (!n->sign)
+    if (!number->sign)
         return 0;
-    for (p = n->first; p <= n->last; p++)
-        count += *p != '.';
+    for (at = number->first; at <= number->last; at++)
+        count += *at != '.';
     return count;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
-TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *n)
+TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
+    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
 }
 
+/* Returns < 0, 0 or > 0. */
 TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
-    const char *p = a->first, *q = b->first;
+    const char *at_a = a->first, *at_b = b->first;
     int order = a->sign - b->sign;
     if (order || !a->sign)
         return order;
     order = a->top - b->top;
-    while (!order && (p <= a->last || q <= b->last))
-        order = tcall_num_digit_(a, &p) - tcall_num_digit_(b, &q);
+    while (!order && (at_a <= a->last || at_b <= b->last))
+        order = tcall_num_digit_(a, &at_a) - tcall_num_digit_(b, &at_b);
     return a->sign * order;
 }
 
-/* value * 10^decimals as an integer; surplus digits are cut off. False when
- * it does not fit. */
-TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
+/* Gives number * 10^decimals as an integer; surplus digits are cut off.
+ * Returns false when it does not fit. */
+TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
                                     int64_t *out)
 {
-    const char *p = n->first;
-    int left = n->top + decimals;
-    uint64_t v = 0, limit = (uint64_t)INT64_MAX + (n->sign < 0);
+    const char *at = number->first;
+    int left = number->top + decimals; /* digits to come, less one */
+    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (number->sign < 0);
     *out = 0;
-    if (!n->sign || left < 0)
+    if (!number->sign || left < 0)
         return true;
-    if (left > 18)
+    if (left > 18) /* more digits than 64 bits hold */
         return false;
     for (; left >= 0; left--) {
-        v = (v << 3) + (v << 1) + (uint64_t)tcall_num_digit_(n, &p);
-        if (v > limit)
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(number, &at);
+        if (sum > limit)
             return false;
     }
-    *out = n->sign < 0 ? (int64_t)(0 - v) : (int64_t)v;
+    *out = number->sign < 0 ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
 }
+
+/* ---- hash ---- */
 
 /* FNV-1a: the hash of a text is that of its parts, one after the other. */
 #define TCALL_HASH_EMPTY_ 2166136261u
@@ -2902,56 +2928,64 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
  * >>block
  */
 
-void tcall_block_init(tcall_block *b, void *base, size_t size)
+static size_t tcall_round_up_(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+void tcall_block_init(tcall_block *block, void *base, size_t size)
 {
     size_t skew = (size_t)(-(uintptr_t)base & 7);
-    memset(b, 0, sizeof *b);
+    memset(block, 0, sizeof *block);
     if (!base || size < skew)
         return;
-    b->base = (char *)base + skew;
-    b->size = (size - skew) & ~(size_t)7;
+    block->base = (char *)base + skew;
+    block->size = (size - skew) & ~(size_t)7;
 }
 
-TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *b)
+TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *block)
 {
-    return b->size - b->low - b->high;
+    return block->size - block->low - block->high;
 }
 
-/* True when n more bytes are free; else need says how large to make it. */
-TCALL_SHARED_ bool tcall_block_room_(tcall_block *b, size_t n)
+/* Returns whether size more bytes are free; else need says how large the block
+ * has to be. */
+TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
 {
-    if (n > tcall_block_free_(b)) {
-        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
+    size_t used = block->low + block->high;
+    if (size > tcall_block_free_(block)) {
+        block->need = tcall_round_up_(used + size);
         return false;
     }
-    if (b->low + b->high + n > b->peak)
-        b->peak = b->low + b->high + n;
+    if (block->peak < used + size)
+        block->peak = used + size;
     return true;
 }
 
-/* Moves the end of the lower part up by n. */
-TCALL_SHARED_ bool tcall_block_grow_(tcall_block *b, size_t n)
+/* Lets the bottom grow by size bytes, which may have been written already. */
+TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
 {
-    if (!tcall_block_room_(b, n))
+    if (!tcall_block_room_(block, size))
         return false;
-    b->low += n;
+    block->low += size;
     return true;
 }
 
-/* n bytes from the end, for a while: give back by restoring b->high. */
-TCALL_SHARED_ void *tcall_block_take_(tcall_block *b, size_t n)
+/* Returns size bytes of the top, or NULL. They are given back by restoring
+ * block->high, so what was taken last goes first. */
+TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
-    n = (n + 7) & ~(size_t)7;
-    if (!tcall_block_room_(b, n))
+    size = tcall_round_up_(size);
+    if (!tcall_block_room_(block, size))
         return NULL;
-    b->high += n;
-    return b->base + b->size - b->high;
+    block->high += size;
+    return block->base + block->size - block->high;
 }
 
-/* The free bytes between both parts. */
-TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
+/* Returns the free bytes between both ends. */
+TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return b->base + b->low;
+    return block->base + block->low;
 }
 
 /* ==========================================================================
@@ -3063,16 +3097,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 {
     s->error = error;
     return error;
-}
-
-/* Makes a token of each value and key as well; the text must then be fed in one
- * piece. s->tokens also counts those that do not fit. */
-static void tcall_scan_tokens_(tcall_scan *s, const char *text, tcall_tok *tok,
-                               size_t cap)
-{
-    s->text = text;
-    s->tok = tok;
-    s->tok_cap = cap < INT_MAX ? cap : INT_MAX;
 }
 
 static const char tcall_literals_[] = "true\0false\0null\0";
@@ -3717,16 +3741,104 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     return tcall_scan_text_(&scan, text);
 }
 
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error \
+    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#endif
+
+/* jsmn makes its tokens in the memory of ours, each of which then takes the
+ * place of one of jsmn's. */
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+
+/* Turns the token at i into ours; those before it are. Its mark becomes the
+ * container around it. */
+static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+{
+    jsmntok_t made;
+    const char *start;
+    size_t len;
+    int flags = 0;
+    memcpy(&made, tok + i, sizeof made);
+    start = text + made.start;
+    len = (size_t)(made.end - made.start);
+    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
+        flags = TCALL_MEMBER_;
+        made.parent = tok[made.parent].mark;
+    } else if (made.parent >= 0 &&
+               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
+        flags = TCALL_KEY_;
+    }
+    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
+                                 : made.type == JSMN_PRIMITIVE &&
+                                       (len > 300 || memchr(start, 'e', len) ||
+                                        memchr(start, 'E', len)))
+        flags |= TCALL_NEEDS_DECODE_;
+    tok[i].type =
+        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
+    tok[i].start = made.start;
+    tok[i].end = made.end;
+    tok[i].span = 1;
+    tok[i].mark = made.parent;
+}
+
+/* Makes the tokens of a text that the scanner accepted. jsmn wants something
+ * to follow a number or a word: one alone is made by hand. */
+static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+{
+    jsmn_parser parser;
+    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
+    int i;
+    jsmn_init(&parser);
+    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
+                   (unsigned)count) < 0) {
+        only.end = (int)text.len;
+        while (tcall_is_space_(text.ptr[only.start]))
+            only.start++;
+        while (tcall_is_space_(text.ptr[only.end - 1]))
+            only.end--;
+        memcpy(tok, &only, sizeof only);
+    }
+    for (i = 0; i < count; i++)
+        tcall_jsmn_token_(tok, i, text.ptr);
+    /* from the end, so that what is inside a container comes before it */
+    while (--i > 0) {
+        tcall_tok *around = tok + tok[i].mark;
+        if (around->span == 1)
+            tok[i].type |= TCALL_LAST_;
+        around->span += tok[i].span;
+        tok[i].mark = 0;
+    }
+    tok[0].mark = 0;
+}
+
+/* Makes a token of each value and key of a text if all fit; scan->tokens is
+ * how many there are. */
+TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
+                                       tcall_tok *tok, size_t cap)
+{
+    int error = tcall_scan_text_(scan, text);
+    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
+        tcall_jsmn_make_(text, tok, (int)scan->tokens);
+    return error;
+}
+
+#else
+
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
                                        tcall_tok *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
-    tcall_scan_tokens_(scan, text.ptr, tok, cap);
+    scan->text = text.ptr;
+    scan->tok = tok;
+    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
     tcall_scan_feed(scan, text.ptr, text.len);
     return tcall_scan_end(scan);
 }
+
+#endif /* TOOLCALL_JSMN */
 
 /* Returns the length of the escape at p in a string that the scanner accepted:
  * a pair of surrogates is one of 12 bytes. */
@@ -3778,71 +3890,72 @@ TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
 /* ==========================================================================
  * >>text: walking over JSON text
  *
- * The scanner has accepted it; of text that it has not seen these find
- * anything, but nothing behind its NUL.
+ * For text that the scanner accepted. In other text these find anything, but
+ * read nothing after its NUL.
  */
 
-TCALL_SHARED_ const char *tcall_text_space_(const char *p)
+TCALL_SHARED_ const char *tcall_text_space_(const char *text)
 {
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
+    while (tcall_is_space_(*text))
+        text++;
+    return text;
 }
 
-/* To the next member or element, or to the bracket that closes. */
-TCALL_SHARED_ const char *tcall_text_next_(const char *p)
+/* Returns the next member or element, or the bracket that closes. */
+TCALL_SHARED_ const char *tcall_text_next_(const char *text)
 {
-    p = tcall_text_space_(p);
-    return *p == ',' ? tcall_text_space_(p + 1) : p;
+    text = tcall_text_space_(text);
+    return *text == ',' ? tcall_text_space_(text + 1) : text;
 }
 
-TCALL_SHARED_ bool tcall_text_closes_(const char *p)
+TCALL_SHARED_ bool tcall_text_closes_(const char *text)
 {
-    return (*p | 0x20) == '}' || !*p;
+    return (*text | 0x20) == '}' || !*text;
 }
 
-/* Behind the value that starts at p. */
-TCALL_SHARED_ const char *tcall_text_skip_(const char *p)
+/* Returns the end of the value that starts at text. It need not be valid: a NUL
+ * ends it. */
+TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
 {
     int depth = 0;
     do {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                p += *p == '\\' && p[1];
-        } else if (*p == '{' || *p == '[') {
+        if (*text == '"') {
+            for (text++; *text && *text != '"'; text++)
+                text += *text == '\\' && text[1];
+        } else if (*text == '{' || *text == '[') {
             depth++;
-        } else if (tcall_text_closes_(p)) {
+        } else if (tcall_text_closes_(text)) {
             depth--;
         } else if (!depth) {
-            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
-                   !tcall_is_space_(p[1]))
-                p++;
+            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
+                   !tcall_is_space_(text[1]))
+                text++;
         }
-        p += *p != 0;
-    } while (depth && *p);
-    return p;
+        text += *text != 0;
+    } while (depth && *text);
+    return text;
 }
 
-/* From a member's key to its value. */
+/* Returns the value of the member whose key is given. */
 TCALL_SHARED_ const char *tcall_text_value_(const char *key)
 {
     key = tcall_text_space_(tcall_text_skip_(key));
     return tcall_text_space_(key + (*key == ':'));
 }
 
-TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
 {
-    return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
+    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
-/* The string at p without its quotes, escapes as they stand. */
-TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
+/* Returns the string at text without its quotes, its escapes as they are. */
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
-    tcall_str s = tcall_text_verbatim_(p);
-    return tcall_slice_(p + 1, s.len - 2);
+    tcall_str string = tcall_text_verbatim_(text);
+    return tcall_slice_(text + 1, string.len - 2);
 }
 
-/* Decodes what stands at *at in a JSON string, an escape or one byte, and moves
+/* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
@@ -3856,15 +3969,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
-/* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
- * inside it. */
-static size_t tcall_text_escape_len_(const char *p)
+/* Returns the length of the escape at text, where a surrogate pair is one, or 0
+ * if the text ends inside it. */
+static size_t tcall_text_escape_len_(const char *text)
 {
-    size_t len = p[1] == 'u' ? 6 : 2, i;
+    size_t len = text[1] == 'u' ? 6 : 2, i;
     for (i = 1; i < len; i++) {
-        if (!p[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(p[i]) < 0))
+        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
             return 0;
-        if (i == 5 && (p[2] | 0x20) == 'd' && (tcall_hex_(p[3]) & 12) == 8)
+        if (i == 5 && (text[2] | 0x20) == 'd' &&
+            (tcall_hex_(text[3]) & 12) == 8)
             len = 12;
     }
     return len;
@@ -3898,21 +4012,22 @@ static int tcall_text_byte_(tcall_text_bytes_ *bytes)
     return (unsigned char)bytes->decoded[bytes->next++];
 }
 
-/* Is the string that starts at the quote p equal to s? */
-TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+/* Returns whether the string at text is equal to want. */
+TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(p);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(text);
     size_t i;
-    for (i = 0; i < s.len; i++)
-        if (tcall_text_byte_(&bytes) != (unsigned char)s.ptr[i])
+    for (i = 0; i < want.len; i++)
+        if (tcall_text_byte_(&bytes) != (unsigned char)want.ptr[i])
             return false;
     return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
 }
 
-/* Are both strings equal, however each is escaped? */
-TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
+/* Returns whether both strings are equal, however each is escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    tcall_text_bytes_ a = tcall_text_bytes_of_(p), b = tcall_text_bytes_of_(q);
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text),
+                      b = tcall_text_bytes_of_(other);
     int byte;
     while ((byte = tcall_text_byte_(&a)) >= 0)
         if (tcall_text_byte_(&b) != byte)
@@ -3920,45 +4035,48 @@ TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
     return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
 }
 
-/* Is the value at p a string, and this word? */
-TCALL_SHARED_ bool tcall_text_is_(const char *p, const char *word)
+/* Returns whether the value at text is a string, and this word. */
+TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 {
-    return *p == '"' && tcall_text_same_(p, tcall_str_of(word));
+    return *text == '"' && tcall_text_same_(text, tcall_str_of(word));
 }
 
-/* The member of what stands at p: its key; of an array the element whose index
- * the name is; NULL: none. */
-TCALL_SHARED_ const char *tcall_text_member_(const char *p, tcall_str name)
+/* Returns the key of the member of the object at text that has this name; in an
+ * array the element whose index the name is; NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    bool object = *p == '{';
+    bool object = *text == '{';
     uint32_t index = 0;
     size_t i;
-    if (!object && *p != '[')
+    if (!object && *text != '[')
         return NULL;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (object ? tcall_text_same_(p, name) : !index--)
-            return p;
+    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
+         text = tcall_text_next_(tcall_text_skip_(text))) {
+        if (object ? tcall_text_same_(text, name) : !index--)
+            return text;
         if (object)
-            p = tcall_text_value_(p);
+            text = tcall_text_value_(text);
     }
     return NULL;
 }
 
-/* The value of a member, NULL: there is none, or p is no object. */
-TCALL_SHARED_ const char *tcall_text_get_(const char *p, const char *name)
+/* Returns the value of a member, or NULL where there is none or text is no
+ * object. */
+TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
-    return p ? tcall_text_value_(p) : NULL;
+    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
+                                : NULL;
+    return text ? tcall_text_value_(text) : NULL;
 }
 
-/* The first element, NULL: there is none, or p is no array. */
-TCALL_SHARED_ const char *tcall_text_first_(const char *p)
+/* Returns the first element, or NULL where there is none or text is no array.
+ */
+TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 {
-    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
-    return p && *p != ']' ? p : NULL;
+    text = text && *text == '[' ? tcall_text_next_(text + 1) : NULL;
+    return text && *text != ']' ? text : NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -4408,6 +4526,7 @@ static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
     return text->next < 0 || (text->next && strchr(set, text->next));
 }
 
+/* Skips a word that is rewritten or left out, if it follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
                                 uint32_t fix)
 {
@@ -4630,6 +4749,7 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
     tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
+/* What a key without quotes may begin with, beside $. */
 static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
@@ -4768,6 +4888,7 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
            tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
+/* Skips one end of a Markdown code block. */
 static bool tcall_lenient_fence_(tcall_lenient_ *text)
 {
     return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
@@ -5221,43 +5342,44 @@ TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
  *
  * All bytes leave by tcall_write_out_. Above it are the escapes of strings,
  * above these the values, which put commas before themselves: the last byte
- * written tells whether one is due.
+ * written says whether one is due.
  */
 
-void tcall_writer_init(tcall_writer *w, char *buf, size_t cap)
+void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap)
 {
-    memset(w, 0, sizeof *w);
-    w->buf = buf;
-    w->cap = cap;
+    memset(writer, 0, sizeof *writer);
+    writer->buf = buf;
+    writer->cap = cap;
 }
 
-void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user)
+void tcall_writer_sink(tcall_writer *writer, tcall_sink sink, void *user)
 {
-    w->sink = sink;
-    w->user = user;
+    writer->sink = sink;
+    writer->user = user;
 }
 
 /* The first error stays. */
-static int tcall_writer_fail_(tcall_writer *w, int error)
+static int tcall_writer_fail_(tcall_writer *writer, int error)
 {
-    if (!w->error)
-        w->error = error;
-    return w->error;
+    if (!writer->error)
+        writer->error = error;
+    return writer->error;
 }
 
-int tcall_writer_flush(tcall_writer *w)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (w->sink && sent < w->fill && !w->error) {
-        int taken = w->sink(w->user, w->buf + sent, w->fill - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
-            tcall_writer_fail_(w, taken < 0 ? taken : TCALL_E_AGAIN);
+            tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
     if (sent)
-        memmove(w->buf, w->buf + sent, w->fill -= sent);
-    return w->error;
+        memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
+    return writer->error;
 }
 
 /* A text that is written again, because the sink refused the rest of it, need
@@ -5267,63 +5389,67 @@ int tcall_writer_flush(tcall_writer *w)
  *
  * Returns whether the part has to be written; then tcall_write_part_end_ has
  * to follow. A part within another one does not count. */
-TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = w->resume;
-    if (resume && !w->in_part) {
-        w->parts++;
-        if (w->parts < resume->part || w->error)
+    tcall_resume_ *resume = writer->resume;
+    if (resume && !writer->in_part) {
+        writer->parts++;
+        if (writer->parts < resume->part || writer->error)
             return false;
-        if (w->parts == resume->part) { /* what was left out counts again */
-            w->len = resume->at;
-            w->last = resume->last;
+        if (writer->parts ==
+            resume->part) { /* what was left out counts again */
+            writer->len = resume->at;
+            writer->last = resume->last;
         }
-        resume->part = w->parts;
-        resume->at = w->len;
-        resume->last = w->last;
+        resume->part = writer->parts;
+        resume->at = writer->len;
+        resume->last = writer->last;
     }
-    w->in_part++;
+    writer->in_part++;
     return true;
 }
 
-TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
 {
-    w->in_part--;
+    writer->in_part--;
 }
 
 /* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
+static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
+                                size_t len)
 {
-    size_t room = w->cap - w->fill;
+    size_t room = writer->cap - writer->fill;
     if (room > len)
         room = len;
     if (room == 1) /* most calls; spares that of memcpy */
-        w->buf[w->fill] = *bytes;
+        writer->buf[writer->fill] = *bytes;
     else if (room)
-        memcpy(w->buf + w->fill, bytes, room);
-    w->fill += room;
+        memcpy(writer->buf + writer->fill, bytes, room);
+    writer->fill += room;
     return room;
 }
 
-static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
+static void tcall_write_out_(tcall_writer *writer, const char *bytes,
+                             size_t len)
 {
-    size_t stored = w->resume ? w->resume->stored : 0;
-    size_t skip = stored > w->len ? stored - w->len : 0;
-    w->len += len;
+    size_t stored = writer->resume ? writer->resume->stored : 0;
+    size_t skip = stored > writer->len ? stored - writer->len : 0;
+    writer->len += len;
     if (skip >= len)
         return;
     bytes += skip;
     len -= skip;
-    while (!w->error) {
-        size_t taken = tcall_write_fill_(w, bytes, len);
+    while (!writer->error) {
+        size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len || (!w->sink && !w->buf)) /* the latter only counts */
+        if (!len ||
+            (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (w->sink)
-            tcall_writer_flush(w);
+        if (writer->sink)
+            tcall_writer_flush(writer);
         else
-            tcall_writer_fail_(w, TCALL_E_MEMORY);
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 
@@ -5377,124 +5503,126 @@ static size_t tcall_write_escape_(char *out, char c)
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
-static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
-                                 bool twice)
+static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
+                                 size_t len, bool twice)
 {
     const char *end = len ? bytes + len : bytes;
-    if (!tcall_write_part_(w))
+    if (!tcall_write_part_(writer))
         return;
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
         size_t size;
-        tcall_write_out_(w, bytes, (size_t)(stop - bytes));
+        tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (stop == end)
             break;
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(w, "\\\\", both ? 2 : 1);
+            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
         }
-        tcall_write_out_(w, escape, size);
+        tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
-    tcall_write_part_end_(w);
+    tcall_write_part_end_(writer);
 }
 
-int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
+int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
 {
     if (len) {
-        w->last = bytes[len - 1];
-        if (w->quoted)
-            tcall_write_escaped_(w, bytes, len, false);
+        writer->last = bytes[len - 1];
+        if (writer->quoted)
+            tcall_write_escaped_(writer, bytes, len, false);
         else
-            tcall_write_out_(w, bytes, len);
+            tcall_write_out_(writer, bytes, len);
     }
-    return w->error;
+    return writer->error;
 }
 
-int tcall_write_text(tcall_writer *w, const char *text)
+int tcall_write_text(tcall_writer *writer, const char *text)
 {
-    return tcall_write_bytes(w, text, strlen(text));
+    return tcall_write_bytes(writer, text, strlen(text));
 }
 
-TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
+/* Writes one byte, as tcall_write_bytes does. */
+TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
 {
-    return tcall_write_bytes(w, &c, 1);
+    return tcall_write_bytes(writer, &c, 1);
 }
 
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
-TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
 {
-    if (w->depth && w->last && w->last != '{' && w->last != '[' &&
-        w->last != ':')
-        tcall_write_char_(w, ',');
+    if (writer->depth && writer->last && writer->last != '{' &&
+        writer->last != '[' && writer->last != ':')
+        tcall_write_char_(writer, ',');
 }
 
-int tcall_write_open(tcall_writer *w, char bracket)
+int tcall_write_open(tcall_writer *writer, char bracket)
 {
-    tcall_write_comma_(w);
-    w->depth++;
-    return tcall_write_char_(w, bracket);
+    tcall_write_comma_(writer);
+    writer->depth++;
+    return tcall_write_char_(writer, bracket);
 }
 
-int tcall_write_close(tcall_writer *w, char bracket)
+int tcall_write_close(tcall_writer *writer, char bracket)
 {
-    w->depth--;
-    return tcall_write_char_(w, bracket);
+    writer->depth--;
+    return tcall_write_char_(writer, bracket);
 }
 
 /* Writes the inside of a string. In quoted output its own escapes are escaped
  * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
+TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
+    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
 }
 
-int tcall_write_str(tcall_writer *w, tcall_str text)
+int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    tcall_write_content_(w, text);
-    return tcall_write_char_(w, '"');
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_write_content_(writer, text);
+    return tcall_write_char_(writer, '"');
 }
 
-int tcall_write_string(tcall_writer *w, const char *text)
+int tcall_write_string(tcall_writer *writer, const char *text)
 {
-    return tcall_write_str(w, tcall_str_of(text));
+    return tcall_write_str(writer, tcall_str_of(text));
 }
 
-int tcall_write_key(tcall_writer *w, const char *key)
+int tcall_write_key(tcall_writer *writer, const char *key)
 {
-    tcall_write_string(w, key);
-    return tcall_write_char_(w, ':');
+    tcall_write_string(writer, key);
+    return tcall_write_char_(writer, ':');
 }
 
-int tcall_write_verbatim(tcall_writer *w, tcall_str json)
+int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
-    tcall_write_comma_(w);
-    return tcall_write_bytes(w, json.ptr, json.len);
+    tcall_write_comma_(writer);
+    return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
 /* Writes JSON that is given as a form, with ' for quotes, up to a % or the
  * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
+TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
+                                             const char *form)
 {
     for (; *form && *form != '%'; form++)
-        tcall_write_char_(w, *form == '\'' ? '"' : *form);
+        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
     return form;
 }
 
 /* Writes such a form with the inside of a string in place of each %: first a,
  * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
+TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
                                       const char *a, const char *b)
 {
-    tcall_write_comma_(w);
-    while (*(form = tcall_write_plain_(w, form))) {
-        tcall_write_content_(w, tcall_str_of(a));
+    tcall_write_comma_(writer);
+    while (*(form = tcall_write_plain_(writer, form))) {
+        tcall_write_content_(writer, tcall_str_of(a));
         a = b;
         form++;
     }
@@ -5519,8 +5647,8 @@ static char tcall_write_digit_(uint64_t *number)
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
-static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
-                               int decimals)
+static int tcall_write_number_(tcall_writer *writer, bool minus,
+                               uint64_t number, int decimals)
 {
     char out[48], *first = out + sizeof out;
     int digits = 0;
@@ -5533,24 +5661,24 @@ static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
-        w, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
 }
 
-int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals)
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
 {
     uint64_t number = (uint64_t)value;
-    return tcall_write_number_(w, value < 0, value < 0 ? 0 - number : number,
-                               decimals);
+    return tcall_write_number_(writer, value < 0,
+                               value < 0 ? 0 - number : number, decimals);
 }
 
-int tcall_write_int(tcall_writer *w, int64_t value)
+int tcall_write_int(tcall_writer *writer, int64_t value)
 {
-    return tcall_write_fixed(w, value, 0);
+    return tcall_write_fixed(writer, value, 0);
 }
 
-int tcall_write_uint(tcall_writer *w, uint64_t value)
+int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
-    return tcall_write_number_(w, false, value, 0);
+    return tcall_write_number_(writer, false, value, 0);
 }
 
 /* ---- floating point ----
@@ -5637,6 +5765,7 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     tcall_big_add_(&s->high, 1, up + uneven);
 }
 
+/* Goes on to the next digit. */
 static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
@@ -5706,6 +5835,7 @@ static char *tcall_place_digits_(char *to, const char *digits, int count,
     return to;
 }
 
+/* Writes e-7 and the like. Returns the end. */
 static char *tcall_place_exponent_(char *to, int exponent)
 {
     int left = exponent < 0 ? -exponent : exponent;
@@ -5740,11 +5870,11 @@ static char *tcall_place_double_(char *to, double value)
     return tcall_place_exponent_(to, point - 1);
 }
 
-int tcall_write_double(tcall_writer *w, double value)
+int tcall_write_double(tcall_writer *writer, double value)
 {
     char out[40], *to = out;
     if (value - value != 0) /* an infinity, or not a number */
-        return tcall_writer_fail_(w, TCALL_E_RANGE);
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
     if (value < 0 || (value == 0 && 1 / value < 0)) {
         *to++ = '-';
         value = -value;
@@ -5753,34 +5883,34 @@ int tcall_write_double(tcall_writer *w, double value)
         *to++ = '0';
     else
         to = tcall_place_double_(to, value);
-    return tcall_write_verbatim(w, tcall_slice_(out, (size_t)(to - out)));
+    return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
 /* ---- literals and quotes ---- */
 
-int tcall_write_bool(tcall_writer *w, bool value)
+int tcall_write_bool(tcall_writer *writer, bool value)
 {
-    return tcall_write_verbatim(w, tcall_str_of(value ? "true" : "false"));
+    return tcall_write_verbatim(writer, tcall_str_of(value ? "true" : "false"));
 }
 
-int tcall_write_null(tcall_writer *w)
+int tcall_write_null(tcall_writer *writer)
 {
-    return tcall_write_verbatim(w, tcall_str_of("null"));
+    return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *w)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    w->quoted = 1;
-    w->last = 0;
-    return w->error;
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted = 1;
+    writer->last = 0;
+    return writer->error;
 }
 
-int tcall_write_unquote(tcall_writer *w)
+int tcall_write_unquote(tcall_writer *writer)
 {
-    w->quoted = 0;
-    return tcall_write_char_(w, '"');
+    writer->quoted = 0;
+    return tcall_write_char_(writer, '"');
 }
 
 /* ---- parsed values ---- */
@@ -5794,61 +5924,61 @@ enum {
 };
 
 /* Writes a scalar or a key as JSON text. */
-TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
+TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
                                        const tcall_tok *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
     if (tok->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(w, *bytes.ptr == 'T');
+        tcall_write_bool(writer, *bytes.ptr == 'T');
     else if (string && tok->mark != TCALL_MARK_JSON_)
-        tcall_write_str(w, bytes);
+        tcall_write_str(writer, bytes);
     else
-        tcall_write_verbatim(w, bytes);
+        tcall_write_verbatim(writer, bytes);
 }
 
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
-static bool tcall_write_token_(tcall_writer *w, const char *text,
+static bool tcall_write_token_(tcall_writer *writer, const char *text,
                                const tcall_tok *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
-        tcall_write_scalar_(w, text, tok);
+        tcall_write_scalar_(writer, text, tok);
         return false;
     }
-    tcall_write_open(w, object ? '{' : '[');
+    tcall_write_open(writer, object ? '{' : '[');
     if (tok->span > 1)
         return true;
-    tcall_write_close(w, object ? '}' : ']');
+    tcall_write_close(writer, object ? '}' : ']');
     return false;
 }
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *w, tcall_json value)
+int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
     const tcall_tok *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
-        return tcall_write_null(w);
+        return tcall_write_null(writer);
     for (;; tok++) {
         if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
             tok++;
         } else if (tok->type & TCALL_KEY_) {
-            tcall_write_scalar_(w, value.text, tok);
-            tcall_write_char_(w, ':');
+            tcall_write_scalar_(writer, value.text, tok);
+            tcall_write_char_(writer, ':');
             continue;
-        } else if (tcall_write_token_(w, value.text, tok)) {
+        } else if (tcall_write_token_(writer, value.text, tok)) {
             open[depth++] = (uint8_t)tok->type;
             continue;
         }
         for (flags = tok->type; depth && flags & TCALL_LAST_;
              flags = open[--depth])
-            tcall_write_close(w, flags & TCALL_MEMBER_ ? '}' : ']');
+            tcall_write_close(writer, flags & TCALL_MEMBER_ ? '}' : ']');
         if (!depth)
-            return w->error;
+            return writer->error;
     }
 }
 
@@ -8428,14 +8558,12 @@ static void tcall_say_step_(tcall_writer *w, tcall_json value, uint32_t index)
     }
 }
 
-/* "path": the JSON Pointer of a token; of a name that of its value. */
-static void tcall_write_path_(tcall_writer *w, tcall_json value,
-                              const tcall_tok *tok)
+/* The JSON Pointer of a token; of a name that of its value. */
+static void tcall_say_pointer_(tcall_writer *w, tcall_json value,
+                               const tcall_tok *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    tcall_write_key(w, "path");
-    tcall_write_char_(w, '"');
     while (value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
@@ -8443,6 +8571,15 @@ static void tcall_write_path_(tcall_writer *w, tcall_json value,
             value = tcall_json_next(value);
         tcall_say_step_(w, value, index);
     }
+}
+
+/* "path": the JSON Pointer of a token. */
+static void tcall_write_path_(tcall_writer *w, tcall_json value,
+                              const tcall_tok *tok)
+{
+    tcall_write_key(w, "path");
+    tcall_write_char_(w, '"');
+    tcall_say_pointer_(w, value, tok);
     tcall_write_char_(w, '"');
 }
 
@@ -8801,9 +8938,9 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
     return i;
 }
 
-int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
-                                 tcall_json value,
-                                 const tcall_validation_error *error)
+static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ f;
@@ -8817,6 +8954,25 @@ int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
     f.end = tcall_node_after_(program, f.parent);
     f.applied = tcall_node_op_(
         &program[f.keyword == TCALL_K_REQUIRED_ ? f.parent : f.node]);
+    return f;
+}
+
+/* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
+TCALL_SHARED_ void tcall_say_error_(tcall_writer *w, const tcall_schema *schema,
+                                    tcall_json value,
+                                    const tcall_validation_error *error)
+{
+    tcall_fault_ f = tcall_fault_of_(schema, value, error);
+    tcall_say_pointer_(w, value, f.value.tok);
+    tcall_say_(w, f.value.tok > value.tok ? ": " : "");
+    tcall_say_sentence_(w, &f);
+}
+
+int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
+                                 tcall_json value,
+                                 const tcall_validation_error *error)
+{
+    tcall_fault_ f = tcall_fault_of_(schema, value, error);
     tcall_write_open(w, '{');
     tcall_write_path_(w, value, f.value.tok);
     tcall_write_key(w, "keyword");
@@ -8989,12 +9145,14 @@ typedef struct tcall_item_head_ {
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
 
+/* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
                                                size_t at)
 {
     return (tcall_item_head_ *)(void *)(chat->block->base + at);
 }
 
+/* Lengths are bytes there: an item begins at any address. */
 TCALL_SHARED_ size_t tcall_head_len_(const tcall_item_head_ *head, int part)
 {
     uint32_t len;
@@ -9024,12 +9182,14 @@ TCALL_SHARED_ size_t tcall_head_size_(const tcall_item_head_ *head)
     return tcall_head_end_(head, TCALL_PARTS_ - 1);
 }
 
+/* The bytes of a part. They move when anything before them changes. */
 TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
 }
 
+/* Parts by number, for loops over them. */
 static tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
     switch (part) {
@@ -9055,13 +9215,15 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
+/* Returns the end of the copy. A result lies where its copy will. */
 TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
 {
     if (bytes.len)
-        memcpy(to, bytes.ptr, bytes.len);
+        memmove(to, bytes.ptr, bytes.len);
     return to + bytes.len;
 }
 
+/* What is kept in the header of the item's flags. */
 static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
@@ -9161,6 +9323,39 @@ TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
     size_t old = tcall_head_len_(head, part);
     tcall_head_set_len_(head, part, len);
     tcall_chat_shift_(chat, end, end - old + len);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up. */
+TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
+                                    int part)
+{
+    tcall_item_head_ *target = tcall_head_at_(chat, to);
+    tcall_item_head_ *source = tcall_head_at_(chat, from);
+    size_t len = tcall_head_len_(source, part);
+    char *first = (char *)target + tcall_head_end_(target, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(first, end - len, end);
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */
@@ -9265,6 +9460,7 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     tc->name_count++;
 }
 
+/* Takes a name that is listed off the list. */
 static void tcall_name_remove_(tcall *tc, tcall_str name)
 {
     bool found;
@@ -9276,6 +9472,7 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
+/* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
     const char *sentence;
@@ -9284,12 +9481,12 @@ typedef struct tcall_table_fault_ {
 /* Begins a line of the report; returns where to write on, or NULL. */
 static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
-    tcall_writer *w = tc->desc.report;
-    if (w) {
-        tcall_write_text(w, name ? name : "(no name)");
-        tcall_write_text(w, ": ");
+    tcall_writer *out = tc->desc.report;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
     }
-    return w;
+    return out;
 }
 
 /* Reports all faults that are true of the thing with this name. */
@@ -9299,14 +9496,14 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *w;
+        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        w = tcall_report_(tc, name);
-        if (w) {
-            tcall_write_text(w, faults[i].sentence);
-            tcall_write_text(w, "\n");
+        out = tcall_report_(tc, name);
+        if (out) {
+            tcall_write_text(out, faults[i].sentence);
+            tcall_write_text(out, "\n");
         }
     }
     return r;
@@ -9373,23 +9570,24 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
-    const tcall_desc *d = &tc->desc;
+    const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {d->tool_count > 0 && !d->tools, "tool_count needs tools: the table"},
-        {d->tool_count > UINT16_MAX || d->row_count > UINT16_MAX,
+        {desc->tool_count > 0 && !desc->tools,
+         "tool_count needs tools: the table"},
+        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
          "there are more than 65535 tools"},
-        {!d->rows != !d->row_count,
+        {!desc->rows != !desc->row_count,
          "rows and row_count belong together: give both"},
-        {d->rows && d->row_count < d->tool_count,
+        {desc->rows && desc->row_count < desc->tool_count,
          "rows has less room than tools needs"},
-        {!d->hooks != !d->hook_count,
+        {!desc->hooks != !desc->hook_count,
          "hooks and hook_count belong together: give both"},
-        {!d->services != !d->service_count,
+        {!desc->services != !desc->service_count,
          "services and service_count belong together: give both"},
-        {d->validator && !d->validator->check,
+        {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
 #ifdef TOOLCALL_NO_HOOKS
-        {d->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -9402,11 +9600,12 @@ static int tcall_desc_check_(tcall *tc)
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
                                       const char *text)
 {
-    tcall_block *b = &tc->block;
-    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
-                                 tcall_block_free_(b), TCALL_DRAFT_2020);
+    tcall_block *block = &tc->block;
+    int r =
+        tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(block),
+                             tcall_block_free_(block), TCALL_DRAFT_2020);
     if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
+        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
 }
@@ -9424,15 +9623,16 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
     return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
+/* Reports a schema that was refused, in its own words. */
 static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
                                 const char *which, const tcall_schema *refused)
 {
-    tcall_writer *w = tcall_report_(tc, tool->name);
-    if (w) {
-        tcall_write_text(w, which);
-        tcall_write_text(w, ": ");
-        tcall_write_schema_error(w, refused);
-        tcall_write_text(w, "\n");
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (out) {
+        tcall_write_text(out, which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, refused);
+        tcall_write_text(out, "\n");
     }
     return TCALL_E_TOOL;
 }
@@ -9454,11 +9654,13 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
  * with it not all rows could be judged. */
-static int tcall_worse_(int a, int b)
+static int tcall_worse_(int first, int second)
 {
-    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* All schemas of a row are compiled, so that a wrong one shows at the start;
+ * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                               tcall_schema *keep)
 {
@@ -9503,6 +9705,7 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+/* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
@@ -9512,13 +9715,14 @@ static const uint8_t tcall_due_[] = {
 #ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
+static bool tcall_hook_before_(const tcall_hook *first,
+                               const tcall_hook *second)
 {
-    if (a->stage != b->stage)
-        return a->stage < b->stage;
-    if (tcall_due_[a->stage] & TCALL_LATE_)
-        return a->priority < b->priority;
-    return a->priority > b->priority;
+    if (first->stage != second->stage)
+        return first->stage < second->stage;
+    if (tcall_due_[first->stage] & TCALL_LATE_)
+        return first->priority < second->priority;
+    return first->priority > second->priority;
 }
 
 /* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
@@ -9536,6 +9740,7 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
+/* Reports what is wrong with a table of hooks, each by its own name. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
@@ -9548,12 +9753,12 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
              "its stage is none of TCALL_STAGES"},
         };
         char which[64];
-        tcall_writer w;
-        tcall_writer_init(&w, which, sizeof which - 1);
-        tcall_write_text(&w, name ? name : "(no name)");
-        tcall_write_text(&w, ": hook ");
-        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
-        which[w.fill] = '\0';
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
+        which[out.fill] = '\0';
         if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
@@ -9565,8 +9770,8 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    const tcall_desc *d = &tc->desc;
-    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
         order->hooks = (const tcall_hook **)tcall_table_(
             tc, count, sizeof(const tcall_hook *));
@@ -9576,12 +9781,13 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
         return TCALL_E_MEMORY;
     order->count = 0;
     order->stages = 0;
-    tcall_order_insert_(order, d->hooks, d->hook_count);
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
     if (tool)
         tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 
+/* Checks the hooks of a tool and puts them in order with the registry's. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
@@ -9590,13 +9796,15 @@ static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
+/* The same for the registry. Rows have orders of their own only where a tool
+ * has hooks, or may come with some. */
 static int tcall_desc_hooks_(tcall *tc)
 {
-    const tcall_desc *d = &tc->desc;
-    size_t i, rows = d->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", d->hooks, d->hook_count);
-    for (i = 0; i < d->tool_count && !rows; i++)
-        rows = d->tools[i].hook_count ? d->tool_count : 0;
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
     if (rows) {
         tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
         r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
@@ -9606,6 +9814,7 @@ static int tcall_desc_hooks_(tcall *tc)
 
 #else
 
+/* Without hooks there is nothing to order: a table of them is a fault. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     (void)tc;
@@ -9626,19 +9835,19 @@ static int tcall_desc_hooks_(tcall *tc)
 /* Takes the tables that are as long as there may be tools. */
 static int tcall_tables_(tcall *tc)
 {
-    tcall_desc *d = &tc->desc;
-    size_t rows = d->rows ? d->row_count : d->tool_count;
-    if (d->rows && d->tool_count)
-        memmove(d->rows, d->tools, d->tool_count * sizeof *d->rows);
-    if (d->rows)
-        d->tools = d->rows;
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!d->lazy_schemas && !d->validator)
+    if (!desc->lazy_schemas && !desc->validator)
         tc->schemas =
             (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || d->lazy_schemas || d->validator)
+    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
                ? TCALL_OK
                : TCALL_E_MEMORY;
 }
@@ -9671,6 +9880,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
         tcall_name_insert_(tc, i);
     }
+    /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     if (r < 0)
@@ -9681,6 +9891,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
+/* Makes a row free. */
 static void tcall_row_clear_(tcall_tool *row)
 {
     memset(row, 0, sizeof *row);
@@ -9709,7 +9920,7 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
     r = tcall_row_add_(tc, row, NULL);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
@@ -9729,6 +9940,7 @@ int tcall_remove(tcall *tc, tcall_str name)
         return TCALL_E_UNKNOWN;
     row = tc->desc.rows + (tool - tc->desc.rows);
     tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
@@ -9739,11 +9951,13 @@ int tcall_remove(tcall *tc, tcall_str name)
 
 /* ---- time and events ---- */
 
+/* Returns milliseconds, or 0 without a clock. */
 TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+/* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
@@ -9776,10 +9990,10 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
 /* ==========================================================================
  * >>words
  *
- * Cuts text of any script into words, which are compared by their stems:
+ * Splits text of any script into words, which are compared by their stems:
  * without case, accents, width and English endings. lampOn and HTTPServer are
- * two words each, PDFs is one. Scripts that are written without spaces give
- * pairs of characters instead.
+ * two words each, PDFs is one. In scripts that are written without spaces, a
+ * word is a pair of neighbouring characters.
  */
 
 #ifndef TOOLCALL_NO_PICK
@@ -9831,7 +10045,7 @@ enum {
     TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
 
-/* From each code point on, up to the next row, characters are of a kind. */
+/* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
@@ -9874,18 +10088,19 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
+    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
     uint8_t kind = TCALL_CHAR_SIGN_;
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_scripts_); i++)
+    for (i = 0; i < count; i++)
         if (tcall_scripts_[i].first <= code)
             kind = tcall_scripts_[i].kind;
     return kind;
 }
 
-/* The small letter of a code point, without accent where it is Latin-1. */
+/* Returns the small letter of a code point, in Latin-1 without its accent. */
 static uint32_t tcall_char_fold_(uint32_t code)
 {
-    /* U+00C0 to U+00DF; those from U+00E0 on are the same in small. */
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their small letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
@@ -9896,7 +10111,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
     if (tcall_between_(code, 0xC0, 0xFF))
         return (unsigned char)latin[code % 32];
     if (tcall_between_(code, 0x100, 0x17F)) {
-        /* Each capital stands before its small letter: most are even. */
+        /* A small letter follows its capital, which mostly is even. */
         bool odd = tcall_between_(code, 0x139, 0x148) ||
                    tcall_between_(code, 0x179, 0x17E);
         return code + (code % 2 == odd);
@@ -9906,15 +10121,15 @@ static uint32_t tcall_char_fold_(uint32_t code)
 
 /* ---- words */
 
-/* A text, and the word of it that was read last. */
+/* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* sentences, and keys of JSON, are told apart */
-    bool json;              /* escapes are read */
+    bool input;             /* look for sentences, and for keys of JSON */
+    bool json;              /* decode escapes */
     bool in_key;            /* the word is part of a key */
     bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the wide character at the cursor was in it too */
+    bool paired;            /* the word includes the character at the cursor */
     uint8_t length;
     const char *word; /* in the text, or where it had to be folded */
     unsigned initials;
@@ -9942,8 +10157,8 @@ TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
     words->json = start < words->end && (*start == '{' || *start == '[');
 }
 
-/* Decodes an escape of JSON. All but line feeds and code points are signs that
- * mean nothing here. */
+/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
+ * \u only separate words: their code is 0. */
 static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
 {
     size_t i;
@@ -9986,7 +10201,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Whether the string of JSON that begins before `at` is a key. */
+/* Returns whether the JSON string whose content begins at `at` is a key. */
 static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
 {
     const char *end = words->end;
@@ -9997,8 +10212,8 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
- * A-Z, a-z, \\, and all that are not ASCII. */
+/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
+ * an escape, and all bytes beyond ASCII. */
 static const uint32_t tcall_word_bytes_[8] = {
     0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
 
@@ -10012,7 +10227,7 @@ static bool tcall_in_word_(char c)
     return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
-/* Notes what a sign of the input, which ends before `next`, means. */
+/* Notes what a sign of the input means for the next word; `next` follows it. */
 static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
                               const char *next)
 {
@@ -10042,8 +10257,9 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
         words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
 }
 
-/* Ends a word that begins with a wide character: with a second one, if there
- * is one. The last of a row was part of the word before: it is no word. */
+/* Ends a word that begins with a wide character by the next one, if that is
+ * wide too. Returns false for the last character of a row, which the word
+ * before already includes. */
 static bool tcall_split_pair_(tcall_split_ *words)
 {
     tcall_char_ next = tcall_split_char_(words);
@@ -10054,8 +10270,8 @@ static bool tcall_split_pair_(tcall_split_ *words)
     return words->paired || !was_paired;
 }
 
-/* Reads a word, or one sign, in which characters are folded or escaped. Returns
- * whether it was a word. */
+/* Reads a word, or one sign, that may contain escapes and any characters.
+ * Returns whether it was a word. */
 static bool tcall_split_fold_(tcall_split_ *words)
 {
     bool small = false;
@@ -10089,8 +10305,8 @@ static const char *tcall_skip_range_(const char *at, const char *end,
     return at;
 }
 
-/* Returns the length of the word of ASCII letters or digits at the cursor; 0
- * when other characters, or escapes, are part of it. */
+/* Returns the length of the word at the cursor when it consists of ASCII
+ * letters or digits; 0 when it contains other characters or escapes. */
 static size_t tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
@@ -10124,9 +10340,9 @@ static bool tcall_has_vowel_(const char *word, size_t length)
     return false;
 }
 
-/* Returns the length of a word of at least four letters without its English
- * endings, so that its forms are alike: light, lights, lighting. What remains
- * need not be a word, and has three letters or more, a vowel among them. */
+/* Returns the length of the stem of a word of four letters or more, so that its
+ * forms are alike: light, lights, lighting. A stem need not be a word. It has
+ * at least three letters. */
 static size_t tcall_stem_(const char *word, size_t length)
 {
     size_t cut = 0;
@@ -10147,7 +10363,8 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* FNV-1a. In words that have endings y counts as i: city, cities. */
+/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
+ */
 static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
     uint32_t hash = 2166136261u;
@@ -10159,8 +10376,9 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
     return hash;
 }
 
-/* Only longer words of letters have endings and a prefix, whose hash is
- * inverted: it is not the stem that has the same letters. */
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
@@ -10176,8 +10394,8 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* A number of ten bits from the first two letters, which words of the same
- * stem have in common: a quick look before the stem is made. */
+/* Returns ten bits from the first two letters, which all forms of a word share.
+ * They rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned first, second;
@@ -10198,7 +10416,7 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
     return value < most ? (unsigned)value : most;
 }
 
-/* Reads what is at the cursor; returns whether it was a word. */
+/* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     size_t length = tcall_split_ascii_(words);
@@ -10219,7 +10437,8 @@ static bool tcall_split_count_(tcall_split_ *words)
     return !words->wanted || tcall_bit_(words->wanted, words->initials);
 }
 
-/* Puts a word of ASCII letters that begins with a capital into small ones. */
+/* Turns a word of ASCII letters that begins with a capital into small letters.
+ */
 static void tcall_split_lower_(tcall_split_ *words)
 {
     size_t i;
@@ -10230,7 +10449,7 @@ static void tcall_split_lower_(tcall_split_ *words)
     words->word = words->folded;
 }
 
-/* Passes over signs of ASCII. */
+/* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
@@ -10240,7 +10459,7 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
-/* Reads the next wanted word and makes its stem; false at the end. */
+/* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
@@ -10256,7 +10475,7 @@ TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
     return true;
 }
 
-/* Whether the word says nothing about what is wanted. */
+/* Returns whether the word is a stop word. */
 TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 {
     const char *list;
@@ -10527,35 +10746,36 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 /* ==========================================================================
  * >>query: what an input asks for, and what a tool says of it
  *
- * The words of the input are its terms. A term has keys: the stem of its word,
- * its first six letters, and the stems of its synonyms. Of each tool a record
- * of 20 bytes keeps how much its texts say of each term.
+ * The words of the input become terms. A term has keys: the stem of its word,
+ * the first six letters of that stem, and the stems of its synonyms. For each
+ * tool, a record of 20 bytes keeps how much its texts say about each term.
  *
- * Keys are known by hashes of 32 bits, since their texts would take more memory
- * than a microcontroller has to spare. Of twenty million different words in the
- * texts of tools one is taken for a key that it is not, and adds a little to
- * the score of its tool; whoever wants a tool to be found can write the word
- * itself, so nobody gains from finding such a word.
+ * Keys are compared by hashes of 32 bits, because their texts would take more
+ * memory than a microcontroller can spare. A word of a tool is mistaken for one
+ * of 224 keys once in twenty million different words, and then adds a little to
+ * the score of its tool. Nobody gains by looking for such a word: whoever wants
+ * a tool to be found can write the word itself.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* different words of the input that count */
+    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
-    TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
-    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
+    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
+    /* A record keeps the level that a sum reaches, not the sum. */
     TCALL_LEVELS_ = 8,
     TCALL_LEVEL_BITS_ = 3,
     TCALL_LEVELS_PER_WORD_ = 5
 };
 
-/* The texts of a tool, and what a word counts in them, in quarters: itself, as
- * a synonym or the like, and for the length of all texts. What the schemas of
- * all tools say weighs nothing. */
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
 enum {
     TCALL_TEXT_NAME_,
     TCALL_TEXT_TITLE_,
@@ -10571,7 +10791,7 @@ static const struct tcall_text_weight_ {
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* What a tool says of the terms. */
+/* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
     uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
@@ -10583,7 +10803,7 @@ typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
     uint16_t tools;       /* that have it or something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
-    uint8_t sentences;    /* bits: 0 is set, then one for each that has it */
+    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
     bool value;           /* it is not only in keys of JSON */
 } tcall_term_;
@@ -10591,7 +10811,7 @@ typedef struct tcall_term_ {
 #define TCALL_KEY_FUZZY_ 0x80u
 #define TCALL_KEY_TERM_  0x3Fu
 
-/* All that is needed while tools are ranked for an input. */
+/* An input, and what is learned about its terms while tools are read. */
 typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
@@ -10615,7 +10835,7 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
            (TCALL_LEVELS_ - 1);
 }
 
-/* Keeps a sum, as the highest level that it reaches. */
+/* Keeps a sum as the highest level that it reaches. */
 TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
                                       unsigned sum)
 {
@@ -10628,8 +10848,8 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, in quarters of a word, and the part of the
- * name that was asked for, which a name without words has none of. */
+/* Keeps the length of the texts, given in quarters of a word, and the part of
+ * the name that was asked for. */
 TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
                                        unsigned name_words, unsigned asked)
 {
@@ -10647,8 +10867,8 @@ TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
 
 /* ---- keys */
 
-/* Finds a key by its hash, from *slot on, which moves past it. Returns what
- * key_terms has of it, 0 when there is no further one. */
+/* Finds the next key with a hash, from *slot on, and moves *slot past it.
+ * Returns its entry in key_terms, or 0 when there is no other. */
 TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
                                          uint32_t hash, unsigned *slot)
 {
@@ -10659,13 +10879,13 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
     }
 }
 
-/* Where the search for a key begins. */
+/* Returns the slot where the search for a key begins. */
 TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Whether no slot before this one has the same hash. */
+/* Returns whether the search for the hash of a slot finds this slot first. */
 TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
                                          unsigned slot)
 {
@@ -10679,7 +10899,7 @@ TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
-/* Returns the term whose own word has this stem, -1 when there is none. */
+/* Returns the term whose own word has this stem, or -1. */
 TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
@@ -10689,7 +10909,7 @@ TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
     return -1;
 }
 
-/* Adds a key of a term, unless it has it or there are too many. */
+/* Adds a key to a term, unless it is there or the table is full. */
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
@@ -10709,7 +10929,7 @@ static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
 
 /* ---- the input */
 
-/* Returns the term of a word of the input, a new one if need be. */
+/* Returns the term of a word of the input; adds it when it is new. */
 static unsigned tcall_query_new_term_(tcall_query_ *query,
                                       const tcall_split_ *words)
 {
@@ -10738,7 +10958,7 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values, of which no tool speaks. */
+        /* Long numbers are values: no tool mentions them. */
         if (tcall_split_stops_(&words) ||
             (words.length > 4 && tcall_is_digit_(*words.word)))
             continue;
@@ -10749,7 +10969,7 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
     }
 }
 
-/* Makes the words of a line keys of the terms that it has words of. */
+/* For each term that a line of synonyms contains, makes its words keys. */
 static void tcall_query_line_(tcall_query_ *query, tcall_str line)
 {
     tcall_split_ words, others;
@@ -10781,7 +11001,7 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input, with the synonyms of ours by default. */
+/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
 TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
                                      const char *const *synonyms)
 {
@@ -10797,7 +11017,7 @@ TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to read a text of a tool. */
+/* Begins to split one of the texts of a tool. */
 TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
                                      const tcall_tool *tool, unsigned text)
 {
@@ -10811,8 +11031,8 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     words->json = text == TCALL_TEXT_PARAMETERS_;
 }
 
-/* Adds a word of a tool to the sums of the terms that have this key; returns
- * whether there are any. */
+/* Adds a word of a tool to the sums of the terms that have this key. Returns
+ * whether there is such a term. */
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
@@ -10829,8 +11049,9 @@ static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
     return hit;
 }
 
-/* Reads all texts of a tool: the sums of the terms, and the record but for its
- * levels. The prefix of a word counts only where its stem does not. */
+/* Reads all texts of a tool into the sums of the terms, and into the record,
+ * whose levels stay empty. The prefix of a word counts only when its stem is no
+ * key. */
 static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
                              tcall_record_ *record)
 {
@@ -10851,8 +11072,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     tcall_record_close_(record, length, name_words, asked);
 }
 
-/* Reads what a tool says of the terms; `count` has it counted among the tools
- * that have them. */
+/* Makes the record of a tool. With `count`, counts it among the tools of each
+ * term that it has. */
 TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
                                      const tcall_tool *tool,
                                      tcall_record_ *record, bool count)
@@ -10878,22 +11099,22 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
 /* ==========================================================================
  * >>pick_index
  *
- * An inverted index: each different word of the tools, with the tools that
- * have it. So a pick reads what is said of its keys, and nothing of others.
+ * An inverted index: it lists, for each different word, the tools that have it.
+ * So a pick reads only the postings of its keys instead of the texts.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 #ifndef TOOLCALL_NO_PICK_INDEX
 
-/* Where the chains of words begin whose stems, or prefixes, fall into the same
- * bucket: 1 more than the number of an entry, 0 for none. */
+/* Where the chains begin of entries whose stems, or prefixes, fall into this
+ * bucket: the number of an entry plus 1, or 0 for none. */
 typedef struct tcall_bucket_ {
     uint32_t by_stem, by_prefix;
 } tcall_bucket_;
 
-/* A different word of all tools. Its postings follow those of the entry before
- * it, in the order of tools. */
+/* A word. Its postings follow those of the entry before, in the order of the
+ * tools. */
 typedef struct tcall_entry_ {
     uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
     uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
@@ -10901,13 +11122,13 @@ typedef struct tcall_entry_ {
     uint32_t last_tool; /* 1 more than the last one that was seen to have it */
 } tcall_entry_;
 
-/* What is known of a tool besides its words. */
+/* What the record of a tool needs besides its words. */
 typedef struct tcall_indexed_ {
     uint16_t length; /* of its texts, in quarters of a word */
     uint16_t name_words;
 } tcall_indexed_;
 
-/* How much a tool says of a word, no more than matters. */
+/* How much a tool says about a word, up to what makes a difference. */
 enum { TCALL_EXACT_MAX_ = 16 };
 typedef struct tcall_posting_ {
     unsigned tool : 16;
@@ -10918,7 +11139,7 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* What a key adds to the records of the tools that have a word. */
+/* What a key adds to the records of all tools that have a word. */
 typedef struct tcall_adding_ {
     tcall_term_ *term;
     unsigned number; /* of the term */
@@ -10936,8 +11157,8 @@ static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
     return adding;
 }
 
-/* Adds a posting to the record of its tool. All that is like a term is added
- * before the word itself is: so far levels are the sums themselves. */
+/* Adds a posting to the record of its tool. Fuzzy keys are all added before the
+ * exact one, and until then a level equals the sum: both end at 3. */
 static void tcall_index_add_(const tcall_posting_ *posting,
                              const tcall_adding_ *adding, tcall_record_ *record)
 {
@@ -10953,7 +11174,7 @@ static void tcall_index_add_(const tcall_posting_ *posting,
         record->name = (uint8_t)(record->name + posting->name);
 }
 
-/* Adds all postings of a word, but for tools that may not be picked. */
+/* Adds all postings of a word, except those of tools that may not be picked. */
 static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
                                    const tcall_adding_ *adding,
                                    tcall_record_ *records)
@@ -10968,8 +11189,8 @@ static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
     }
 }
 
-/* Adds all words that have the key in a slot, as their stem, or as their prefix
- * where the stem is no key itself. */
+/* Adds all words whose stem is the key in a slot, or whose prefix is, when the
+ * stem is no key itself. */
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
@@ -10992,7 +11213,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
     }
 }
 
-/* Adds the words of all fuzzy keys, or of all others. */
+/* Adds the words of all fuzzy keys, or of all exact ones. */
 static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
                               tcall_record_ *records, bool fuzzy)
 {
@@ -11004,8 +11225,8 @@ static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
     }
 }
 
-/* Makes the records of all tools, which are empty but for the length of those
- * that may be picked, and counts the tools of each term. */
+/* Fills the records and counts the tools of each term. Records are empty, and
+ * those of tools that may be picked have some length. */
 TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
                                      tcall_query_ *query,
                                      tcall_record_ *records)
@@ -11021,7 +11242,7 @@ TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
     }
 }
 
-/* Whether an index is one of so many tools. */
+/* Returns whether an index was made, and of this number of tools. */
 TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
                                      size_t tool_count)
 {
@@ -11030,8 +11251,9 @@ TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
 
 /* ---- building
  *
- * A first pass over the texts finds the words and counts their postings, a
- * second one writes them. Where memory is missing it goes on, to say how much.
+ * The first pass over the texts finds the words and counts their postings, the
+ * second writes them. When memory runs out the first pass goes on, to find out
+ * how much would do.
  */
 
 typedef struct tcall_indexing_ {
@@ -11047,7 +11269,7 @@ typedef struct tcall_indexing_ {
     uint32_t tool; /* at hand */
 } tcall_indexing_;
 
-/* Takes zeroed memory after what was taken before; NULL where it is missing. */
+/* Takes zeroed memory after what was taken before; NULL when it runs out. */
 static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
 {
     void *at = tcall_block_gap_(making->block);
@@ -11064,7 +11286,7 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Puts the last entry first into a chain, which begins at *first. */
+/* Puts the newest entry at the front of a chain, which begins at *first. */
 static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
                                uint32_t *next)
 {
@@ -11072,7 +11294,7 @@ static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
     *first = making->entry_count;
 }
 
-/* Adds an entry for a word; NULL where memory is missing. */
+/* Adds an entry for a word; returns NULL when memory runs out. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
@@ -11093,8 +11315,7 @@ static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
     return entry;
 }
 
-/* Returns the entry of a word, a new one if need be; NULL where memory is
- * missing. */
+/* Returns the entry of a word; adds it when it is new. NULL: out of memory. */
 static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
                                        const tcall_split_ *word)
 {
@@ -11110,7 +11331,7 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand to its posting. */
+/* Adds an occurrence in the current tool to a posting. */
 static void tcall_index_post_(const tcall_indexing_ *making,
                               tcall_posting_ *posting, unsigned text)
 {
@@ -11124,7 +11345,7 @@ static void tcall_index_post_(const tcall_indexing_ *making,
         posting->name = (posting->name + 1) & 511;
 }
 
-/* Counts a word of the tool at hand, and in the second pass posts it. */
+/* Counts a word of the current tool, and posts it in the second pass. */
 static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
                               unsigned text)
 {
@@ -11167,8 +11388,8 @@ static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
         tcall_index_tool_(making, &desc->tools[making->tool]);
 }
 
-/* Turns the numbers of postings into where those of each word begin, which the
- * second pass moves to their ends. */
+/* Replaces the number of postings of each word by where they begin. The second
+ * pass moves that to where they end. */
 static void tcall_index_layout_(tcall_indexing_ *making)
 {
     uint32_t begin = 0, i;
@@ -11181,7 +11402,7 @@ static void tcall_index_layout_(tcall_indexing_ *making)
     }
 }
 
-/* A bucket for each tool and each half KB of text: chains are short. */
+/* Returns how many buckets keep chains short: one for each tool and half KB. */
 static uint32_t tcall_index_buckets_(const tcall_desc *desc)
 {
     size_t bytes = 0, i;
@@ -11195,7 +11416,7 @@ static uint32_t tcall_index_buckets_(const tcall_desc *desc)
     return (uint32_t)(desc->tool_count + bytes / 512 + 1);
 }
 
-/* Takes the tables and makes the first pass. */
+/* Takes memory for the tables and makes the first pass. */
 static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
 {
     size_t tools = desc->tool_count;
@@ -11209,8 +11430,7 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
-/* Counts and takes the postings, and writes them; false where memory is
- * missing. */
+/* Makes both passes; returns false when memory runs out. */
 static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
 {
     tcall_index_count_(making, desc);
@@ -11249,7 +11469,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
 
 #else
 
-/* Without indexes tcall_pick refuses one. */
+/* TOOLCALL_NO_PICK_INDEX: tcall_pick refuses any index. */
 static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
 {
     (void)index;
@@ -11452,8 +11672,11 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
         unsigned level = tcall_record_level_(record, i);
-        uint32_t worth = tcall_term_worth_(term, level, record, norm);
-        cover += level > 0 ? term->weight : 0;
+        uint32_t worth;
+        if (level == 0)
+            continue;
+        worth = tcall_term_worth_(term, level, record, norm);
+        cover += term->weight;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
                 parts[part] += worth;
@@ -11999,6 +12222,7 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  * moved there, so nothing has to know its size beforehand.
  */
 
+/* Sends an event about a call, unless nobody listens. */
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
@@ -12021,40 +12245,41 @@ void tcall_release(tcall *tc, tcall_call *call)
     call->cx.bound = NULL;
 }
 
-/* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *b, size_t skip,
+/* Returns the free part of the block for tokens and the like: aligned, without
+ * its first `skip` bytes. */
+TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
                                        size_t *size)
 {
-    size_t start = (b->low + skip + 7) & ~(size_t)7;
-    size_t end = b->size - b->high;
+    size_t start = (block->low + skip + 7) & ~(size_t)7;
+    size_t end = block->size - block->high;
     start = start < end ? start : end;
     *size = end - start;
-    return b->base + start;
+    return block->base + start;
 }
 
-/* Writes to the free part. */
-static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
+/* Lets a writer write to the free part of the block. */
+static void tcall_hydrate_writer_(const tcall_block *block, tcall_writer *out)
 {
-    tcall_writer_init(w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
 
-/* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
-TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *b, const char *from,
-                                        size_t n)
+/* Moves bytes to the end of the block, from the free part or elsewhere. */
+TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
+                                        size_t len)
 {
-    char *to = (char *)tcall_block_take_(b, n);
-    if (to && n)
-        memmove(to, from, n);
-    return to;
+    char *held = (char *)tcall_block_take_(block, len);
+    if (held && len)
+        memmove(held, from, len);
+    return held;
 }
 
 /* The same for text. What does not fit is empty. */
-TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
-                                      size_t n, tcall_str *to)
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
+                                      size_t len, tcall_str *copy)
 {
-    to->ptr = tcall_hydrate_hold_(b, from, n);
-    to->len = to->ptr ? n : 0;
-    return to->ptr ? TCALL_OK : TCALL_E_MEMORY;
+    copy->ptr = tcall_hydrate_hold_(block, from, len);
+    copy->len = copy->ptr ? len : 0;
+    return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Parses text into the end of the block; what lies in the first `skip` bytes
@@ -12062,21 +12287,23 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
                                size_t skip)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(b, skip, &size);
+    char *gap = tcall_hydrate_gap_(block, skip, &size);
     tcall_arguments args;
     const char *held;
     int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
-        tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
+        tcall_block_room_(block,
+                          (size_t)(gap - tcall_block_gap_(block)) + args.used);
     if (r < 0) {
         call->error_at = args.at;
         return r;
     }
     if (!skip)
         call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(b, gap, args.used);
+    held = tcall_hydrate_hold_(block, gap, args.used);
+    /* What was parsed has moved with its memory. */
     call->args.text = held + (args.root.text - gap);
     call->args.tok =
         (const tcall_tok *)(const void *)(held +
@@ -12085,19 +12312,20 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
 }
 
 /* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *s,
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
                                          const char *text)
 {
-    int r = tcall_tool_compile_(tc, s, text);
+    int r = tcall_tool_compile_(tc, schema, text);
     if (r < 0)
         return r;
-    s->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-        &tc->block, (const char *)s->program, s->nodes * sizeof(tcall_node_));
-    return s->program ? TCALL_OK : TCALL_E_MEMORY;
+    schema->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
+        &tc->block, (const char *)schema->program,
+        schema->nodes * sizeof(tcall_node_));
+    return schema->program ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-/* The compiled schema: there since tcall_init, or made for this call (of a
- * tool that was added later, too). */
+/* Gives the call its compiled schema: the one of tcall_init, or one made for
+ * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
     const char *text = call->tool->parameters;
@@ -12112,17 +12340,19 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 }
 
 /* Checks with the free part of the block as scratch memory. */
-TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
+TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
+                                     const tcall_schema *schema,
                                      tcall_json value, tcall_check *check)
 {
     int r;
-    check->memory = tcall_hydrate_gap_(b, 0, &check->size);
-    r = tcall_schema_check(s, value, check);
+    check->memory = tcall_hydrate_gap_(block, 0, &check->size);
+    r = tcall_schema_check(schema, value, check);
     if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(b, check->need);
+        tcall_block_room_(block, check->need);
     return r;
 }
 
+/* Checks the arguments, and keeps in the call what was found. */
 static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 {
     tcall_check check;
@@ -12140,46 +12370,49 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     return r;
 }
 
-/* Coercion only marks the values it would change. Write the arguments as they
- * are meant and read that text, to check it strictly: so what is checked,
- * shown, run and logged is one and the same value. */
+/* Coercion only marks the values it would change. This writes the arguments as
+ * they are meant and reads that text, to be checked strictly: so what is
+ * checked, shown, run and logged is one and the same value. */
 TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
                                                size_t base)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     tcall_json marked = call->args;
-    tcall_writer w;
-    size_t text;
-    tcall_hydrate_writer_(b, &w);
-    tcall_write_json(&w, marked);
-    text = w.len;
-    w.last = 0;
-    tcall_write_coercions(&w, marked);
-    if (!tcall_block_room_(b, w.len))
+    tcall_writer out;
+    size_t len;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_json(&out, marked);
+    len = out.len;
+    out.last = 0;
+    tcall_write_coercions(&out, marked);
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    b->high = base;
-    tcall_hydrate_keep_(b, w.buf + text, w.len - text, &call->coerced);
-    return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
+    block->high = base;
+    tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+/* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
-    const tcall_validator *v = tc->desc.validator;
-    tcall_block *b = &tc->block;
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
     tcall_writer why;
     int r;
-    tcall_hydrate_writer_(b, &why);
-    r = v->check(v->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(b, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
-/* parse and validate; base: what the block's end holds besides them. */
+/* Parses and validates. base is what the end of the block holds besides: what
+ * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
@@ -12199,31 +12432,34 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return r;
 }
 
-/* What was refused is mended, once: TCALL_OK, or why not. */
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * or why there is nothing new to try. */
 TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
                                               size_t base)
 {
-    tcall_block *b = &tc->block;
-    tcall_writer w;
+    tcall_block *block = &tc->block;
+    tcall_writer out;
     int r = call->error;
     if (!tc->desc.repair || r == TCALL_E_MEMORY)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(b, &w);
-    if (tc->desc.repair(tc->desc.user, call, &w) < 0 || w.error)
+    tcall_hydrate_writer_(block, &out);
+    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
         return r;
-    b->high = base;
+    block->high = base;
     call->original = call->arguments;
-    if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
+    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
+/* Fills the struct that the tool's fields describe. A fault is kept as the path
+ * of the value that does not fit. */
 TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     const tcall_tool *tool = call->tool;
     void *bound;
     char *path;
@@ -12232,23 +12468,35 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     call->step = TCALL_STEP_BIND;
     if (!tool->fields)
         return TCALL_OK;
-    bound = tcall_block_take_(b, tool->args_size);
+    bound = tcall_block_take_(block, tool->args_size);
     if (!bound)
         return TCALL_E_MEMORY;
     memset(bound, 0, tool->args_size);
     call->cx.bound = bound;
-    path = tcall_block_gap_(b);
-    cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
+    path = tcall_block_gap_(block);
+    cap = tcall_block_free_(block) < 64 ? tcall_block_free_(block) : 64;
     r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
-        tcall_hydrate_keep_(b, path, strlen(path), &call->complaint);
+        tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
+    return r;
+}
+
+/* Parses and validates, and once more what a repair made. */
+static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+{
+    size_t base = tc->block.high;
+    int r = call->error = tcall_hydrate_try_(tc, call, base);
+    if (r < 0) {
+        r = tcall_hydrate_repair_(tc, call, base);
+        if (r == TCALL_OK)
+            r = tcall_hydrate_try_(tc, call, tc->block.high);
+    }
     return r;
 }
 
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
-    size_t base;
     int r;
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
@@ -12259,15 +12507,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    base = tc->block.high;
-    if (r == TCALL_OK) {
-        r = call->error = tcall_hydrate_try_(tc, call, base);
-        if (r < 0) {
-            r = tcall_hydrate_repair_(tc, call, base);
-            if (r == TCALL_OK)
-                r = tcall_hydrate_try_(tc, call, tc->block.high);
-        }
-    }
+    if (r == TCALL_OK)
+        r = tcall_hydrate_arguments_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
     if (r == TCALL_OK)
@@ -12278,107 +12519,124 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
+/* Writes what the schema says, fault by fault. */
+static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
-    size_t near_len = call->arguments.len;
-    if (call->faults && call->args.tok) {
-        size_t i;
-        tcall_write_key(w, "errors");
-        tcall_write_open(w, '[');
-        for (i = 0; i < call->faults; i++)
-            tcall_write_validation_error(w, &call->schema, call->args,
-                                         &call->fault[i]);
-        tcall_write_close(w, ']');
-    } else if (call->complaint.len) {
-        tcall_write_key(w, "errors");
-        tcall_write_str(w, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
-        const char *near = call->arguments.ptr + call->error_at;
-        near_len -= call->error_at;
-        if (near_len > 24)
-            near_len = tcall_utf8_cut_(near, 24);
-        tcall_write_key(w, "at");
-        tcall_write_int(w, (long)call->error_at);
-        tcall_write_key(w, "near");
-        tcall_write_str(w, tcall_slice_(near, near_len));
-    }
-    return w->error;
+    size_t i;
+    tcall_write_key(out, "errors");
+    tcall_write_open(out, '[');
+    for (i = 0; i < call->faults; i++)
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[i]);
+    tcall_write_close(out, ']');
 }
 
-/* "key":"text" */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *w, const char *key,
+/* Shows where a text stops being JSON, and a piece of it. */
+static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+{
+    const char *near = call->arguments.ptr + call->error_at;
+    size_t len = call->arguments.len - call->error_at;
+    if (len > 24)
+        len = tcall_utf8_cut_(near, 24);
+    tcall_write_key(out, "at");
+    tcall_write_int(out, (long)call->error_at);
+    tcall_write_key(out, "near");
+    tcall_write_str(out, tcall_slice_(near, len));
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    if (call->faults && call->args.tok) {
+        tcall_write_faults_(out, call);
+    } else if (call->complaint.len) {
+        tcall_write_key(out, "errors");
+        tcall_write_str(out, call->complaint);
+    } else if (call->step == TCALL_STEP_PARSE &&
+               call->error_at <= call->arguments.len) {
+        tcall_write_near_(out, call);
+    }
+    return out->error;
+}
+
+/* Writes "key":"text". */
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(w, key);
-    tcall_write_str(w, text);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
 }
 
-static void tcall_write_fixes_(tcall_writer *w, uint32_t fixes)
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(w, "fixes");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
-            tcall_write_string(w, tcall_fix_name(i));
-    tcall_write_close(w, ']');
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
 }
 
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *w)
+                                   tcall_writer *out)
 {
-    const tcall_validator *v = tc->desc.validator;
+    const tcall_validator *validator = tc->desc.validator;
     bool eager =
         tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
-    tcall_write_key(w, "validator");
-    tcall_write_open(w, '{');
-    tcall_write_pair_(w, "name", tcall_str_of(v ? v->name : "builtin"));
-    tcall_write_pair_(w, "version",
-                      tcall_str_of(v ? v->version : TOOLCALL_VERSION));
-    tcall_write_pair_(w, "mode",
-                      tcall_str_of(v       ? "foreign"
-                                   : eager ? "eager"
-                                           : "lazy"));
-    tcall_write_close(w, '}');
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
 }
 
-int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
                                     "done"};
     const tcall_tool *tool = call->tool;
-    tcall_write_open(w, '{');
-    tcall_write_pair_(w, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(w, "call_id", call->id);
-    tcall_write_pair_(w, "tool", call->name);
-    tcall_write_pair_(w, "arguments",
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
                       call->repaired ? call->original : call->arguments);
-    tcall_write_fixes_(w, call->fixes);
-    tcall_write_key(w, "coercions");
-    tcall_write_verbatim(w, call->coerced.len ? call->coerced
-                                              : tcall_str_of("[]"));
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(w, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, w);
-    tcall_write_key(w, "ms");
-    tcall_write_int(w, (long)call->hydrate_ms);
-    tcall_write_key(w, "validated");
-    tcall_write_bool(w, call->validated);
-    tcall_write_key(w, "repaired");
-    tcall_write_bool(w, call->repaired);
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
     if (call->repaired)
-        tcall_write_pair_(w, "repaired_arguments", call->arguments);
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
     if (tool && !tool->parameters)
-        tcall_write_pair_(w, "no_schema_mode",
+        tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(w, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(w, "outcome",
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_call_errors(w, call);
-    return tcall_write_close(w, '}');
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
 }
 
 /* ==========================================================================
@@ -12425,6 +12683,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 
 /* ---- services ---- */
 
+/* Returns the service with this name, or NULL. */
 static tcall_service *tcall_service_(tcall_service *list, const char *name)
 {
     while (list && strcmp(list->name, name) != 0)
@@ -12432,6 +12691,8 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
     return list;
 }
 
+/* The nearest scope wins: a test, or a session, may replace what the registry
+ * gives everybody. */
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = &cx->tc->desc;
@@ -12449,7 +12710,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);
     if (!object) {
-        cx->service_missing = true;
+        cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
             cx->failed_by = name;
     }
@@ -12496,6 +12757,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 
 /* ---- time ---- */
 
+/* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
     uint32_t end = tcall_now_(cx->tc) + ms;
@@ -12550,6 +12812,9 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     return change;
 }
 
+/* The new arguments go the way of the first ones, and nothing that was said of
+ * those holds any more: not the check, not the approval. Once the tool has run
+ * it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -12574,27 +12839,29 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
  * writer's error of any other kind. */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *w = cx->out, notice;
-    size_t start = cx->out_start->fill, size = w->len - cx->out_start->len;
-    size_t keep = w->fill - start;
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
     char text[64];
-    if (w->error != TCALL_E_MEMORY)
-        return w->error;
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
-               ? tcall_utf8_cut_(w->buf + start, keep - notice.fill)
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
-    w->len += keep;
-    w->fill += keep;
-    if (w->cap - w->fill >= notice.fill)
-        tcall_write_bytes(w, text, notice.fill);
+    out->len += keep;
+    out->fill += keep;
+    if (out->cap - out->fill >= notice.fill)
+        tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 
+/* The old output is kept in the history, as a hook may have to show what it
+ * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
@@ -12613,6 +12880,7 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
     int r = tcall_set_output(cx, text);
@@ -12643,6 +12911,7 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     return TCALL_E_RATE;
 }
 
+/* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
     if (error < 0 && cx->state != TCALL_FAILED_) {
@@ -12671,45 +12940,46 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
  * >>result
  */
 
-static void tcall_write_attachments_(tcall_writer *w,
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
                                      const tcall_attachment *attachment)
 {
-    tcall_write_key(w, "attachments");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
     for (; attachment; attachment = attachment->next) {
-        tcall_write_open(w, '{');
-        tcall_write_pair_(w, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(w, "name", tcall_str_of(attachment->name));
-        tcall_write_key(w, "bytes");
-        tcall_write_int(w, (long)attachment->bytes.len);
-        tcall_write_close(w, '}');
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
 }
 
-int tcall_write_result(tcall_writer *w, const tcall_result *result)
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
 {
     tcall_str output = result->output;
-    tcall_write_open(w, '{');
+    tcall_write_open(out, '{');
     if (result->error < 0 && output.len > 1) {
         /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(w, output.ptr + 1, output.len - 2);
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
     } else {
-        tcall_write_key(w, "success");
-        tcall_write_bool(w, result->error == TCALL_OK);
-        tcall_write_pair_(w, "error", tcall_str_of(""));
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
     }
     if (result->title.len)
-        tcall_write_pair_(w, "title", result->title);
+        tcall_write_pair_(out, "title", result->title);
     if (result->metadata.len) {
-        tcall_write_key(w, "metadata");
-        tcall_write_verbatim(w, result->metadata);
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
     }
     if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", output);
+        tcall_write_pair_(out, "output", output);
     if (result->attached)
-        tcall_write_attachments_(w, result->attached);
-    return tcall_write_close(w, '}');
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- the call in passing: name(key=value, ...) ---- */
@@ -12719,43 +12989,44 @@ int tcall_write_result(tcall_writer *w, const tcall_result *result)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *w, tcall_str key,
+static void tcall_write_argument_(tcall_writer *out, tcall_str key,
                                   tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
         value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
-    tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(w, "=");
-    tcall_write_bytes(w, value.ptr, value.len);
-    tcall_write_text(w, cut ? "..." : "");
+    tcall_write_text(out, out->last == '(' ? "" : ", ");
+    tcall_write_bytes(out, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
+    tcall_write_text(out, "=");
+    tcall_write_bytes(out, value.ptr, value.len);
+    tcall_write_text(out, cut ? "..." : "");
 }
 
 /* Writes what was called, with its arguments, which are an object. */
-static void tcall_write_called_(tcall_writer *w, const char *name,
+static void tcall_write_called_(tcall_writer *out, const char *name,
                                 tcall_json args)
 {
     const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
-    size_t start = w->len;
-    tcall_write_text(w, name);
-    tcall_write_text(w, "(");
-    for (; token < end && w->len - start < TCALL_GLANCE_ALL_;
+    size_t start = out->len;
+    tcall_write_text(out, name);
+    tcall_write_text(out, "(");
+    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
          token += token->span) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
         tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
         tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(w, key, tcall_slice_(room, value.len));
+        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
     }
-    tcall_write_text(w, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
 /* ---- an example of a call that would do ---- */
 
 /* Returns a value that the schema of a property names; without one, a value of
- * its type. */
+ * its type. The order is that of how likely the value does what the user
+ * wants. */
 static tcall_str tcall_example_(const char *property)
 {
     static const struct {
@@ -12790,69 +13061,95 @@ static tcall_str tcall_example_(const char *property)
 
 /* Writes "suggestion":"Example: name(key=value)" with what the schema
  * requires. */
-static void tcall_write_example_(tcall_writer *w, const tcall_tool *tool)
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
 {
     const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(w, "suggestion");
-    tcall_write_quote(w);
-    tcall_write_text(w, "Example: ");
-    tcall_write_text(w, tool->name);
-    tcall_write_text(w, "(");
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
     name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
         const char *end = tcall_text_skip_(name);
         size_t len = 0;
+        /* a name that is too long is left out, its value is not */
         if (end - name < (int)sizeof room)
             len = tcall_decode_(room, name + 1, end - 1);
         room[len] = '\0';
         tcall_write_argument_(
-            w, tcall_slice_(room, len),
+            out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
-    tcall_write_text(w, ")");
-    tcall_write_unquote(w);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *w, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 {
     const tcall_tool *tool;
     size_t i = 0;
-    tcall_write_key(w, "available");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "available");
+    tcall_write_open(out, '[');
     while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(w, tool->name);
-    tcall_write_close(w, ']');
+        tcall_write_string(out, tool->name);
+    tcall_write_close(out, ']');
 }
 
-/* Writes the member "error": what was called, who failed and why. */
-static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+/* Writes what the schema says of the arguments, as a string. */
+static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
+{
+    size_t i;
+    tcall_write_text(out, "\"");
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
+    }
+    tcall_write_text(out, "\"");
+}
+
+/* Writes what was called, who failed and why. */
+static void tcall_write_reasons_(tcall_writer *out, const tcall_ctx *cx,
+                                 tcall_str reason)
+{
+    const tcall_call *call = cx->call;
+    if (call->tool && call->args.tok)
+        tcall_write_called_(out, call->tool->name, call->args);
+    if (cx->failed_by) {
+        tcall_write_text(out, cx->failed_by);
+        tcall_write_text(out, ": ");
+    }
+    if (reason.len)
+        tcall_write_bytes(out, reason.ptr, reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(cx->error));
+}
+
+/* Writes the member "error". */
+static void tcall_write_error_(tcall_writer *out, const tcall_ctx *cx,
                                tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    tcall_write_key(w, "error");
-    tcall_write_quote(w);
-    if (call->tool && call->args.tok)
-        tcall_write_called_(w, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(w, cx->failed_by);
-        tcall_write_text(w, ": ");
+    tcall_write_key(out, "error");
+    if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
+        tcall_write_refused_(out, call);
+        return;
     }
-    if (reason.len)
-        tcall_write_bytes(w, reason.ptr, reason.len);
-    else
-        tcall_write_text(w, tcall_error_text(cx->error));
-    tcall_write_unquote(w);
+    tcall_write_quote(out);
+    tcall_write_reasons_(out, cx, reason);
+    tcall_write_unquote(out);
 }
 
 /* Begins the result of a failure. The reason may be what the tool wrote, so it
  * is copied before that is taken back. */
-static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
+static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 {
     char copy[128];
     tcall_str reason = cx->reason;
@@ -12862,37 +13159,39 @@ static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
         memcpy(copy, reason.ptr, reason.len);
     reason.ptr = copy;
     tcall_output_clear_(cx);
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_error_(w, cx, reason);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "success");
+    tcall_write_bool(out, false);
+    tcall_write_error_(out, cx, reason);
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
+    /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *w = cx->out;
-    tcall_write_failed_(w, cx);
-    tcall_write_pair_(w, "error_type",
+    tcall_writer *out = cx->out;
+    tcall_write_failed_(out, cx);
+    tcall_write_pair_(out, "error_type",
                       tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(w, "code", tcall_str_of(code));
+    tcall_write_pair_(out, "code", tcall_str_of(code));
     if (cx->result.suggestion)
-        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(w, call->tool);
+        tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
-        tcall_write_key(w, "retry_after_ms");
-        tcall_write_int(w, (long)cx->retry_ms);
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (long)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(w, cx->tc);
+        tcall_write_available_(out, cx->tc);
     else
-        tcall_write_call_errors(w, call);
-    tcall_write_close(w, '}');
-    if (w->error)
-        cx->error = w->error;
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+    if (out->error)
+        cx->error = out->error;
 }
 
 /* ==========================================================================
@@ -12903,7 +13202,8 @@ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 
 /* ---- permission ---- */
 
-static void tcall_write_permissions_(tcall_writer *w, unsigned set,
+/* Writes a set of permissions: in words, or as the constants to write in C. */
+static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
     static const struct {
@@ -12919,58 +13219,60 @@ static void tcall_write_permissions_(tcall_writer *w, unsigned set,
     for (i = 0; i < sizeof names / sizeof *names; i++) {
         if (!(set >> i & 1))
             continue;
-        tcall_write_text(w, first ? "" : between);
-        tcall_write_text(w, constants ? names[i].constant : names[i].word);
+        tcall_write_text(out, first ? "" : between);
+        tcall_write_text(out, constants ? names[i].constant : names[i].word);
         first = false;
     }
-    tcall_write_text(w, first ? "nothing" : "");
+    tcall_write_text(out, first ? "nothing" : "");
 }
 
 /* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *w, const tcall_ctx *cx)
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
-        tcall_write_text(w, "this tool was removed");
+        tcall_write_text(out, "this tool was removed");
         return;
     }
-    tcall_write_text(w, "needs ");
+    tcall_write_text(out, "needs ");
     if (tool->permissions)
-        tcall_write_permissions_(w, tool->permissions, false);
+        tcall_write_permissions_(out, tool->permissions, false);
     else
-        tcall_write_text(w, "everything, as it declares no permissions");
-    tcall_write_text(w, "; the registry allows ");
-    tcall_write_permissions_(w, cx->tc->desc.allow, false);
+        tcall_write_text(out, "everything, as it declares no permissions");
+    tcall_write_text(out, "; the registry allows ");
+    tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
 /* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *w, const tcall_ctx *cx)
+static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(w, tool->name);
-    tcall_write_text(w, " ");
-    tcall_write_denial_(w, cx);
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
     if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(w, ": add ");
-        tcall_write_permissions_(w, missing, true);
-        tcall_write_text(w, " to tcall_desc.allow");
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, true);
+        tcall_write_text(out, " to tcall_desc.allow");
     }
 }
 
+/* Checks that the registry allows what the tool needs. The reason is kept:
+ * audit and events show it, too. */
 static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
-    tcall_writer w;
+    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
     if (tcall_enabled(call->tool, cx->tc->desc.allow))
         return TCALL_OK;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_denial_(&w, cx);
+    tcall_writer_init(&out, text, sizeof text);
+    tcall_write_denial_(&out, cx);
     if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, w.fill), &cx->reason);
+        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
     return TCALL_E_DENIED;
 }
 
@@ -13495,6 +13797,7 @@ static int tcall_walk_(tcall_ctx *cx)
                          (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    /* Stages without hooks and without work of our own are passed over. */
     const uint32_t busy = cx->order->stages | own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
@@ -13512,6 +13815,8 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
@@ -13533,16 +13838,18 @@ static void tcall_tell_error_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
     char room[288];
-    tcall_writer w;
+    tcall_writer out;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&w, room, sizeof room);
-        tcall_write_remedy_(&w, cx);
-        text = tcall_slice_(room, w.fill);
+        tcall_writer_init(&out, room, sizeof room);
+        tcall_write_remedy_(&out, cx);
+        text = tcall_slice_(room, out.fill);
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
 
+/* Writes the result and reports the end; listeners see a call that is complete.
+ */
 static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
@@ -13562,7 +13869,7 @@ static int tcall_finish_(tcall_ctx *cx)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer start = *out;
+    tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
     if (cx->state == TCALL_DONE_)
@@ -13609,96 +13916,104 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * >>hash
  */
 
-static uint64_t tcall_rotl_(uint64_t x, int n)
+/* Rotates to the left. */
+static uint64_t tcall_rotl_(uint64_t word, int bits)
 {
-    return x << n | x >> (64 - n);
+    return word << bits | word >> (64 - bits);
 }
 
-static void tcall_sip_rounds_(uint64_t *v, int n)
+/* SipRound of the paper, some times. */
+static void tcall_sip_rounds_(uint64_t *state, int rounds)
 {
-    for (; n; n--) {
-        v[0] += v[1];
-        v[2] += v[3];
-        v[1] = tcall_rotl_(v[1], 13) ^ v[0];
-        v[3] = tcall_rotl_(v[3], 16) ^ v[2];
-        v[0] = tcall_rotl_(v[0], 32) + v[3];
-        v[2] += v[1];
-        v[3] = tcall_rotl_(v[3], 21) ^ v[0];
-        v[1] = tcall_rotl_(v[1], 17) ^ v[2];
-        v[2] = tcall_rotl_(v[2], 32);
+    for (; rounds; rounds--) {
+        state[0] += state[1];
+        state[2] += state[3];
+        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
+        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
+        state[0] = tcall_rotl_(state[0], 32) + state[3];
+        state[2] += state[1];
+        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
+        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
+        state[2] = tcall_rotl_(state[2], 32);
     }
 }
 
+/* Bytes are taken in words of eight, lowest first; the last word is filled with
+ * zeros up to its last byte, the length. */
 uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
+    /* "somepseudorandomlygeneratedbytes" */
     static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
                                      0x6C7967656E657261u, 0x7465646279746573u};
-    uint64_t v[4], word = 0;
-    size_t i, last = bytes.len | 7; /* there stands the length */
+    uint64_t state[4], word = 0;
+    size_t i, last = bytes.len | 7; /* its byte is the length */
     for (i = 0; i < 4; i++)
-        v[i] = key[i & 1] ^ start[i];
+        state[i] = key[i & 1] ^ start[i];
     for (i = 0; i <= last; i++) {
-        size_t c = i == last ? bytes.len : 0;
+        size_t byte = i == last ? bytes.len : 0;
         if (i < bytes.len)
-            c = (unsigned char)bytes.ptr[i];
-        word = word >> 8 | (uint64_t)c << 56;
+            byte = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)byte << 56;
         if ((i & 7) != 7)
             continue;
-        v[3] ^= word;
-        tcall_sip_rounds_(v, 2);
-        v[0] ^= word;
+        state[3] ^= word;
+        tcall_sip_rounds_(state, 2);
+        state[0] ^= word;
     }
-    v[2] ^= 0xFF;
-    tcall_sip_rounds_(v, 4);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
+    state[2] ^= 0xFF;
+    tcall_sip_rounds_(state, 4);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* One hash more in a chain. */
-static void tcall_chain_(const tcall *tc, uint64_t *h, tcall_str bytes)
+/* Makes the next hash of a chain, of the last one and more bytes. */
+static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *h;
+    key[0] = tc->desc.hash_key[0] ^ *hash;
     key[1] = tc->desc.hash_key[1];
-    *h = tcall_hash(key, bytes);
+    *hash = tcall_hash(key, bytes);
 }
 
-/* The hash of the one text that the chain with this number has. */
+/* Hashes one text. Each use has a number of its own, so that equal texts of
+ * different uses have different hashes. */
 TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
                                         tcall_str text)
 {
-    uint64_t h = chain;
-    tcall_chain_(tc, &h, text);
-    return h;
+    uint64_t hash = chain;
+    tcall_chain_(tc, &hash, text);
+    return hash;
 }
 
-/* A scalar by its type and what it means. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *h, tcall_json v)
+/* Hashes a scalar by its type and what it means: of a number that is its sign,
+ * the place of its first digit and its digits. */
+static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
+                               tcall_json value)
 {
-    tcall_str s = tcall_json_str(v);
-    tcall_num_ n;
+    tcall_str text = tcall_json_str(value);
+    tcall_num_ number;
     char digits[32];
-    const char *p;
+    const char *cursor;
     size_t fill = 0;
-    int i, all;
-    digits[0] = (char)tcall_json_type(v);
-    tcall_chain_(tc, h, tcall_slice_(digits, 1));
+    int i, count;
+    digits[0] = (char)tcall_json_type(value);
+    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
     if (digits[0] == TCALL_NUMBER) {
-        n = tcall_num_read_(s);
-        all = tcall_num_digits_(&n);
-        n.top = n.sign ? n.top : 0;
-        digits[fill++] = n.sign < 0;
+        number = tcall_num_read_(text);
+        count = tcall_num_digits_(&number);
+        number.top = number.sign ? number.top : 0;
+        digits[fill++] = number.sign < 0;
         for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)n.top >> i * 8);
-        for (p = n.first, i = 0; i < all; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&n, &p);
+            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
+        for (cursor = number.first, i = 0; i < count; i++) {
+            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
             if (fill == sizeof digits) {
-                tcall_chain_(tc, h, tcall_slice_(digits, fill));
+                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
                 fill = 0;
             }
         }
-        s = tcall_slice_(digits, fill);
+        text = tcall_slice_(digits, fill);
     }
-    tcall_chain_(tc, h, s);
+    tcall_chain_(tc, hash, text);
 }
 
 /* A container on the way down. */
@@ -13708,44 +14023,44 @@ typedef struct tcall_hash_level_ {
     uint32_t index;
 } tcall_hash_level_;
 
-/* The sum over all values of a hash chained down the path that leads there:
- * the order of members does not matter, that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it: so
+ * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
     size_t size;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
     const tcall_tok *end;
-    tcall_json v = value;
+    tcall_json at = value;
     uint64_t path = 0, sum = 0;
     size_t depth = 0;
     *out = 0;
     if (!value.tok)
         return TCALL_OK;
-    for (end = v.tok + v.tok->span; v.tok < end; v.tok++) {
-        uint64_t h;
-        while (depth && v.tok >= level[depth - 1].end)
+    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
+        uint64_t hash;
+        while (depth && at.tok >= level[depth - 1].end)
             depth--;
-        if (depth && !(v.tok->type & TCALL_MEMBER_)) { /* a step down */
+        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
             tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(v.text, v.tok);
-            if (!(v.tok->type & TCALL_KEY_))
+            tcall_str step = tcall_tok_str_(at.text, at.tok);
+            if (!(at.tok->type & TCALL_KEY_))
                 step = tcall_slice_((const char *)&up->index, 4);
             path = up->path;
             tcall_chain_(tc, &path, step);
             up->index++;
         }
-        if (v.tok->type & TCALL_KEY_)
+        if (at.tok->type & TCALL_KEY_)
             continue;
-        h = path;
-        tcall_hash_scalar_(tc, &h, v);
-        sum += h;
-        if (tcall_json_type(v) < TCALL_ARRAY)
+        hash = path;
+        tcall_hash_scalar_(tc, &hash, at);
+        sum += hash;
+        if (tcall_json_type(at) < TCALL_ARRAY)
             continue;
         if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
             return TCALL_E_MEMORY;
         level[depth].path = path;
-        level[depth].end = v.tok + v.tok->span;
+        level[depth].end = at.tok + at.tok->span;
         level[depth++].index = 0;
     }
     *out = sum;
@@ -13756,22 +14071,23 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
 {
-    const tcall_tool *t = call->tool;
-    const char *const texts[] = {t->name,   t->description,     t->parameters,
-                                 t->output, t->provider_schema, t->provided_by};
-    uint64_t h = 1;
+    const tcall_tool *tool = call->tool;
+    const char *const texts[] = {
+        tool->name,   tool->description,     tool->parameters,
+        tool->output, tool->provider_schema, tool->provided_by};
+    uint64_t hash = 1;
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &h, tcall_str_of(texts[i]));
-    flags[0] = (char)t->permissions;
-    flags[1] = (char)t->optional_permissions;
-    flags[2] = (char)t->no_schema_mode;
-    flags[3] = (char)t->confirm;
-    flags[4] = (char)t->idempotent;
-    tcall_chain_(tc, &h, tcall_slice_(flags, sizeof flags));
-    *out += h;
+        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    flags[0] = (char)tool->permissions;
+    flags[1] = (char)tool->optional_permissions;
+    flags[2] = (char)tool->no_schema_mode;
+    flags[3] = (char)tool->confirm;
+    flags[4] = (char)tool->idempotent;
+    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
+    *out += hash;
     return r;
 }
 
@@ -13783,38 +14099,40 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
 
 /* ---- rate, limit, time-out ---- */
 
+/* Each interval gives one call back, up to all of them. */
 int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
-    tcall_rate *r = (tcall_rate *)user;
+    tcall_rate *rate = (tcall_rate *)user;
     uint32_t now = tcall_now_(cx->tc),
-             each = r->interval_ms ? r->interval_ms : 1;
-    while (r->used && now - r->since >= each) {
-        r->used--;
-        r->since += each;
+             interval = rate->interval_ms ? rate->interval_ms : 1;
+    while (rate->used && now - rate->since >= interval) {
+        rate->used--;
+        rate->since += interval;
     }
-    if (!r->used)
-        r->since = now;
-    if (r->used >= r->burst)
-        return tcall_retry_after(cx, each - (now - r->since),
+    if (!rate->used)
+        rate->since = now;
+    if (rate->used >= rate->burst)
+        return tcall_retry_after(cx, interval - (now - rate->since),
                                  "too many calls: wait");
-    r->used++;
+    rate->used++;
     return TCALL_OK;
 }
 
+/* A call that finds no place waits, and tries again at the next invoke. */
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
-    tcall_concurrency *l = (tcall_concurrency *)user;
+    tcall_concurrency *limit = (tcall_concurrency *)user;
     (void)cx;
-    if (l->now >= l->max)
+    if (limit->running >= limit->max)
         return TCALL_E_AGAIN;
-    l->now++;
+    limit->running++;
     return TCALL_OK;
 }
 
 int tcall_limit_release_(tcall_ctx *cx, void *user)
 {
     (void)cx;
-    ((tcall_concurrency *)user)->now--;
+    ((tcall_concurrency *)user)->running--;
     return TCALL_OK;
 }
 
@@ -13826,79 +14144,91 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 
 /* ---- cache ---- */
 
-/* In front of each text; entries lie one behind the other, oldest first. */
+/* The head of an entry, with its text right after it; the oldest come first.
+ * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
     uint64_t key;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
 
+/* Two sessions, or two users of one, do not see each other's results. Returns
+ * false for a tool that does more than read: it has to run. */
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
-    const tcall_session *s = cx->session;
+    const tcall_session *session = cx->session;
     if (tcall_needs_(cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
-    *key += tcall_hash_text_(cx->tc, 2, s ? s->user : tcall_str_of(""));
-    *key += tcall_hash_text_(cx->tc, 3, s ? s->id : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key +=
+        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
-static void tcall_cache_drop_(tcall_cache *c, size_t at)
+/* Removes the entry at an offset. */
+static void tcall_cache_drop_(tcall_cache *cache, size_t at)
 {
-    tcall_cached_ e;
-    size_t n;
-    memcpy(&e, c->memory + at, sizeof e);
-    n = sizeof e + e.len;
-    memmove(c->memory + at, c->memory + at + n, c->used - at - n);
-    c->used -= n;
+    tcall_cached_ entry;
+    size_t size;
+    memcpy(&entry, cache->memory + at, sizeof entry);
+    size = sizeof entry + entry.len;
+    memmove(cache->memory + at, cache->memory + at + size,
+            cache->used - at - size);
+    cache->used -= size;
 }
 
+/* Looks for the call; what is too old is removed on the way. */
 int tcall_cache_read_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
-    tcall_cached_ e;
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
     uint64_t key;
     size_t at = 0;
     if (!tcall_cache_key_(cx, &key))
         return TCALL_OK;
-    while (at < c->used) {
-        memcpy(&e, c->memory + at, sizeof e);
-        if (c->max_age_ms && tcall_now_(cx->tc) - e.made > c->max_age_ms) {
-            tcall_cache_drop_(c, at);
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (cache->max_age_ms &&
+            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+            tcall_cache_drop_(cache, at);
             continue;
         }
-        at += sizeof e;
-        if (e.key == key)
-            return tcall_respond(cx, tcall_slice_(c->memory + at, e.len));
-        at += e.len;
+        at += sizeof entry;
+        if (entry.key == key)
+            return tcall_respond(cx,
+                                 tcall_slice_(cache->memory + at, entry.len));
+        at += entry.len;
     }
     return TCALL_OK;
 }
 
+/* Only what the tool itself gave is kept, and only where it fits. */
 int tcall_cache_write_(tcall_ctx *cx, void *user)
 {
-    tcall_cache *c = (tcall_cache *)user;
+    tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
-    tcall_cached_ e;
-    if (cx->state != TCALL_GOING_ || text.len > c->size ||
-        sizeof e + text.len > c->size || !tcall_cache_key_(cx, &e.key))
+    tcall_cached_ entry;
+    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
+        sizeof entry + text.len > cache->size ||
+        !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
-    while (c->used + sizeof e + text.len > c->size)
-        tcall_cache_drop_(c, 0);
-    e.made = tcall_now_(cx->tc);
-    e.len = (uint32_t)text.len;
-    memcpy(c->memory + c->used, &e, sizeof e);
+    while (cache->used + sizeof entry + text.len > cache->size)
+        tcall_cache_drop_(cache, 0);
+    entry.made = tcall_now_(cx->tc);
+    entry.len = (uint32_t)text.len;
+    memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
-        memcpy(c->memory + c->used + sizeof e, text.ptr, text.len);
-    c->used += sizeof e + text.len;
+        memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
+    cache->used += sizeof entry + text.len;
     return TCALL_OK;
 }
 
 /* ---- retry ---- */
 
-/* An error that may be gone the next time. */
+/* True for an error that may be gone the next time. */
 static bool tcall_passes_(int error)
 {
     switch (error) {
@@ -13913,190 +14243,238 @@ static bool tcall_passes_(int error)
     }
 }
 
+/* The pause before the next attempt; its call keeps it, as the hook is called
+ * anew after TCALL_E_AGAIN. */
 typedef struct tcall_pause_ {
     uint32_t ms, since;
 } tcall_pause_;
 
+/* Makes the next pause twice as long, or as long as the tool asked for. */
+static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
+                              const tcall_backoff *retry)
+{
+    pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
+    if (retry->max_ms && pause->ms > retry->max_ms)
+        pause->ms = retry->max_ms;
+    if (cx->retry_ms > pause->ms)
+        pause->ms = cx->retry_ms;
+    pause->since = tcall_now_(cx->tc);
+}
+
 int tcall_retry_around_(tcall_ctx *cx, void *user)
 {
     const tcall_backoff *retry = (const tcall_backoff *)user;
-    tcall_pause_ *s;
+    tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
     int r;
-    s = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *s);
-    if (!s)
+    pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
+    if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (s->ms && timed && tcall_now_(cx->tc) - s->since < s->ms)
+        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
             return TCALL_E_AGAIN;
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
             return r;
-        s->ms = s->ms ? s->ms * 2 : retry->first_ms;
-        if (retry->max_ms && s->ms > retry->max_ms)
-            s->ms = retry->max_ms;
-        if (cx->retry_ms > s->ms)
-            s->ms = cx->retry_ms;
-        s->since = tcall_now_(cx->tc);
+        tcall_pause_next_(cx, pause, retry);
     }
 }
 
 /* ---- audit ---- */
 
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* The line goes out through a small buffer, so that its length does not
+ * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
-    const tcall_audit *a = (const tcall_audit *)user;
+    const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
     char buf[64];
-    tcall_writer w;
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, a->sink, a->user);
-    tcall_write_open(&w, '{');
-    tcall_write_pair_(&w, "call_id", call->id);
-    tcall_write_pair_(&w, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&w, "session", cx->session->id);
-        tcall_write_pair_(&w, "request", cx->session->request);
-        tcall_write_pair_(&w, "agent", cx->session->agent);
-        tcall_write_pair_(&w, "user", cx->session->user);
-    }
-    tcall_write_key(&w, "arguments");
+    tcall_writer out;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_write_open(&out, '{');
+    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
     if (call->args.tok)
-        tcall_write_json(&w, call->args);
+        tcall_write_json(&out, call->args);
     else
-        tcall_write_str(&w, call->arguments);
-    tcall_write_key(&w, "attempts");
-    tcall_write_int(&w, cx->attempt);
-    tcall_write_key(&w, "ms");
-    tcall_write_int(&w, (long)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_texts_(&w, "'approved':%,'outcome':'%'",
-                       call->approved ? "true" : "false",
-                       tcall_error_code(cx->error));
+        tcall_write_str(&out, call->arguments);
+    tcall_write_key(&out, "attempts");
+    tcall_write_int(&out, cx->attempt);
+    tcall_write_key(&out, "ms");
+    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_key(&out, "approved");
+    tcall_write_bool(&out, call->approved);
+    tcall_write_key(&out, "outcome");
+    tcall_write_string(&out, tcall_error_code(cx->error));
     if (cx->reason.len)
-        tcall_write_pair_(&w, "reason", cx->reason);
-    tcall_write_text(&w, "}\n");
-    return tcall_writer_flush(&w);
+        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_writer_flush(&out);
 }
 
 /* ---- ledger ---- */
 
+/* What a row says of a call: states only go down this list, and a row that is
+ * refused or further down may be given up for another call. */
 enum {
     TCALL_ASKED_ = 1,
     TCALL_GRANTED_,
     TCALL_REFUSED_,
     TCALL_SPENT_, /* the verdict was used */
-    TCALL_RAN_
+    TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-static tcall_ledger_row *tcall_ticket_(const tcall_ledger *l, uint64_t id)
+/* Returns the row of a call, by the hash of its id. */
+static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
+                                            uint64_t id)
 {
     size_t i;
-    for (i = 0; i < l->count; i++)
-        if (l->rows[i].state && l->rows[i].id == id)
-            return &l->rows[i];
+    for (i = 0; i < ledger->count; i++)
+        if (ledger->rows[i].state && ledger->rows[i].id == id)
+            return &ledger->rows[i];
     return NULL;
 }
 
-/* A new row, in place of the first that is free or needed no more. */
-static tcall_ledger_row *tcall_ticket_add_(tcall_ledger *l, uint64_t id)
+/* Returns a new row, in place of the first that is free or needed no more; NULL
+ * when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
 {
-    tcall_ledger_row *last = l->rows + l->count;
-    size_t i, n;
-    for (i = 0; i < l->count; i++)
-        if (!l->rows[i].state || l->rows[i].state >= TCALL_REFUSED_)
+    tcall_ledger_row *last = ledger->rows + ledger->count;
+    size_t i, left;
+    for (i = 0; i < ledger->count; i++)
+        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
             break;
-    n = l->count - i;
-    if (!n)
+    left = ledger->count - i;
+    if (!left)
         return NULL;
-    memmove(&l->rows[i], &l->rows[i + 1], (n - 1) * sizeof *last);
+    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
     last->id = id;
     return last;
 }
 
-/* Behind tcall_ledger_once_ a row stays TCALL_RAN_ whatever is decided later;
- * cx->ledger_used tells that it was this call which spent the row. */
+/* Uses the verdict of a row. Where nothing else will stop a second run, the row
+ * says at once that the tool ran. */
+static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
+{
+    tcall_call *call = cx->call;
+    bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
+    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
+    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
+                                           : TCALL_VERDICT_DENY);
+    row->state =
+        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+static int tcall_ledger_ask_(tcall_ctx *cx)
+{
+    const tcall_desc *d = &cx->tc->desc;
+    tcall_call *call = cx->call;
+    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, call);
+    if (verdict == TCALL_VERDICT_LATER)
+        return TCALL_E_APPROVAL;
+    tcall_tell_verdict_(cx, verdict);
+    call->approved = verdict == TCALL_VERDICT_ALLOW;
+    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Lets a call wait for tcall_ledger_decide. */
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
+                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+{
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
+        return TCALL_E_LIMIT;
+    row->what = what;
+    row->state = TCALL_ASKED_;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    return TCALL_E_APPROVAL;
+}
+
+/* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;
+ * cx->ledger_used says that it was this call that used the row. */
 int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
-    tcall_call *call = cx->call;
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_ledger_row *t;
+    tcall_ledger *ledger = (tcall_ledger *)user;
+    const tcall_call *call = cx->call;
     uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    bool same, over;
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
     r = tcall_hash_call_(cx->tc, call, &what);
     if (r < 0)
         return r;
-    t = tcall_ticket_(l, id);
-    same = t && t->what == what;
-    over = t && t->state >= TCALL_SPENT_;
-    if (over && !cx->ledger_used && (same || t->state == TCALL_RAN_))
+    same = row && row->what == what;
+    used = row && row->state >= TCALL_SPENT_;
+    if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
         return TCALL_E_TWICE;
-    if (same && t->state != TCALL_ASKED_) {
-        cx->ledger_used = call->approved = t->state != TCALL_REFUSED_;
-        tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                               : TCALL_VERDICT_DENY);
-        t->state = cx->run_step >= TCALL_RUN_APPROVAL_ &&
-                           !tcall_repeatable_(call->tool)
-                       ? TCALL_RAN_
-                       : TCALL_SPENT_;
-        return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    if (same && row->state != TCALL_ASKED_)
+        return tcall_ledger_use_(cx, row);
+    if ((!row || used) && cx->tc->desc.approve) {
+        r = tcall_ledger_ask_(cx);
+        if (r != TCALL_E_APPROVAL)
+            return r;
     }
-    if ((!t || over) && d->approve) {
-        tcall_verdict verdict;
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        verdict = d->approve(d->user, call);
-        if (verdict != TCALL_VERDICT_LATER) {
-            tcall_tell_verdict_(cx, verdict);
-            call->approved = verdict == TCALL_VERDICT_ALLOW;
-            return call->approved ? TCALL_OK : TCALL_E_DENIED;
-        }
-    }
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
-        return TCALL_E_LIMIT;
-    t->what = what;
-    t->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_ledger_wait_(cx, ledger, row, id, what);
 }
 
+/* A verdict that is still LATER leaves the call waiting. */
 int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *t = tcall_ticket_(ledger, tcall_hash_text_(tc, 4, id));
-    if (!t || t->state != TCALL_ASKED_)
+    tcall_ledger_row *row =
+        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
-        t->state =
+        row->state =
             verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;
     return TCALL_OK;
 }
 
+/* Notes, right before the tool runs, that it ran: a second run of the call is
+ * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *l = (tcall_ledger *)user;
+    tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *t = tcall_ticket_(l, id);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!t)
-        t = tcall_ticket_add_(l, id);
-    if (!t)
+    if (!row)
+        row = tcall_ledger_add_(ledger, id);
+    if (!row)
         return TCALL_E_LIMIT;
-    if (t->state == TCALL_RAN_)
+    if (row->state == TCALL_RAN_)
         return TCALL_E_TWICE;
     if (!cx->ledger_used)
-        t->what = 0; /* nobody has agreed to this call */
-    t->state = TCALL_RAN_;
+        row->what = 0; /* nobody has agreed to this call */
+    row->state = TCALL_RAN_;
     cx->ledger_used = true;
     return TCALL_OK;
 }
@@ -14104,10 +14482,10 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 /* A call that ends while it waits is not waited for any more. */
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger_row *t = tcall_ticket_(
+    tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
-    if (cx->approval_asked && t && t->state < TCALL_SPENT_)
-        t->state = cx->tool_ran ? TCALL_RAN_ : 0;
+    if (cx->approval_asked && row && row->state < TCALL_SPENT_)
+        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -14118,6 +14496,7 @@ void tcall_loops_new_turn(tcall_loops *loops)
     loops->turn = 0;
 }
 
+/* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
@@ -14125,36 +14504,53 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
+/* Stops a tool whose arguments are refused a third time in a row. */
+static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
+                                uint64_t tool)
+{
+    loops->refusals =
+        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
+    loops->refused = tool;
+    if (loops->refusals < 3)
+        return TCALL_OK;
+    loops->refusals = 0;
+    return tcall_loop_(cx, "refused again and again");
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+{
+    return seen[1] == hash &&
+           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+}
+
+/* Remembers the last calls, and answers or stops one that repeats them. Calls
+ * are compared by their hash, so nothing of them has to be kept. */
 int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
-    tcall_loops *l = (tcall_loops *)user;
+    tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), h;
-    uint64_t *s = l->seen;
+    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
+    uint64_t *seen = loops->seen;
     int i, r;
-    if (call->error < 0) {
-        l->refusals = l->refused == tool ? (uint8_t)(l->refusals + 1) : 1;
-        l->refused = tool;
-        if (l->refusals < 3)
-            return TCALL_OK;
-        l->refusals = 0;
-        return tcall_loop_(cx, "refused again and again");
-    }
-    if (l->refused == tool)
-        l->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &h);
+    if (call->error < 0)
+        return tcall_loops_refused_(cx, loops, tool);
+    if (loops->refused == tool)
+        loops->refusals = 0;
+    r = tcall_hash_call_(cx->tc, call, &hash);
     if (r < 0 || call->tool->allow_repeat)
         return r;
-    for (i = 0; i < l->turn; i++)
-        if (s[i] == h)
+    for (i = 0; i < loops->turn; i++)
+        if (seen[i] == hash)
             return tcall_respond(
                 cx, tcall_str_of("Made before in this turn: use that result."));
-    if (s[1] == h && (s[0] == h || (s[3] == h && s[0] == s[2])))
+    if (tcall_loops_again_(seen, hash))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(s + 1, s, sizeof l->seen - sizeof *s);
-    s[0] = h;
-    if (l->turn < TCALL_ARRAY_LEN(l->seen))
-        l->turn++;
+    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
+    seen[0] = hash;
+    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
+        loops->turn++;
     return TCALL_OK;
 }
 
@@ -14188,8 +14584,9 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    tcall_strict_budget_ none = {TCALL_STRICT_NONE, 0, 0, 0};
+    tcall_strict_budget_ none;
     (void)mode;
+    memset(&none, 0, sizeof none);
     return none;
 }
 
@@ -14201,10 +14598,11 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return false;
 }
 
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    (void)w;
+    (void)out;
     return tcall_strict_spend_(tool, budget);
 }
 
@@ -14252,6 +14650,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
+/* Bounds as minLength and pattern are left out everywhere: they are checked
+ * when a call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -14286,7 +14686,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Writes a schema again; open is the stack of brackets that are open. */
 typedef struct tcall_strict_view_ {
-    tcall_writer *w;
+    tcall_writer *out;
     uint8_t mode;
     bool unfit;                /* it cannot be strict */
     uint8_t depth, level;      /* of brackets, of schemas */
@@ -14298,6 +14698,8 @@ typedef struct tcall_strict_view_ {
     } open[TCALL_STRICT_DEPTH_];
 } tcall_strict_view_;
 
+/* Finds the row of a keyword, whose quotes are included, for the view's mode.
+ */
 static const tcall_strict_keyword_ *
 tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
 {
@@ -14346,7 +14748,7 @@ static bool tcall_strict_vague_(const char *schema)
 static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->w, value);
+    tcall_write_verbatim(view->out, value);
     return p + value.len;
 }
 
@@ -14366,7 +14768,7 @@ static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
         view->unfit = true;
         return tcall_strict_copy_(view, p);
     }
-    tcall_write_open(view->w, *p);
+    tcall_write_open(view->out, *p);
     view->open[view->depth].from = p;
     view->open[view->depth].value = value;
     view->open[view->depth].nullable = nullable;
@@ -14386,16 +14788,17 @@ static bool tcall_strict_requires_(const char *schema, const char *key)
     return false;
 }
 
+/* Writes "required" with all names of properties, as they are escaped. */
 static void tcall_strict_require_all_(tcall_strict_view_ *view,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->w, "required");
-    tcall_write_open(view->w, '[');
+    tcall_write_key(view->out, "required");
+    tcall_write_open(view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(view, name);
-    tcall_write_close(view->w, ']');
+    tcall_write_close(view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -14405,13 +14808,13 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
 {
     const char *properties = tcall_text_get_(schema, "properties");
     if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
-        tcall_write_key(view->w, "type");
-        tcall_write_string(view->w, "object");
+        tcall_write_key(view->out, "type");
+        tcall_write_string(view->out, "object");
     }
     if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    tcall_write_key(view->w, "additionalProperties");
-    tcall_write_bool(view->w, false);
+    tcall_write_key(view->out, "additionalProperties");
+    tcall_write_bool(view->out, false);
     if (view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(view, properties);
 }
@@ -14419,15 +14822,17 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
 /* Begins an optional property: for OpenAI it is required and may be null. */
 static bool tcall_strict_optional_(tcall_strict_view_ *view)
 {
+    /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->w, '{');
-    tcall_write_key(view->w, "anyOf");
-    tcall_write_open(view->w, '[');
+    tcall_write_open(view->out, '{');
+    tcall_write_key(view->out, "anyOf");
+    tcall_write_open(view->out, '[');
     return true;
 }
 
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
 static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
     view->depth--;
@@ -14435,11 +14840,11 @@ static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
         view->level--;
         tcall_strict_close_schema_(view, view->open[view->depth].from);
     }
-    tcall_write_close(view->w, *p);
+    tcall_write_close(view->out, *p);
     if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->w, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->w, ']');
-        tcall_write_close(view->w, '}');
+        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(view->out, ']');
+        tcall_write_close(view->out, '}');
     }
     return p + 1;
 }
@@ -14461,18 +14866,19 @@ static const char *tcall_strict_value_(tcall_strict_view_ *view,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->w,
+    tcall_write_key(view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
+    /* What holds schemas is entered, the rest is copied. */
     case TCALL_STRICT_LIST_: view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(view, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->w, '[');
+        tcall_write_open(view->out, '[');
         value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->w, ']');
+        tcall_write_close(view->out, ']');
         return value;
     default: return tcall_strict_copy_(view, value);
     }
@@ -14509,7 +14915,7 @@ static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
     bool nullable = false;
     if (view->open[top].value != TCALL_STRICT_LIST_) {
         tcall_strict_copy_(view, p);
-        tcall_write_char_(view->w, ':');
+        tcall_write_char_(view->out, ':');
         nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
                    !tcall_strict_requires_(view->open[top - 1].from, p) &&
                    tcall_strict_optional_(view);
@@ -14518,6 +14924,8 @@ static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
     return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
 static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
 {
     const char *p =
@@ -14547,7 +14955,7 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     tcall_writer_init(&count, NULL, 0);
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = &count;
+    view.out = &count;
     tcall_strict_walk_(&view, schema);
     if (view.unfit || !tcall_strict_type_(schema, "object") ||
         tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
@@ -14562,7 +14970,8 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
 
 /* Writes a tool's schema as the mode wants it. Returns false, and has written
  * nothing, where the schema has to be sent as it is. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
     tcall_strict_view_ view;
@@ -14571,7 +14980,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
         return false;
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = w;
+    view.out = out;
     tcall_strict_walk_(&view, tcall_tool_schema_(tool));
     return true;
 }
@@ -14663,6 +15072,87 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
     return *text || text == from ? -1 : number;
 }
 
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
+                                           const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off. */
+TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                                      const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                            const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* An answer without text and calls may be an error. */
+TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
 /* The error that the status names, or TCALL_OK. */
 static int tcall_status_error_(int status)
 {
@@ -14751,6 +15241,7 @@ typedef struct tcall_text_reader_ {
     bool closed; /* the marker that opened is closed */
 } tcall_text_reader_;
 
+/* Does the text from p on begin with the word? */
 static bool tcall_begins_with_(const char *p, const char *end, const char *word)
 {
     size_t len = strlen(word);
@@ -14786,6 +15277,7 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
+/* Adds a call, with an id that is made up, to the end of the chat. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
     char id[9];
@@ -14846,6 +15338,7 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
     tcall_arguments args;
     void *memory = NULL;
     int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
+    /* The first try only finds out how much memory it takes. */
     if (error == TCALL_E_MEMORY) {
         memory = tcall_block_take_(block, args.used);
         if (!memory)
@@ -14865,6 +15358,7 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
     return error;
 }
 
+/* Does a name end before c? */
 static bool tcall_ends_name_(char c)
 {
     return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;
@@ -14980,48 +15474,48 @@ TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
 /* ---- members of objects ---- */
 
 /* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
                                       char bracket)
 {
     if (key)
-        tcall_write_key(w, key);
-    tcall_write_open(w, bracket);
+        tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
 }
 
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *w, const char *brackets)
+TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
 {
     for (; *brackets; brackets++)
-        tcall_write_close(w, *brackets);
+        tcall_write_close(out, *brackets);
 }
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
                                        tcall_str value)
 {
-    tcall_write_key(w, key);
-    tcall_write_str(w, value);
+    tcall_write_key(out, key);
+    tcall_write_str(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *word)
 {
-    tcall_write_member_(w, key, tcall_str_of(word));
+    tcall_write_member_(out, key, tcall_str_of(word));
 }
 
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
                                      bool value)
 {
-    tcall_write_key(w, key);
-    tcall_write_bool(w, value);
+    tcall_write_key(out, key);
+    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
                                       int value)
 {
     if (value <= 0)
         return;
-    tcall_write_key(w, key);
-    tcall_write_int(w, value);
+    tcall_write_key(out, key);
+    tcall_write_int(out, value);
 }
 
 TCALL_SHARED_ bool tcall_has_text_(const char *text)
@@ -15049,17 +15543,17 @@ TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
 }
 
 /* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
                                             const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(w, key);
-    tcall_write_quote(w);
+    tcall_write_key(out, key);
+    tcall_write_quote(out);
     /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(w, "Error: ");
-    tcall_write_bytes(w, text.ptr, text.len);
-    tcall_write_unquote(w);
+        tcall_write_text(out, "Error: ");
+    tcall_write_bytes(out, text.ptr, text.len);
+    tcall_write_unquote(out);
 }
 
 /* Which of the results with this id, counted from 1, belongs to the call that
@@ -15173,8 +15667,8 @@ static bool tcall_history_takes_(tcall_history_ *history,
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
-                                       tcall_item *item)
+TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
+                                       tcall_writer *out, tcall_item *item)
 {
     for (;;) {
         size_t next = history->at;
@@ -15199,8 +15693,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !w->error)
-        w->error = TCALL_E_MEMORY;
+    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+        out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
     if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
@@ -15210,17 +15704,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
 
 /* Begins a message of this role with a list, unless the last one is of the
  * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *w, const char **open,
+TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
                                      const char *role, const char *list)
 {
     if (*open && strcmp(*open, role) == 0)
         return;
     if (*open)
-        tcall_write_ends_(w, "]}");
+        tcall_write_ends_(out, "]}");
     *open = role;
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", role);
-    tcall_write_begin_(w, list, '[');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", role);
+    tcall_write_begin_(out, list, '[');
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -15234,65 +15728,67 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *w, tcall_message_ *message,
+TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
                                      tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_word_(w, "role", "assistant");
+        tcall_write_begin_(out, NULL, '{');
+        tcall_write_word_(out, "role", "assistant");
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(w, "content");
-        tcall_write_quote(w);
+        tcall_write_key(out, "content");
+        tcall_write_quote(out);
         *message = TCALL_MESSAGE_TEXT_;
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(w);
-        tcall_write_begin_(w, "tool_calls", '[');
+        tcall_write_unquote(out);
+        tcall_write_begin_(out, "tool_calls", '[');
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *w, tcall_message_ *message)
+TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
+                                      tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(w, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(w); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(w, ']'); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
     }
-    tcall_write_close(w, '}');
+    tcall_write_close(out, '}');
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *w, const char *role,
+TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
                                         tcall_str content)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", role);
-    tcall_write_member_(w, "content", content);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", role);
+    tcall_write_member_(out, "content", content);
+    tcall_write_close(out, '}');
 }
 
 /* Writes what all such formats write alike of an item; results and calls are
  * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *w, tcall_message_ *message,
+TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
+                                       tcall_message_ *message,
                                        const tcall_item *item)
 {
     switch (item->kind) {
     case TCALL_ITEM_USER:
-        tcall_message_end_(w, message);
-        tcall_write_message_(w, "user", item->text);
+        tcall_message_end_(out, message);
+        tcall_write_message_(out, "user", item->text);
         break;
     case TCALL_ITEM_TEXT:
-        tcall_message_to_(w, message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(w, item->text.ptr, item->text.len);
+        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+        tcall_write_bytes(out, item->text.ptr, item->text.len);
         break;
     case TCALL_ITEM_CALL:
-        tcall_message_to_(w, message, TCALL_MESSAGE_CALLS_);
+        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(w, message); break;
+    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
     default: break;
     }
 }
@@ -15352,23 +15848,24 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
 
 /* Begins the tool at hand. Returns false where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
+TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
+                                     tcall_writer *out)
 {
-    if (tcall_write_part_(w)) {
-        tcall_write_begin_(w, NULL, '{');
+    if (tcall_write_part_(out)) {
+        tcall_write_begin_(out, NULL, '{');
         return true;
     }
-    if (w->error)
+    if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }
 
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *w)
+TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
 {
-    tcall_write_close(w, '}');
-    tcall_write_part_end_(w);
+    tcall_write_close(out, '}');
+    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -15382,7 +15879,7 @@ static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
 
 /* Writes a description, ${name} replaced, in one pass: what a variable holds
  * is not looked at again. */
-static void tcall_write_description_(tcall_writer *w, const char *text,
+static void tcall_write_description_(tcall_writer *out, const char *text,
                                      const tcall_variable *variables)
 {
     const char *open, *end;
@@ -15391,70 +15888,71 @@ static void tcall_write_description_(tcall_writer *w, const char *text,
            (end = strchr(open, '}')) != NULL) {
         tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
         const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(w, text, (size_t)(open - text));
-        tcall_write_text(w, found ? found->text : "${");
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
         text = found ? end + 1 : open + 2;
     }
-    tcall_write_text(w, text);
+    tcall_write_text(out, text);
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
  * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *w, const char *schema)
+static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(w, "{\"type\":\"object\"");
+        tcall_write_text(out, "{\"type\":\"object\"");
         if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(w, ",\"properties\":{}");
+            tcall_write_text(out, ",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
-            tcall_write_text(w, ",");
+            tcall_write_text(out, ",");
     }
-    tcall_write_bytes(w, schema, (size_t)(end - schema));
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w, tcall_sent_tools_ *tools,
+TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
+                                     tcall_sent_tools_ *tools,
                                      const char *schema_key)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(w, "name", tool->name);
-    tcall_write_key(w, "description");
-    tcall_write_quote(w);
-    tcall_write_description_(w, tool->description, tools->request->variables);
-    tcall_write_unquote(w);
-    tcall_write_key(w, schema_key);
-    strict = tcall_strict_write_(w, tool, &tools->budget);
+    tcall_write_word_(out, "name", tool->name);
+    tcall_write_key(out, "description");
+    tcall_write_quote(out);
+    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_unquote(out);
+    tcall_write_key(out, schema_key);
+    strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(w, tcall_tool_schema_(tool));
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || tools->say_strict)
-        tcall_write_flag_(w, "strict", strict);
+        tcall_write_flag_(out, "strict", strict);
 }
 
 /* Writes tools as OpenAI began to write them. Returns false if there are none.
  */
 TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *w,
+tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
                             const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(w, "type", "function");
-        tcall_write_begin_(w, "function", '{');
-        tcall_write_tool_(w, &tools, "parameters");
-        tcall_write_close(w, '}');
-        tcall_end_tool_(w);
+        tcall_write_word_(out, "type", "function");
+        tcall_write_begin_(out, "function", '{');
+        tcall_write_tool_(out, &tools, "parameters");
+        tcall_write_close(out, '}');
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
@@ -15469,7 +15967,7 @@ TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
 
 /* Writes the choice among the tools, where none is named. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *w,
+                                       tcall_writer *out,
                                        const tcall_chat_request *request)
 {
     const char *required =
@@ -15477,19 +15975,19 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
     if (request->choice == TCALL_CHOICE_AUTO ||
         provider->quirks & TCALL_QUIRK_NO_CHOICE)
         return;
-    tcall_write_word_(w, "tool_choice",
+    tcall_write_word_(out, "tool_choice",
                       request->choice == TCALL_CHOICE_NONE ? "none" : required);
 }
 
 /* Says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *w,
+                                         tcall_writer *out,
                                          const tcall_chat_request *request)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
-        tcall_write_flag_(w, "parallel_tool_calls", !request->no_parallel);
+        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
 
 /* ==========================================================================
@@ -15526,6 +16024,7 @@ static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
+/* The place of the item after the one at this place. */
 static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
     return at + tcall_head_size_(tcall_reader_head_(reader, at));
@@ -15548,12 +16047,14 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->raw += by;
 }
 
+/* Moves all bytes from one place on to another; the room is there. */
 static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
 {
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
+/* Takes the item at this place out. */
 static void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
     tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
@@ -15580,38 +16081,14 @@ static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
     tcall_copy_(end, bytes);
 }
 
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same, or another, part of
- * an item before it. What lies in between moves up. */
+/* Moves a part of the item at from to the same part of an item before it. */
 static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
                                int part)
 {
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    size_t len = tcall_head_len_(source, part);
-    size_t old_end = tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_((char *)target + old_end, end - len, end);
-    tcall_reader_moved_(reader, to + old_end, from, len);
+    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
+    size_t len = tcall_reader_len_(reader, from, part);
+    tcall_chat_move_(reader->chat, from, to, part);
+    tcall_reader_moved_(reader, end, from, len);
 }
 
 /* ---- room ---- */
@@ -15640,6 +16117,7 @@ static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
 }
 
+/* Drops the text of the current element, and so many bytes to come. */
 static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
 {
     size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
@@ -15768,6 +16246,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     return room;
 }
 
+/* Takes a piece of text that certainly is the model's. */
 static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
@@ -16070,6 +16549,7 @@ static void tcall_reader_settle_delta_(const tcall_reader *reader,
     }
 }
 
+/* Reports a piece of a call. */
 static void tcall_reader_show_(const tcall_reader *reader)
 {
     size_t at = reader->unmerged - reader->chat->start;
@@ -16174,6 +16654,7 @@ static void tcall_reader_end_raw_(tcall_reader *reader)
 
 /* ---- fields ---- */
 
+/* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
     if (reader->answer.error == TCALL_E_MEMORY)
@@ -16203,48 +16684,23 @@ static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
     return words->word ? words->meaning : otherwise;
 }
 
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-static void tcall_reader_keep_word_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(reader->word));
-}
-
-/* A reason to stop. The first counts, but for one that says cut off. */
-static void tcall_reader_stop_(tcall_reader *reader, uint8_t stop)
-{
-    tcall_stop *known = &reader->answer.stop;
-    if (!reader->word[0] || stop == TCALL_STOP_UNKNOWN)
-        return;
-    reader->stopped = true;
-    if (*known == TCALL_STOP_UNKNOWN ||
-        (stop == TCALL_STOP_LENGTH && *known != TCALL_STOP_CONTENT_FILTER)) {
-        *known = (tcall_stop)stop;
-        tcall_reader_keep_word_(reader);
-    }
-}
-
+/* A reason to stop: after some the last call must not run. */
 static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
-    if (field == TCALL_FIELD_STOP)
-        tcall_reader_stop_(reader, stop);
-    else if (stop == TCALL_STOP_CONTENT_FILTER)
-        reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (stop == TCALL_STOP_CONTENT_FILTER)
+            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+        reader->stopped = true;
+        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
+    }
 }
 
+/* A type of an element or name of an event. */
 static void tcall_reader_type_word_(tcall_reader *reader, int field)
 {
     const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
@@ -16262,35 +16718,6 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
-}
-
-/* Of an error the code is kept rather than the type, unless it is a number. */
-static void tcall_reader_error_word_(tcall_reader *reader, int field)
-{
-    const char known = reader->answer.stop_text[0];
-    if (!known || tcall_is_digit_(known) ||
-        (field == TCALL_FIELD_ERROR_CODE && !tcall_is_digit_(reader->word[0])))
-        tcall_reader_keep_word_(reader);
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
 }
 
 static int tcall_reader_number_(tcall_reader *reader, int field)
@@ -16328,7 +16755,10 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
         break;
     case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE: tcall_reader_error_word_(reader, field); break;
+    case TCALL_FIELD_ERROR_CODE:
+        tcall_answer_error_word_(&reader->answer,
+                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
+        break;
     default: return tcall_reader_number_(reader, field);
     }
     return TCALL_OK;
@@ -16428,6 +16858,7 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
@@ -16650,15 +17081,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 
 /* ---- the end ---- */
 
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
 /* Adds what the current element cannot do without. */
 static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
@@ -16690,6 +17112,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     return true;
 }
 
+/* Completes a reasoning. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
@@ -16740,21 +17163,6 @@ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
-/* An answer without text and calls may be an error. */
-static void tcall_reader_check_empty_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    if (answer->calls || reader->has_text)
-        return;
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
@@ -16795,8 +17203,8 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error)
-        tcall_reader_check_empty_(reader);
+    if (!answer->error && !answer->calls && !reader->has_text)
+        tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
     tcall_reader_note_need_(reader);
@@ -16855,6 +17263,8 @@ int tcall_reader_end(tcall_reader *reader)
 
 TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
+/* Servers that speak this format have words of their own; "error" is said by
+ * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
@@ -16903,6 +17313,7 @@ static const char *tcall_next_piece_(const char *p, const char *end)
     return p < end && *p == '{' ? p : NULL;
 }
 
+/* Have both pieces this member, with the same value? */
 static bool tcall_same_member_(const char *a, const char *b, const char *key)
 {
     a = tcall_text_get_(a, key);
@@ -16941,23 +17352,26 @@ static const char *tcall_detail_text_(const tcall_detail_ *detail,
     return text;
 }
 
-static void tcall_write_joined_(tcall_writer *w, const tcall_detail_ *detail,
+/* Writes the texts of all pieces as one. They are joined as they are, escapes
+ * and all: each begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
                                 const char *key)
 {
     const char *piece = detail->first;
     const char *text = tcall_detail_text_(detail, &piece, key);
     if (!text)
         return;
-    tcall_write_key(w, key);
-    tcall_write_char_(w, '"');
+    tcall_write_key(out, key);
+    tcall_write_char_(out, '"');
     for (; text; text = tcall_detail_text_(detail, &piece, key)) {
         tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(w, inner.ptr, inner.len);
+        tcall_write_bytes(out, inner.ptr, inner.len);
     }
-    tcall_write_char_(w, '"');
+    tcall_write_char_(out, '"');
 }
 
-static void tcall_write_last_(tcall_writer *w, const tcall_detail_ *detail,
+/* Writes the text that came last: a signature is in the last piece. */
+static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
                               const char *key)
 {
     const char *piece = detail->first, *text, *last = NULL;
@@ -16965,10 +17379,11 @@ static void tcall_write_last_(tcall_writer *w, const tcall_detail_ *detail,
         last = text;
     if (!last)
         return;
-    tcall_write_key(w, key);
-    tcall_write_verbatim(w, tcall_text_verbatim_(last));
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(last));
 }
 
+/* Is the key, quotes included, one of those that are put together? */
 static bool tcall_is_detail_member_(const char *key)
 {
     size_t i;
@@ -16980,132 +17395,143 @@ static bool tcall_is_detail_member_(const char *key)
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *w, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 {
     const char *key = tcall_text_next_(detail->first + 1), *end;
     size_t i;
-    tcall_write_open(w, '{');
+    tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
         end = tcall_text_skip_(tcall_text_value_(key));
         if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(w, tcall_slice_(key, (size_t)(end - key)));
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
     }
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
         if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(w, detail, tcall_detail_members_[i].key);
+            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
         else
-            tcall_write_last_(w, detail, tcall_detail_members_[i].key);
-    tcall_write_close(w, '}');
+            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_write_details_(tcall_writer *w, tcall_str pieces)
+/* Writes reasoning as it came, but whole: {"reasoning_details":[...]}. */
+static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_begin_(w, "reasoning_details", '[');
+    tcall_write_begin_(out, "reasoning_details", '[');
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
-            tcall_write_verbatim(w, tcall_text_verbatim_(piece));
+            tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(w, &detail);
+            tcall_write_detail_(out, &detail);
         piece = detail.next;
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
 }
 
 /* ---- requests ---- */
 
-static void tcall_openai_call_(tcall_writer *w, const tcall_item *call)
+/* {"id":"call_1","type":"function",
+ *  "function":{"name":"f","arguments":"{\"x\":1}"}}: arguments are a string. */
+static void tcall_openai_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_member_(w, "id", call->id);
-    tcall_write_word_(w, "type", "function");
-    tcall_write_begin_(w, "function", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
-    tcall_write_ends_(w, "}}");
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_member_(out, "id", call->id);
+    tcall_write_word_(out, "type", "function");
+    tcall_write_begin_(out, "function", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
+    tcall_write_ends_(out, "}}");
 }
 
-static void tcall_openai_result_(tcall_writer *w, const tcall_item *result)
+/* {"role":"tool","tool_call_id":"call_1","content":"..."}: there is no flag for
+ * an error, the text has to say it. */
+static void tcall_openai_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", "tool");
-    tcall_write_member_(w, "tool_call_id", result->id);
-    tcall_write_result_text_(w, "content", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", "tool");
+    tcall_write_member_(out, "tool_call_id", result->id);
+    tcall_write_result_text_(out, "content", result);
+    tcall_write_close(out, '}');
 }
 
 /* Reasoning stands before text and calls of its message, or not at all. */
-static void tcall_openai_reasoning_(tcall_writer *w, tcall_message_ *message,
+static void tcall_openai_reasoning_(tcall_writer *out, tcall_message_ *message,
                                     const tcall_item *reasoning)
 {
+    /* A further one between calls cannot be said here. */
     if (*message > TCALL_MESSAGE_OPEN_)
         return;
-    tcall_message_to_(w, message, TCALL_MESSAGE_OPEN_);
+    tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw)
-        tcall_write_details_(w, reasoning->text);
+        tcall_write_details_(out, reasoning->text);
     else
-        tcall_write_member_(w, "reasoning_content", reasoning->text);
+        tcall_write_member_(out, "reasoning_content", reasoning->text);
 }
 
+/* The system message, and then one message for what each side said. */
 static void tcall_openai_messages_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
+    tcall_write_begin_(out, "messages", '[');
     if (tcall_has_text_(request->system))
-        tcall_write_message_(w, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, w, &item)) {
-        tcall_message_item_(w, &message, &item);
+        tcall_write_message_(out, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, out, &item)) {
+        tcall_message_item_(out, &message, &item);
         if (item.kind == TCALL_ITEM_CALL)
-            tcall_openai_call_(w, &item);
+            tcall_openai_call_(out, &item);
         else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_openai_result_(w, &item);
+            tcall_openai_result_(out, &item);
         else if (item.kind == TCALL_ITEM_REASONING)
-            tcall_openai_reasoning_(w, &message, &item);
+            tcall_openai_reasoning_(out, &message, &item);
     }
-    tcall_message_end_(w, &message);
-    tcall_write_close(w, ']');
+    tcall_message_end_(out, &message);
+    tcall_write_close(out, ']');
 }
 
+/* "tool_choice" is a word, or names the one function that must be called. */
 static void tcall_openai_choice_(const tcall_provider *provider,
-                                 tcall_writer *w,
+                                 tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(w, "tool_choice", '{');
-        tcall_write_word_(w, "type", "function");
-        tcall_write_begin_(w, "function", '{');
-        tcall_write_word_(w, "name", request->choice_name);
-        tcall_write_ends_(w, "}}");
+        tcall_write_begin_(out, "tool_choice", '{');
+        tcall_write_word_(out, "type", "function");
+        tcall_write_begin_(out, "function", '{');
+        tcall_write_word_(out, "name", request->choice_name);
+        tcall_write_ends_(out, "}}");
     } else {
-        tcall_write_choice_(provider, w, request);
+        tcall_write_choice_(provider, out, request);
     }
-    tcall_write_parallel_(provider, w, request);
+    tcall_write_parallel_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
+ * in a stream only when it is asked for. */
+static int tcall_openai_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
-    tcall_openai_messages_(provider, w, request);
-    if (tcall_write_function_tools_(provider, w, request))
-        tcall_openai_choice_(provider, w, request);
-    tcall_write_limit_(w, short_name ? "max_tokens" : "max_completion_tokens",
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
+    tcall_openai_messages_(provider, out, request);
+    if (tcall_write_function_tools_(provider, out, request))
+        tcall_openai_choice_(provider, out, request);
+    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
                        request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
-        tcall_write_begin_(w, "stream_options", '{');
-        tcall_write_flag_(w, "include_usage", true);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "stream_options", '{');
+        tcall_write_flag_(out, "include_usage", true);
+        tcall_write_close(out, '}');
     }
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
@@ -17176,6 +17602,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -17186,6 +17613,7 @@ static const tcall_word tcall_anthropic_stops_[] = {
     {NULL, 0},
 };
 
+/* Of blocks, and the event that ends a stream. */
 static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
@@ -17193,117 +17621,129 @@ static const tcall_word tcall_anthropic_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_anthropic_result_(tcall_writer *w, const tcall_item *result)
+/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
+ *  "is_error":true} */
+static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_word_(w, "type", "tool_result");
-    tcall_write_member_(w, "tool_use_id", result->id);
-    tcall_write_member_(w, "content", result->text);
+    tcall_write_word_(out, "type", "tool_result");
+    tcall_write_member_(out, "tool_use_id", result->id);
+    tcall_write_member_(out, "content", result->text);
     if (result->error)
-        tcall_write_flag_(w, "is_error", true);
+        tcall_write_flag_(out, "is_error", true);
 }
 
-static void tcall_anthropic_reasoning_(tcall_writer *w,
+/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
+ * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
+ * byte, or the signature does not fit. */
+static void tcall_anthropic_reasoning_(tcall_writer *out,
                                        const tcall_item *reasoning)
 {
     if (reasoning->raw) {
-        tcall_write_word_(w, "type", "redacted_thinking");
-        tcall_write_member_(w, "data", reasoning->text);
+        tcall_write_word_(out, "type", "redacted_thinking");
+        tcall_write_member_(out, "data", reasoning->text);
     } else {
-        tcall_write_word_(w, "type", "thinking");
-        tcall_write_member_(w, "thinking", reasoning->text);
-        tcall_write_member_(w, "signature", reasoning->signature);
+        tcall_write_word_(out, "type", "thinking");
+        tcall_write_member_(out, "thinking", reasoning->text);
+        tcall_write_member_(out, "signature", reasoning->signature);
     }
 }
 
 /* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *w, const tcall_item *item)
+static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(out, NULL, '{');
     switch (item->kind) {
     case TCALL_ITEM_CALL:
-        tcall_write_word_(w, "type", "tool_use");
-        tcall_write_member_(w, "id", item->id);
-        tcall_write_member_(w, "name", item->name);
-        tcall_write_key(w, "input");
-        tcall_write_verbatim(w, tcall_sent_arguments_(item));
+        tcall_write_word_(out, "type", "tool_use");
+        tcall_write_member_(out, "id", item->id);
+        tcall_write_member_(out, "name", item->name);
+        tcall_write_key(out, "input");
+        tcall_write_verbatim(out, tcall_sent_arguments_(item));
         break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(w, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(w, item); break;
+    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
+    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
     default:
-        tcall_write_word_(w, "type", "text");
-        tcall_write_member_(w, "text", item->text);
+        tcall_write_word_(out, "type", "text");
+        tcall_write_member_(out, "text", item->text);
     }
-    tcall_write_close(w, '}');
+    tcall_write_close(out, '}');
 }
 
+/* Roles have to take turns: results of tools are said by the user, so what the
+ * user says next joins their message. */
 static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *w,
+                                      tcall_writer *out,
                                       const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const char *role = NULL;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
-    while (tcall_history_next_(&history, w, &item)) {
+    tcall_write_begin_(out, "messages", '[');
+    while (tcall_history_next_(&history, out, &item)) {
         bool user =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
         if (tcall_item_is_blank_(&item))
             continue;
-        tcall_write_role_(w, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(w, &item);
+        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
+        tcall_anthropic_block_(out, &item);
     }
-    tcall_write_ends_(w, role ? "]}]" : "]");
+    tcall_write_ends_(out, role ? "]}]" : "]");
 }
 
+/* {"name":"f","description":"...","input_schema":{...}} each. */
 static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_tool_(w, &tools, "input_schema");
-        tcall_end_tool_(w);
+        tcall_write_tool_(out, &tools, "input_schema");
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
-static void tcall_anthropic_choice_(tcall_writer *w,
+/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
+ * be only one call is said in the choice, for which "none" has no room. */
+static void tcall_anthropic_choice_(tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     static const char *const types[] = {"auto", "none", "any", "tool"};
     if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_begin_(w, "tool_choice", '{');
-    tcall_write_word_(w, "type", types[request->choice]);
+    tcall_write_begin_(out, "tool_choice", '{');
+    tcall_write_word_(out, "type", types[request->choice]);
     if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(w, "name", request->choice_name);
+        tcall_write_word_(out, "name", request->choice_name);
     if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(w, "disable_parallel_tool_use", true);
-    tcall_write_close(w, '}');
+        tcall_write_flag_(out, "disable_parallel_tool_use", true);
+    tcall_write_close(out, '}');
 }
 
+/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
+ * the system prompt is no message. */
 static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *w,
+                                  tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
     /* The one format in which a limit must be given. */
-    tcall_write_limit_(w, "max_tokens",
+    tcall_write_limit_(out, "max_tokens",
                        request->max_tokens > 0 ? request->max_tokens : 1024);
     if (tcall_has_text_(request->system))
-        tcall_write_word_(w, "system", request->system);
-    tcall_anthropic_messages_(provider, w, request);
-    if (tcall_anthropic_tools_(provider, w, request))
-        tcall_anthropic_choice_(w, request);
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+        tcall_write_word_(out, "system", request->system);
+    tcall_anthropic_messages_(provider, out, request);
+    if (tcall_anthropic_tools_(provider, out, request))
+        tcall_anthropic_choice_(out, request);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
@@ -17362,63 +17802,70 @@ static const tcall_word tcall_ollama_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_ollama_call_(tcall_writer *w, const tcall_item *call)
+/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
+ * object. */
+static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_member_(w, "id", call->id);
-    tcall_write_begin_(w, "function", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_key(w, "arguments");
-    tcall_write_verbatim(w, tcall_sent_arguments_(call));
-    tcall_write_ends_(w, "}}");
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_member_(out, "id", call->id);
+    tcall_write_begin_(out, "function", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_key(out, "arguments");
+    tcall_write_verbatim(out, tcall_sent_arguments_(call));
+    tcall_write_ends_(out, "}}");
 }
 
-static void tcall_ollama_result_(tcall_writer *w, const tcall_item *result)
+/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
+ * templates of models use the name, the server itself the id. */
+static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", "tool");
-    tcall_write_member_(w, "tool_name", result->name);
-    tcall_write_member_(w, "tool_call_id", result->id);
-    tcall_write_result_text_(w, "content", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", "tool");
+    tcall_write_member_(out, "tool_name", result->name);
+    tcall_write_member_(out, "tool_call_id", result->id);
+    tcall_write_result_text_(out, "content", result);
+    tcall_write_close(out, '}');
 }
 
+/* The system message, and then one message for what each side said. */
 static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
+    tcall_write_begin_(out, "messages", '[');
     if (tcall_has_text_(request->system))
-        tcall_write_message_(w, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, w, &item)) {
-        tcall_message_item_(w, &message, &item);
+        tcall_write_message_(out, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, out, &item)) {
+        tcall_message_item_(out, &message, &item);
         if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(w, &item);
+            tcall_ollama_call_(out, &item);
         else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(w, &item);
+            tcall_ollama_result_(out, &item);
     }
-    tcall_message_end_(w, &message);
-    tcall_write_close(w, ']');
+    tcall_message_end_(out, &message);
+    tcall_write_close(out, ']');
 }
 
-static int tcall_ollama_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
-    tcall_ollama_messages_(provider, w, request);
-    tcall_write_function_tools_(provider, w, request);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
+    tcall_ollama_messages_(provider, out, request);
+    tcall_write_function_tools_(provider, out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(w, "options", '{');
-        tcall_write_limit_(w, "num_predict", request->max_tokens);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "options", '{');
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
@@ -17487,6 +17934,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
 
 TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
+/* The status of the answer, and the reason where it is incomplete. */
 static const tcall_word tcall_responses_stops_[] = {
     {"in_progress", TCALL_STOP_UNKNOWN},
     {"queued", TCALL_STOP_UNKNOWN},
@@ -17498,6 +17946,8 @@ static const tcall_word tcall_responses_stops_[] = {
     {NULL, 0},
 };
 
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
 static const tcall_word tcall_responses_types_[] = {
     {"function_call", TCALL_MEANS_CALL},
     {"custom_tool_call", TCALL_MEANS_CALL},
@@ -17518,105 +17968,115 @@ static const tcall_word tcall_responses_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_responses_call_(tcall_writer *w, const tcall_item *call)
+/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
+static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "type", "function_call");
-    tcall_write_member_(w, "call_id", call->id);
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "type", "function_call");
+    tcall_write_member_(out, "call_id", call->id);
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
+    tcall_write_close(out, '}');
 }
 
-static void tcall_responses_result_(tcall_writer *w, const tcall_item *result)
+/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
+static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "type", "function_call_output");
-    tcall_write_member_(w, "call_id", result->id);
-    tcall_write_result_text_(w, "output", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "type", "function_call_output");
+    tcall_write_member_(out, "call_id", result->id);
+    tcall_write_result_text_(out, "output", result);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_responses_item_(tcall_writer *w, const tcall_item *item)
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(w, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(w, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(w, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(w, "user", item->text); break;
-    default: tcall_write_message_(w, "assistant", item->text);
+    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
+    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
+    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
+    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
+    default: tcall_write_message_(out, "assistant", item->text);
     }
 }
 
+/* The conversation is a flat list: there are no messages with parts. */
 static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
-    tcall_write_begin_(w, "input", '[');
-    while (tcall_history_next_(&history, w, &item))
+    tcall_write_begin_(out, "input", '[');
+    while (tcall_history_next_(&history, out, &item))
         if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(w, &item);
-    tcall_write_close(w, ']');
+            tcall_responses_item_(out, &item);
+    tcall_write_close(out, ']');
 }
 
+/* {"type":"function","name":"f","description":"...","parameters":{...},
+ *  "strict":false} each: flat, where Chat Completions nests. */
 static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
     tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(w, "type", "function");
-        tcall_write_tool_(w, &tools, "parameters");
-        tcall_end_tool_(w);
+        tcall_write_word_(out, "type", "function");
+        tcall_write_tool_(out, &tools, "parameters");
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
+/* "tool_choice" is a word, or names the one function that must be called. */
 static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *w,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(w, "tool_choice", '{');
-        tcall_write_word_(w, "type", "function");
-        tcall_write_word_(w, "name", request->choice_name);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "tool_choice", '{');
+        tcall_write_word_(out, "type", "function");
+        tcall_write_word_(out, "name", request->choice_name);
+        tcall_write_close(out, '}');
     } else {
-        tcall_write_choice_(provider, w, request);
+        tcall_write_choice_(provider, out, request);
     }
-    tcall_write_parallel_(provider, w, request);
+    tcall_write_parallel_(provider, out, request);
 }
 
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
 static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *w,
+                                  tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
     if (tcall_has_text_(request->system))
-        tcall_write_word_(w, "instructions", request->system);
-    tcall_responses_input_(provider, w, request);
-    if (tcall_responses_tools_(provider, w, request))
-        tcall_responses_choice_(provider, w, request);
-    tcall_write_limit_(w, "max_output_tokens", request->max_tokens);
+        tcall_write_word_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_responses_tools_(provider, out, request))
+        tcall_responses_choice_(provider, out, request);
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(w, "store", false);
+    tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(w, "include", '[');
-        tcall_write_string(w, "reasoning.encrypted_content");
-        tcall_write_close(w, ']');
+        tcall_write_begin_(out, "include", '[');
+        tcall_write_string(out, "reasoning.encrypted_content");
+        tcall_write_close(out, ']');
     }
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
@@ -17681,6 +18141,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
+/* By name or by number: protobuf's JSON allows both for an enum. */
 static const tcall_word tcall_gemini_stops_[] = {
     {"STOP", TCALL_STOP_END},
     {"1", TCALL_STOP_END},
@@ -17704,131 +18165,144 @@ static const tcall_word tcall_gemini_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
-static void tcall_gemini_text_(tcall_writer *w, const tcall_item *item)
+/* {"text":"...","thoughtSignature":"..."} */
+static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_member_(w, "text", item->text);
+    tcall_write_member_(out, "text", item->text);
     if (item->signature.len)
-        tcall_write_member_(w, "thoughtSignature", item->signature);
+        tcall_write_member_(out, "thoughtSignature", item->signature);
 }
 
 /* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *w, const tcall_item *item)
+static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
 {
     if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(w, "id", item->id);
+        tcall_write_member_(out, "id", item->id);
 }
 
-static void tcall_gemini_call_(tcall_writer *w, const tcall_item *call)
+/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
+static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, "functionCall", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_key(w, "args");
-    tcall_write_verbatim(w, tcall_sent_arguments_(call));
-    tcall_gemini_id_(w, call);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, "functionCall", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_key(out, "args");
+    tcall_write_verbatim(out, tcall_sent_arguments_(call));
+    tcall_gemini_id_(out, call);
+    tcall_write_close(out, '}');
     if (call->signature.len)
-        tcall_write_member_(w, "thoughtSignature", call->signature);
+        tcall_write_member_(out, "thoughtSignature", call->signature);
 }
 
-static void tcall_gemini_result_(tcall_writer *w, const tcall_item *result)
+/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
+ * to be an object, and "error" is the member for a failure. */
+static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, "functionResponse", '{');
-    tcall_write_member_(w, "name", result->name);
-    tcall_write_begin_(w, "response", '{');
-    tcall_write_member_(w, result->error ? "error" : "output", result->text);
-    tcall_write_close(w, '}');
-    tcall_gemini_id_(w, result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, "functionResponse", '{');
+    tcall_write_member_(out, "name", result->name);
+    tcall_write_begin_(out, "response", '{');
+    tcall_write_member_(out, result->error ? "error" : "output", result->text);
+    tcall_write_close(out, '}');
+    tcall_gemini_id_(out, result);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_gemini_part_(tcall_writer *w, const tcall_item *item)
+/* Everything that is said is a part: text, call or result. */
+static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(out, NULL, '{');
     if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(w, item);
+        tcall_gemini_call_(out, item);
     else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(w, item);
+        tcall_gemini_result_(out, item);
     else
-        tcall_gemini_text_(w, item);
-    tcall_write_close(w, '}');
+        tcall_gemini_text_(out, item);
+    tcall_write_close(out, '}');
 }
 
+/* Roles have to take turns: parts of one role share a content. */
 static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const char *role = NULL;
     tcall_item item;
-    tcall_write_begin_(w, "contents", '[');
-    while (tcall_history_next_(&history, w, &item)) {
+    tcall_write_begin_(out, "contents", '[');
+    while (tcall_history_next_(&history, out, &item)) {
         bool user =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
         /* Signatures are of parts: there is no reasoning by itself. */
         if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
             continue;
-        tcall_write_role_(w, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(w, &item);
+        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
+        tcall_gemini_part_(out, &item);
     }
-    tcall_write_ends_(w, role ? "]}]" : "]");
+    tcall_write_ends_(out, role ? "]}]" : "]");
 }
 
-static bool tcall_gemini_tools_(const tcall_provider *provider, tcall_writer *w,
+/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
+ * older "parameters" takes a part of JSON Schema only. */
+static bool tcall_gemini_tools_(const tcall_provider *provider,
+                                tcall_writer *out,
                                 const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_begin_(w, "functionDeclarations", '[');
+    tcall_write_begin_(out, "tools", '[');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_begin_(out, "functionDeclarations", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_tool_(w, &tools, "parametersJsonSchema");
-        tcall_end_tool_(w);
+        tcall_write_tool_(out, &tools, "parametersJsonSchema");
+        tcall_end_tool_(out);
     }
-    tcall_write_ends_(w, "]}]");
+    tcall_write_ends_(out, "]}]");
     return true;
 }
 
-static void tcall_gemini_choice_(tcall_writer *w,
+/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
+static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     if (request->choice == TCALL_CHOICE_AUTO)
         return;
-    tcall_write_begin_(w, "toolConfig", '{');
-    tcall_write_begin_(w, "functionCallingConfig", '{');
-    tcall_write_word_(w, "mode",
+    tcall_write_begin_(out, "toolConfig", '{');
+    tcall_write_begin_(out, "functionCallingConfig", '{');
+    tcall_write_word_(out, "mode",
                       request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
     if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(w, "allowedFunctionNames", '[');
-        tcall_write_string(w, request->choice_name);
-        tcall_write_close(w, ']');
+        tcall_write_begin_(out, "allowedFunctionNames", '[');
+        tcall_write_string(out, request->choice_name);
+        tcall_write_close(out, ']');
     }
-    tcall_write_ends_(w, "}}");
+    tcall_write_ends_(out, "}}");
 }
 
-static int tcall_gemini_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_gemini_contents_(provider, w, request);
+    tcall_write_open(out, '{');
+    tcall_gemini_contents_(provider, out, request);
     if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(w, "systemInstruction", '{');
-        tcall_write_begin_(w, "parts", '[');
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_word_(w, "text", request->system);
-        tcall_write_ends_(w, "}]}");
+        tcall_write_begin_(out, "systemInstruction", '{');
+        tcall_write_begin_(out, "parts", '[');
+        tcall_write_begin_(out, NULL, '{');
+        tcall_write_word_(out, "text", request->system);
+        tcall_write_ends_(out, "}]}");
     }
-    if (tcall_gemini_tools_(provider, w, request))
-        tcall_gemini_choice_(w, request);
+    if (tcall_gemini_tools_(provider, out, request))
+        tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(w, "generationConfig", '{');
-        tcall_write_limit_(w, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "generationConfig", '{');
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_close(out, '}');
     }
-    return tcall_write_close(w, '}');
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {
@@ -17978,6 +18452,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_left_out_(desc);
 }
 
+/* A number below zero is no limit anybody meant: it counts as zero does. */
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
@@ -18043,11 +18518,14 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         !tcall_block_room_(block, agent->desc.io_size) ||
         !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
         return TCALL_E_MEMORY;
+    /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
 
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
 static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -18096,6 +18574,8 @@ static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 
 #endif /* TOOLCALL_NO_PICK */
 
+/* Adds what the user said to the conversation. Where that does not fit even
+ * after old turns were dropped, nothing has changed. */
 TCALL_APART_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
     tcall_item item;
@@ -18118,6 +18598,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     agent->wait_ms = 0;
+    /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = agent->reconnected = false;
     agent->run = true;
     agent->state = TCALL_AGENT_OPEN_;
@@ -18147,6 +18628,8 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
            agent->calls >= agent->desc.max_calls;
 }
 
+/* Writes the request, to count its bytes or to send them. Both must come to
+ * the same: nothing that it reads may change before the answer is there. */
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
@@ -18182,6 +18665,7 @@ static size_t tcall_agent_tools_(const tcall_agent *agent)
     return count;
 }
 
+/* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
 {
@@ -18194,6 +18678,8 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
     agent->request.header_count++;
 }
 
+/* The key is kept apart from the value that goes before it, so that a trace
+ * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
     const tcall_provider *provider = agent->desc.provider;
@@ -18214,6 +18700,8 @@ static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 /* The functions below whose frame is large are never inlined: their frames
  * would lie on the stack while a tool runs. */
 
+/* Counts the request and connects. Oldest turns are dropped here and nowhere
+ * else, because from now on the request has to stay as it is. */
 TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -18243,6 +18731,7 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
+/* What the writer of the request writes to. */
 static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
 {
     tcall_agent *agent = (tcall_agent *)user;
@@ -18253,6 +18742,8 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     return accepted;
 }
 
+/* The reader tells of text and of calls as they come; listeners of the
+ * registry get them as events. */
 static void tcall_agent_text_piece_(void *user, tcall_str piece)
 {
     tcall_event event;
@@ -18288,12 +18779,15 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     return result;
 }
 
+/* Sends the request, and once all of it went out gets ready to read: items of
+ * the answer begin where the conversation ends now. */
 TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
+    /* A tool table or a variable was changed while the request was written. */
     if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
     agent->answer_at = tc->block.low - agent->chat.start;
@@ -18366,6 +18860,7 @@ TCALL_APART_ static int tcall_agent_answered_(tcall_agent *agent)
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
 }
 
+/* Reads a piece of the answer. */
 TCALL_APART_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -18411,6 +18906,7 @@ TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
     return true;
 }
 
+/* Calls of an answer are in the conversation only until the next one begins. */
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
@@ -18420,6 +18916,8 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     return tcall_hydrate(agent->desc.tc, call);
 }
 
+/* A result belongs to its call by the id; the name is for providers that want
+ * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
                                    tcall_str text, bool error)
 {
@@ -18490,6 +18988,7 @@ TCALL_APART_ static void tcall_agent_batch_(tcall_agent *agent)
             tcall_release(agent->desc.tc, call);
             break;
         }
+        /* It still gets a result, which says that the limit is reached. */
         if (++agent->calls > agent->desc.max_calls)
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -18533,6 +19032,7 @@ TCALL_APART_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    /* Nobody else may take the room while the tool writes there. */
     block->low += head + room;
     result = tcall_invoke(tc, call, &out);
     block->low -= head + room;
@@ -18581,6 +19081,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
                                                   : TCALL_E_LIMIT;
 }
 
+/* Runs one call for a while. Where the turn is over, calls that are under way
+ * are told so and still get their results: each call must have one. */
 TCALL_APART_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
@@ -18621,6 +19123,7 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->opened)
         transport->close(transport->user);
     agent->opened = false;
+    /* Half an answer must not stay in the conversation. */
     if (agent->state == TCALL_AGENT_READ_)
         agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
 }
@@ -18718,6 +19221,7 @@ TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     bool dead = error == TCALL_E_CLOSED && !response->status &&
                 response->retry_after_ms == 0 && !agent->reconnected;
     long ms = 0;
+    /* Without a request that is under way there is nothing to send again. */
     if (!agent->opened || tcall_agent_over_(agent) < 0)
         return error;
     if (dead) {
@@ -18733,6 +19237,7 @@ TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     return TCALL_E_AGAIN;
 }
 
+/* Looks whether the pause before the next try is over. */
 static int tcall_agent_wait_(tcall_agent *agent)
 {
     uint32_t spent =
@@ -18762,6 +19267,8 @@ TCALL_APART_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+/* Ends the turn: the connection is closed, calls are released, and what is left
+ * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
@@ -18805,6 +19312,7 @@ int tcall_agent_step(tcall_agent *agent)
     return result;
 }
 
+/* Steps until there is nothing more to do without the caller. */
 static int tcall_agent_finish_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -18838,6 +19346,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     size_t at = 0;
     if (agent->state == TCALL_AGENT_UNSET_)
         return text;
+    /* The last text since the user spoke: others came before calls. */
     while (tcall_chat_next(&agent->chat, &at, &item))
         if (item.kind == TCALL_ITEM_TEXT)
             text = item.text;

@@ -3,38 +3,30 @@
  *
  *     standin --cert FILE --key FILE    https on 127.0.0.1, a free port
  *     standin --plain                   the same without TLS
- *         --require KEY    refuse requests that carry another key
+ *     ... --require KEY                 refuses requests with another key
  *
- * It prints its address as one line and ends when its standard input does, so
- * it never outlives the program that started it. It answers
- *
- *     POST /v1/chat/completions   as OpenAI does
- *     POST /v1/messages           as Anthropic does
- *     POST /api/chat              as Ollama does
- *
- * whole or streamed. It is no language model: standin_guess.h says how it
- * chooses tools. What the real servers refuse, it refuses too.
- *
- * From top to bottom: the connection, reading a request, deciding, writing
- * the answer in each format, HTTP, main.
+ * It prints its address as one line and ends when its standard input does. It
+ * answers POST /v1/chat/completions as OpenAI does, /v1/messages as Anthropic
+ * does and /api/chat as Ollama does, whole or streamed. It is no language
+ * model: it chooses tools by their words.
  */
 #define _GNU_SOURCE
-#include "examples/standin_guess.h"
-
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
-
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-
 #include <mbedtls/ctr_drbg.h>
 #include <mbedtls/entropy.h>
 #include <mbedtls/net_sockets.h>
@@ -48,8 +40,6 @@ enum {
     MAX_HEAD = 16 * 1024,
     MAX_BODY = 4 * 1024 * 1024,
     MAX_RESULTS = 32,
-    MAX_RESULT_TEXT = 2000, /* bytes of one result that are repeated */
-    IDLE_SECONDS = 300,
     CHUNK = 61, /* streams leave in pieces that fit nothing */
     PIECE = 7   /* ... and say about this much at a time */
 };
@@ -60,9 +50,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* --------------------------------------------------------------------------
- * The connection: TLS or plain
- */
+/* ---- The connection: TLS or plain ---- */
 
 typedef struct tls_server {
     mbedtls_ssl_config conf;
@@ -80,32 +68,31 @@ typedef struct conn {
 
 static void tls_load(tls_server *s, const char *cert, const char *key)
 {
+    bool good;
     mbedtls_ssl_config_init(&s->conf);
     mbedtls_x509_crt_init(&s->cert);
     mbedtls_pk_init(&s->key);
     mbedtls_entropy_init(&s->entropy);
     mbedtls_ctr_drbg_init(&s->random);
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+#define RANDOM , mbedtls_ctr_drbg_random, &s->random
+#ifdef MBEDTLS_PSA_CRYPTO_C
     if (psa_crypto_init() != PSA_SUCCESS)
         die("TLS: no entropy");
 #endif
-    if (mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
-                              NULL, 0) != 0)
-        die("TLS: no entropy");
-    if (mbedtls_x509_crt_parse_file(&s->cert, cert) != 0)
-        die("cannot read the certificate: give --cert FILE, or --plain");
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    if (mbedtls_pk_parse_keyfile(&s->key, key, NULL, mbedtls_ctr_drbg_random,
-                                 &s->random) != 0)
 #else
-    if (mbedtls_pk_parse_keyfile(&s->key, key, NULL) != 0)
+#define RANDOM
 #endif
-        die("cannot read the certificate's key: give --key FILE");
-    if (mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
-                                    MBEDTLS_SSL_TRANSPORT_STREAM,
-                                    MBEDTLS_SSL_PRESET_DEFAULT) != 0 ||
-        mbedtls_ssl_conf_own_cert(&s->conf, &s->cert, &s->key) != 0)
-        die("the certificate cannot be used");
+    good = !mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
+                                  NULL, 0) &&
+           !mbedtls_x509_crt_parse_file(&s->cert, cert) &&
+           !mbedtls_pk_parse_keyfile(&s->key, key, NULL RANDOM) &&
+           !mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
+                                        MBEDTLS_SSL_TRANSPORT_STREAM,
+                                        MBEDTLS_SSL_PRESET_DEFAULT) &&
+           !mbedtls_ssl_conf_own_cert(&s->conf, &s->cert, &s->key);
+    if (!good)
+        die("no certificate: give --cert FILE --key FILE, or --plain");
     mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &s->random);
 }
 
@@ -124,12 +111,10 @@ static bool conn_open(conn *c, tls_server *server)
     return mbedtls_ssl_handshake(&c->ssl) == 0;
 }
 
-/* > 0: bytes; 0 or less: it is over. */
 static int conn_read(conn *c, char *bytes, size_t cap)
 {
-    unsigned char *to = (unsigned char *)bytes;
-    return c->tls ? mbedtls_ssl_read(&c->ssl, to, cap)
-                  : mbedtls_net_recv(&c->net, to, cap);
+    return c->tls ? mbedtls_ssl_read(&c->ssl, (void *)bytes, cap)
+                  : mbedtls_net_recv(&c->net, (void *)bytes, cap);
 }
 
 /* A sink that sends all of it. */
@@ -164,16 +149,262 @@ static int conn_write_chunk(void *user, const char *bytes, size_t len)
                : TCALL_E_CLOSED;
 }
 
-/* --------------------------------------------------------------------------
- * What is asked, whichever format it came in
- */
+/* ---- Choosing tools and filling in arguments ----
+ *
+ * A request is cut into parts at commas and "and"; for each part tcall_pick
+ * chooses the tool that shares most words with it, and the arguments are the
+ * numbers, the words of an enum, on or off, and the "quoted texts" of the
+ * part, in the order of the properties. */
+
+enum { GUESS_TOOLS = 256, GUESS_WORDS = 256, GUESS_CALLS = 8 };
+
+typedef struct guess_word {
+    tcall_str text; /* without its quotes */
+    bool quoted;
+    bool last; /* a part ends with it */
+    bool used; /* it became an argument */
+} guess_word;
+
+typedef struct guess_call {
+    const char *name;
+    char arguments[4096];
+} guess_call;
+
+typedef struct guess {
+    tcall_tool tools[GUESS_TOOLS];
+    tcall_json parameters[GUESS_TOOLS]; /* of each */
+    int tool_count;
+    guess_word words[GUESS_WORDS];
+    int word_count;
+    int from, to; /* the words of the part at hand */
+    guess_call calls[GUESS_CALLS];
+    int call_count;
+    const char *lonely; /* a tool that was meant, but lacks an argument */
+    char missing[64];   /* that one's name */
+    tcall tc;
+    char memory[64 * 1024];
+} guess;
+
+static bool is_word(const guess_word *w, const char *text)
+{
+    size_t len = strlen(text); /* a plural is as good: miles for mile */
+    bool plural = w->text.len == len + 1 && tolower(w->text.ptr[len]) == 's';
+    return (w->text.len == len || plural) &&
+           strncasecmp(w->text.ptr, text, len) == 0;
+}
+
+/* Is the word one of a list, with a blank before and after each? */
+static bool is_one_of(const guess_word *w, const char *list)
+{
+    char text[16];
+    if (w->quoted || w->text.len + 3 > sizeof text)
+        return false;
+    snprintf(text, sizeof text, " %.*s ", (int)w->text.len, w->text.ptr);
+    return strcasestr(list, text) != NULL;
+}
+
+static void split_words(guess *g, tcall_str request)
+{
+    const char *p = request.ptr, *end = p + request.len;
+    g->word_count = 0;
+    while (g->word_count < GUESS_WORDS) {
+        guess_word *w = &g->words[g->word_count];
+        const char *from;
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+        if (p == end)
+            break;
+        memset(w, 0, sizeof *w);
+        w->quoted = *p == '"' && memchr(p + 1, '"', (size_t)(end - p - 1));
+        from = p += w->quoted;
+        while (p < end && (w->quoted ? *p != '"' : !isspace((unsigned char)*p)))
+            p++;
+        w->text = (tcall_str){from, (size_t)(p - from)};
+        p += w->quoted;
+        while (!w->quoted && w->text.len &&
+               strchr(",;:.?!", w->text.ptr[w->text.len - 1])) {
+            w->last = true;
+            w->text.len--;
+        }
+        w->last = w->last || is_one_of(w, " and then ");
+        g->word_count += w->text.len > 0 || w->quoted;
+    }
+}
+
+static bool is_number(const guess_word *w, bool whole)
+{
+    char text[32], *end;
+    if (w->quoted || w->text.len >= sizeof text)
+        return false;
+    snprintf(text, sizeof text, "%.*s", (int)w->text.len, w->text.ptr);
+    strtod(text, &end);
+    return isdigit((unsigned char)text[*text == '-']) && !*end &&
+           !(whole && strchr(text, '.'));
+}
+
+/* What a word is as a value of this schema: writes it, or answers false. */
+static bool write_word(const guess_word *w, tcall_json schema, const char *type,
+                       tcall_writer *out)
+{
+    tcall_json values = tcall_json_get(schema, "enum");
+    if (values.tok) {
+        tcall_json v = tcall_json_first(values);
+        while (v.tok && !is_word(w, tcall_json_string(v, "")))
+            v = tcall_json_next(v);
+        return v.tok && tcall_write_json(out, v) == TCALL_OK;
+    }
+    if (strcmp(type, "boolean") == 0) {
+        bool on = is_one_of(w, " on true yes ");
+        return (on || is_one_of(w, " off false no ")) &&
+               tcall_write_bool(out, on) == TCALL_OK;
+    }
+    if (strcmp(type, "integer") == 0 || strcmp(type, "number") == 0)
+        return is_number(w, *type == 'i') &&
+               tcall_write_verbatim(out, w->text) == TCALL_OK;
+    return strcmp(type, "string") == 0 && w->quoted &&
+           tcall_write_str(out, w->text) == TCALL_OK;
+}
+
+static bool fill_object(guess *g, tcall_json schema, tcall_writer *out);
+
+/* The first unused word that suits. */
+static bool fill_value(guess *g, tcall_json schema, tcall_writer *out)
+{
+    tcall_json any = tcall_json_get(schema, "anyOf"), type;
+    const char *name;
+    bool filled;
+    if (any.tok)
+        schema = tcall_json_first(any);
+    type = tcall_json_get(schema, "type");
+    if (tcall_json_type(type) == TCALL_ARRAY)
+        type = tcall_json_first(type);
+    name = tcall_json_string(type, "");
+    if (strcmp(name, "object") == 0)
+        return fill_object(g, schema, out);
+    if (strcmp(name, "array") == 0) {
+        tcall_write_open(out, '[');
+        filled = fill_value(g, tcall_json_get(schema, "items"), out);
+        tcall_write_close(out, ']');
+        return filled;
+    }
+    for (int i = g->from; i < g->to; i++) {
+        guess_word *w = &g->words[i];
+        if (!w->used && write_word(w, schema, name, out))
+            return w->used = true;
+    }
+    return false;
+}
+
+static bool is_required(tcall_json schema, tcall_str name)
+{
+    tcall_json v = tcall_json_first(tcall_json_get(schema, "required"));
+    while (v.tok && !tcall_str_eq(tcall_json_str(v), name))
+        v = tcall_json_next(v);
+    return v.tok != NULL;
+}
+
+/* Required properties first. False: one of them found nothing: missing. */
+static bool fill_object(guess *g, tcall_json schema, tcall_writer *out)
+{
+    tcall_json properties = tcall_json_get(schema, "properties");
+    tcall_write_open(out, '{');
+    for (int required = 1; required >= 0; required--)
+        for (tcall_json p = tcall_json_first(properties); p.tok;
+             p = tcall_json_next(p)) {
+            tcall_str name = tcall_json_key(p);
+            char value[2048];
+            tcall_writer w;
+            if (is_required(schema, name) != required)
+                continue;
+            tcall_writer_init(&w, value, sizeof value - 1);
+            if (fill_value(g, p, &w)) {
+                value[w.error ? 0 : w.len] = '\0';
+                tcall_write_str(out, name);
+                tcall_write_text(out, ":");
+                tcall_write_verbatim(out, tcall_str_of(value));
+            } else if (required) {
+                snprintf(g->missing, sizeof g->missing, "%.*s", (int)name.len,
+                         name.ptr);
+                return false;
+            }
+        }
+    tcall_write_close(out, '}');
+    return true;
+}
+
+static int never_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx, (void)args, (void)out;
+    return TCALL_E_FAILED;
+}
+
+/* A registry to pick from. */
+static bool guess_tools(guess *g, tcall_writer *faults)
+{
+    tcall_desc d = {.block = g->memory,
+                    .block_size = sizeof g->memory,
+                    .tools = g->tools,
+                    .tool_count = (size_t)g->tool_count,
+                    .allow = TCALL_EVERYTHING,
+                    .report = faults};
+    return tcall_init(&g->tc, &d) == TCALL_OK;
+}
+
+/* Adds a call of this tool, if the part has all its arguments. */
+static void add_call(guess *g, int tool)
+{
+    guess_call *call = &g->calls[g->call_count];
+    tcall_writer w;
+    for (int i = g->from; i < g->to; i++)
+        g->words[i].used = false;
+    tcall_writer_init(&w, call->arguments, sizeof call->arguments - 1);
+    g->lonely = g->tools[tool].name;
+    if (!fill_object(g, g->parameters[tool], &w) || w.error)
+        return;
+    call->arguments[w.len] = '\0';
+    call->name = g->lonely;
+    g->call_count++;
+}
+
+/* What a part asks for, if anything. Quoted texts do not choose tools. */
+static void guess_part_call(guess *g)
+{
+    static const tcall_pick_opts opts = {.max = 1, .allow_unsafe = true};
+    tcall_picked pick;
+    char text[2048];
+    size_t n = 0;
+    text[0] = '\0';
+    for (int i = g->from; i < g->to && n < sizeof text; i++)
+        if (!g->words[i].quoted)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%.*s ",
+                                  (int)g->words[i].text.len,
+                                  g->words[i].text.ptr);
+    if (g->call_count < GUESS_CALLS &&
+        tcall_pick(&g->tc, tcall_str_of(text), &opts, &pick, 1) == 1)
+        add_call(g, pick.index);
+}
+
+/* Makes the calls that a request asks for: those of its parts, or of all. */
+static void guess_calls(guess *g, tcall_str request)
+{
+    split_words(g, request);
+    g->call_count = g->from = 0;
+    g->lonely = NULL;
+    for (int i = 0; i < g->word_count; i++) {
+        g->to = i + 1;
+        if (!g->words[i].last && g->to < g->word_count)
+            continue;
+        guess_part_call(g);
+        g->from = g->to;
+    }
+    g->from = 0;
+    if (!g->call_count)
+        guess_part_call(g);
+}
+
+/* ---- What is asked, whichever format it came in ---- */
 
 typedef enum format { OPENAI, ANTHROPIC, OLLAMA } format;
-
-typedef struct result {
-    tcall_str name, text;
-    bool error;
-} result;
 
 typedef struct ask {
     format format;
@@ -182,7 +413,8 @@ typedef struct ask {
     bool none;      /* tool_choice: no call may be made */
     tcall_str text; /* what the user said last */
     /* Calls since then, with their results as far as they are there. */
-    result results[MAX_RESULTS];
+    tcall_str names[MAX_RESULTS], results[MAX_RESULTS];
+    bool failed[MAX_RESULTS];
     int call_count, result_count;
     const char *fault; /* what is wrong with the request; NULL: nothing */
     guess guess;       /* the tools */
@@ -209,28 +441,26 @@ static void user_said(ask *a, tcall_json text)
 
 static void model_called(ask *a, tcall_json name)
 {
-    require(a, a->call_count < MAX_RESULTS, "too many calls in one turn");
-    if (a->call_count < MAX_RESULTS)
-        a->results[a->call_count++].name = tcall_json_str(name);
+    require(a, a->call_count + 1 < MAX_RESULTS, "too many calls in one turn");
+    a->names[a->call_count] = tcall_json_str(name);
+    a->call_count += a->call_count + 1 < MAX_RESULTS;
 }
 
 /* Results come in the order of the calls. */
 static void tool_answered(ask *a, tcall_json m)
 {
     tcall_json content = tcall_json_get(m, "content");
-    result *r = &a->results[a->result_count];
-    require(a, a->result_count < a->call_count, "a result answers no call");
-    if (a->result_count == a->call_count)
-        return;
+    int i = a->result_count;
+    require(a, i < a->call_count, "a result answers no call");
     if (tcall_json_type(content) == TCALL_ARRAY)
         content = tcall_json_get(tcall_json_first(content), "text");
-    r->text = tcall_json_str(content);
-    r->error = tcall_json_bool(tcall_json_get(m, "is_error"), false);
-    a->result_count++;
+    a->results[i] = tcall_str_of(tcall_json_string(content, ""));
+    a->failed[i] = tcall_json_bool(tcall_json_get(m, "is_error"), false) ||
+                   !strncmp(a->results[i].ptr, "{\"success\":false", 16);
+    a->result_count += i < a->call_count;
 }
 
-/* A message of OpenAI's or Ollama's format, or of Anthropic's, whose content
- * may be blocks. */
+/* A message; the content of those of Anthropic may be blocks. */
 static void read_message(ask *a, tcall_json m)
 {
     tcall_json role = tcall_json_get(m, "role");
@@ -263,6 +493,8 @@ static void read_tool(ask *a, tcall_json tool)
     if (!anthropic)
         tool = tcall_json_get(tool, "function");
     *schema = tcall_json_get(tool, anthropic ? "input_schema" : "parameters");
+    t->run = never_run;
+    t->allow_no_schema = true;
     t->name = tcall_json_string(tcall_json_get(tool, "name"), "");
     t->description = tcall_json_string(tcall_json_get(tool, "description"), "");
     require(a, is(tcall_json_get(*schema, "type"), "object"),
@@ -297,105 +529,10 @@ static void read_ask(ask *a, tcall_json root)
     require(a, guess_tools(&a->guess, &w), faults);
 }
 
-/* --------------------------------------------------------------------------
- * What is answered
- */
+/* ---- What is answered ---- */
 
-typedef struct reply {
-    const char *model;
-    char id[32];
-    long created;
-    char text[64 * 1024];
-    const guess_call *calls;
-    char ids[GUESS_CALLS][32];
-    int call_count;
-    long input_tokens, output_tokens;
-} reply;
-
-static bool is_failure(const result *r)
-{
-    return r->error ||
-           (r->text.len > 9 && (memcmp(r->text.ptr, "{\"success\"", 10) == 0 ||
-                                memcmp(r->text.ptr, "{\"error\"", 8) == 0));
-}
-
-static void say_results(const ask *a, tcall_writer *w)
-{
-    for (int i = 0; i < a->call_count; i++) {
-        const result *r = &a->results[i];
-        size_t len = r->text.len < MAX_RESULT_TEXT ? r->text.len
-                                                   : (size_t)MAX_RESULT_TEXT;
-        while (len && len < r->text.len &&
-               ((unsigned char)r->text.ptr[len] & 0xc0) == 0x80)
-            len--; /* never half a character */
-        tcall_write_text(w, i ? "\nThe tool " : " The tool ");
-        tcall_write_bytes(w, r->name.ptr, r->name.len);
-        tcall_write_text(w,
-                         is_failure(r) ? " could not do it: " : " answered: ");
-        tcall_write_bytes(w, r->text.ptr, len);
-    }
-}
-
-static void say_tools(const ask *a, tcall_writer *w)
-{
-    const guess *g = &a->guess;
-    if (g->lonely) {
-        tcall_write_text(w, " To call the tool ");
-        tcall_write_text(w, g->lonely);
-        tcall_write_text(w, " I need a value for \"");
-        tcall_write_text(w, g->missing);
-        tcall_write_text(w, "\"; put texts in quotes.");
-        return;
-    }
-    tcall_write_text(w, a->none || !g->tool_count
-                            ? " There is no tool that I may use."
-                            : " I found no tool that fits. There are:");
-    for (int i = 0; i < g->tool_count && !a->none; i++) {
-        const char *about = g->tools[i].description;
-        tcall_write_text(w, "\n- ");
-        tcall_write_text(w, g->tools[i].name);
-        tcall_write_text(w, ": ");
-        tcall_write_bytes(w, about, strcspn(about, ".\n"));
-    }
-}
-
-/* The calls depend on the user's words alone. Those that are there already
- * are the first of them, whatever came of them: so it always ends. */
-static void decide(ask *a, reply *r)
-{
-    guess *g = &a->guess;
-    tcall_writer w;
-    int left;
-    r->model = a->model;
-    r->created = (long)time(NULL);
-    snprintf(r->id, sizeof r->id, "answer_%08x", rand());
-    g->call_count = 0;
-    if (!a->none)
-        guess_calls(g, a->text);
-    left = g->call_count - a->call_count;
-    r->calls = g->calls + a->call_count;
-    r->call_count = left < 0 ? 0 : left;
-    for (int i = 0; i < r->call_count; i++)
-        snprintf(r->ids[i], sizeof r->ids[i], "call_%08x", rand());
-    tcall_writer_init(&w, r->text, sizeof r->text - 1);
-    if (!r->call_count) {
-        tcall_write_text(&w, "I am the stand-in model, no real language "
-                             "model.");
-        if (a->call_count)
-            say_results(a, &w);
-        else
-            say_tools(a, &w);
-    }
-    r->text[w.fill] = '\0';
-    r->output_tokens = (long)(w.fill / 4) + 10 * r->call_count;
-}
-
-/* --------------------------------------------------------------------------
- * The answer in each format
- */
-
-/* Writes JSON that is given as a form, with ' for the quotes. %s is a string,
- * %d a number (long), %j text that is JSON already. */
+/* Writes a form, with ' for the quotes of JSON. %s is a JSON string, %d a
+ * number (long), %j text as it is. */
 static void put_list(tcall_writer *w, const char *form, va_list args)
 {
     for (; *form; form++)
@@ -417,7 +554,71 @@ static void put(tcall_writer *w, const char *form, ...)
     va_end(args);
 }
 
-/* The next few bytes of a text, whole characters only. */
+typedef struct reply {
+    const char *model;
+    char id[32];
+    char text[64 * 1024];
+    const guess_call *calls;
+    char ids[GUESS_CALLS][32];
+    int call_count;
+} reply;
+
+static void say_results(const ask *a, tcall_writer *w)
+{
+    for (int i = 0; i < a->call_count; i++) {
+        put(w, i ? "\nThe tool " : " The tool ");
+        tcall_write_bytes(w, a->names[i].ptr, a->names[i].len);
+        put(w, a->failed[i] ? " could not do it: " : " answered: ");
+        tcall_write_bytes(w, a->results[i].ptr, a->results[i].len);
+    }
+}
+
+static void say_tools(const ask *a, tcall_writer *w)
+{
+    const guess *g = &a->guess;
+    if (g->lonely) {
+        put(w, " To call the tool %j I need a value for '%j'", g->lonely,
+            g->missing);
+        put(w, "; put texts in quotes.");
+        return;
+    }
+    put(w, a->none || !g->tool_count
+               ? " There is no tool that I may use."
+               : " I found no tool that fits. There are:");
+    for (int i = 0; i < g->tool_count && !a->none; i++) {
+        const char *about = g->tools[i].description;
+        put(w, "\n- %j: ", g->tools[i].name);
+        tcall_write_bytes(w, about, strcspn(about, ".\n"));
+    }
+}
+
+/* The calls depend on the user's words alone; the first were made already. */
+static void decide(ask *a, reply *r)
+{
+    guess *g = &a->guess;
+    tcall_writer w;
+    int left;
+    r->model = a->model;
+    snprintf(r->id, sizeof r->id, "answer_%08x", rand());
+    g->call_count = 0;
+    if (!a->none)
+        guess_calls(g, a->text);
+    left = g->call_count - a->call_count;
+    r->calls = g->calls + a->call_count;
+    r->call_count = left < 0 ? 0 : left;
+    for (int i = 0; i < r->call_count; i++)
+        snprintf(r->ids[i], sizeof r->ids[i], "call_%08x", rand());
+    tcall_writer_init(&w, r->text, sizeof r->text - 1);
+    if (!r->call_count) {
+        put(&w, "I am the stand-in model, no real language model.");
+        (a->call_count ? say_results : say_tools)(a, &w);
+    }
+    r->text[w.fill] = '\0';
+}
+
+/* ---- The answer in each format ---- */
+
+/* A few bytes, whole characters only. */
 static const char *next_piece(const char **text)
 {
     static char piece[PIECE + 4];
@@ -430,44 +631,37 @@ static const char *next_piece(const char **text)
 
 /* ---- OpenAI: /v1/chat/completions ---- */
 
+#define OPENAI_CALL \
+    "%j{'id':%s,'type':'function','function':{'name':%s,'arguments':%s}}"
+
 static void openai_whole(tcall_writer *w, const reply *r)
 {
-    put(w,
-        "{'id':%s,'object':'chat.completion','created':%d,'model':%s,"
-        "'choices':[{'index':0,'message':{'role':'assistant','content':",
-        r->id, r->created, r->model);
+    put(w, "{'id':%s,'object':'chat.completion','created':1", r->id);
+    put(w, ",'model':%s,'choices':[{'index':0,'message':{", r->model);
+    put(w, "'role':'assistant','content':");
     put(w, r->call_count ? "null,'tool_calls':[" : "%s", r->text);
     for (int i = 0; i < r->call_count; i++)
-        put(w,
-            "%j{'id':%s,'type':'function','function':{'name':%s,"
-            "'arguments':%s}}",
-            i ? "," : "", r->ids[i], r->calls[i].name, r->calls[i].arguments);
-    put(w,
-        "%j,'refusal':null},'logprobs':null,'finish_reason':%s}],"
-        "'usage':{'prompt_tokens':%d,'completion_tokens':%d}}",
-        r->call_count ? "]" : "", r->call_count ? "tool_calls" : "stop",
-        r->input_tokens, r->output_tokens);
+        put(w, OPENAI_CALL, i ? "," : "", r->ids[i], r->calls[i].name,
+            r->calls[i].arguments);
+    put(w, "%j},'finish_reason':%s}],'usage':", r->call_count ? "]" : "",
+        r->call_count ? "tool_calls" : "stop");
+    put(w, "{'prompt_tokens':9,'completion_tokens':9}}");
 }
 
-/* One event; the form gives the members of its delta. */
+/* One event; the form gives the members of its delta, none in the last. */
 static void openai_event(tcall_writer *w, const reply *r, const char *form, ...)
 {
+    const char *why = r->call_count ? "\"tool_calls\"" : "\"stop\"";
     va_list args;
-    put(w,
-        "data: {'id':%s,'object':'chat.completion.chunk','created':%d,"
-        "'model':%s,'choices':[{'index':0,'delta':{",
-        r->id, r->created, r->model);
+    put(w, "data: {'id':%s,'object':'chat.completion.chunk','created':1",
+        r->id);
+    put(w, ",'model':%s,'choices':[{'index':0,'delta':{", r->model);
     va_start(args, form);
     put_list(w, form, args);
     va_end(args);
-    if (*form)
-        put(w, "},'finish_reason':null}],'usage':null}\n\n");
-    else /* the last one */
-        put(w,
-            "},'finish_reason':%s}],'usage':{'prompt_tokens':%d,"
-            "'completion_tokens':%d}}\n\ndata: [DONE]\n\n",
-            r->call_count ? "tool_calls" : "stop", r->input_tokens,
-            r->output_tokens);
+    put(w, "},'finish_reason':%j}],'usage':", *form ? "null" : why);
+    put(w,
+        *form ? "null}\n\n" : "{'prompt_tokens':9,'completion_tokens':9}}\n\n");
 }
 
 static void openai_stream(tcall_writer *w, const reply *r)
@@ -487,26 +681,22 @@ static void openai_stream(tcall_writer *w, const reply *r)
                 i, next_piece(&p));
     }
     openai_event(w, r, "");
+    put(w, "data: [DONE]\n\n");
 }
 
 /* ---- Anthropic: /v1/messages ---- */
 
 static void anthropic_whole(tcall_writer *w, const reply *r)
 {
-    put(w,
-        "{'id':%s,'type':'message','role':'assistant','model':%s,"
-        "'content':[",
-        r->id, r->model);
+    put(w, "{'id':%s,'type':'message','role':'assistant'", r->id);
+    put(w, ",'model':%s,'content':[", r->model);
     if (*r->text)
         put(w, "{'type':'text','text':%s}", r->text);
     for (int i = 0; i < r->call_count; i++)
         put(w, "%j{'type':'tool_use','id':%s,'name':%s,'input':%j}",
             i ? "," : "", r->ids[i], r->calls[i].name, r->calls[i].arguments);
-    put(w,
-        "],'stop_reason':%s,'stop_sequence':null,'usage':{"
-        "'input_tokens':%d,'output_tokens':%d}}",
-        r->call_count ? "tool_use" : "end_turn", r->input_tokens,
-        r->output_tokens);
+    put(w, "],'stop_reason':%s", r->call_count ? "tool_use" : "end_turn");
+    put(w, ",'usage':{'input_tokens':9,'output_tokens':9}}");
 }
 
 /* One event. The real ones pad with blanks before the last brace. */
@@ -521,86 +711,84 @@ static void anthropic_event(tcall_writer *w, const char *type, const char *form,
     put(w, "   }\n\n");
 }
 
+/* A block: how it begins, then its text in pieces. */
+static void anthropic_block(tcall_writer *w, long i, const char *begin,
+                            const char *delta, const char *text)
+{
+    anthropic_event(w, "content_block_start", ",'index':%d,'content_block':%j",
+                    i, begin);
+    while (*text)
+        anthropic_event(w, "content_block_delta", ",'index':%d,'delta':{%j:%s}",
+                        i, delta, next_piece(&text));
+    anthropic_event(w, "content_block_stop", ",'index':%d", i);
+}
+
 static void anthropic_stream(tcall_writer *w, const reply *r)
 {
-    const char *p = r->text;
-    anthropic_event(
-        w, "message_start",
-        ",'message':{'id':%s,'type':'message','role':'assistant',"
-        "'model':%s,'content':[],'stop_reason':null,'stop_sequence':null,"
-        "'usage':{'input_tokens':%d,'output_tokens':1}}",
-        r->id, r->model, r->input_tokens);
-    if (*p)
-        anthropic_event(w, "content_block_start",
-                        ",'index':0,'content_block':{'type':'text','text':''}");
-    while (*p)
-        anthropic_event(w, "content_block_delta",
-                        ",'index':0,'delta':{'type':'text_delta','text':%s}",
-                        next_piece(&p));
-    for (long i = 0; i < r->call_count; i++) {
-        anthropic_event(w, "content_block_start",
-                        ",'index':%d,'content_block':{'type':'tool_use',"
-                        "'id':%s,'name':%s,'input':{}}",
-                        i, r->ids[i], r->calls[i].name);
-        for (p = r->calls[i].arguments; *p;)
-            anthropic_event(w, "content_block_delta",
-                            ",'index':%d,'delta':{'type':'input_json_delta',"
-                            "'partial_json':%s}",
-                            i, next_piece(&p));
-        anthropic_event(w, "content_block_stop", ",'index':%d", i);
-    }
+    anthropic_event(w, "message_start",
+                    ",'message':{'id':%s,'type':'message','role':'assistant',"
+                    "'model':%s,'content':[],'usage':{'input_tokens':9}}",
+                    r->id, r->model);
     if (*r->text)
-        anthropic_event(w, "content_block_stop", ",'index':0");
+        anthropic_block(w, 0, "{\"type\":\"text\",\"text\":\"\"}",
+                        "\"type\":\"text_delta\",\"text\"", r->text);
+    for (int i = 0; i < r->call_count; i++) {
+        char begin[256] = "";
+        tcall_writer b;
+        tcall_writer_init(&b, begin, sizeof begin - 1);
+        put(&b, "{'type':'tool_use','id':%s,'name':%s,'input':{}}", r->ids[i],
+            r->calls[i].name);
+        anthropic_block(w, i, begin,
+                        "\"type\":\"input_json_delta\",\"partial_json\"",
+                        r->calls[i].arguments);
+    }
     anthropic_event(w, "message_delta",
-                    ",'delta':{'stop_reason':%s,'stop_sequence':null},"
-                    "'usage':{'output_tokens':%d}",
-                    r->call_count ? "tool_use" : "end_turn", r->output_tokens);
+                    ",'delta':{'stop_reason':%s},'usage':{'output_tokens':9}",
+                    r->call_count ? "tool_use" : "end_turn");
     anthropic_event(w, "message_stop", "");
 }
 
 /* ---- Ollama: /api/chat ---- */
 
-/* The head of a line, with a piece of text. */
-static void ollama_line(tcall_writer *w, const reply *r, const char *text)
+/* Text and some of the calls, up to the end of the message. */
+static void ollama_line(tcall_writer *w, const reply *r, const char *text,
+                        int calls)
 {
-    put(w,
-        "{'model':%s,'created_at':'2025-01-01T00:00:00.000000Z',"
-        "'message':{'role':'assistant','content':%s",
-        r->model, text);
+    put(w, "{'model':%s,'created_at':'2025-01-01T00:00:00Z'", r->model);
+    put(w, ",'message':{'role':'assistant','content':%s", text);
+    for (int i = 0; i < calls; i++)
+        put(w, "%j{'id':%s,'function':{'name':%s,'arguments':%j}}",
+            i ? "," : ",\"tool_calls\":[", r->ids[i], r->calls[i].name,
+            r->calls[i].arguments);
+    put(w, calls ? "]},'done':" : "},'done':");
+}
+
+static void ollama_end(tcall_writer *w, const reply *r, const char *text)
+{
+    ollama_line(w, r, text, r->call_count);
+    put(w, "true,'done_reason':'stop','prompt_eval_count':9,'eval_count':9}\n");
 }
 
 static void ollama_whole(tcall_writer *w, const reply *r)
 {
-    ollama_line(w, r, r->text);
-    for (long i = 0; i < r->call_count; i++)
-        put(w, "%j{'id':%s,'function':{'index':%d,'name':%s,'arguments':%j}}",
-            i ? "," : ",\"tool_calls\":[", r->ids[i], i, r->calls[i].name,
-            r->calls[i].arguments);
-    put(w,
-        "%j},'done':true,'done_reason':'stop','total_duration':1000000,"
-        "'prompt_eval_count':%d,'eval_count':%d}\n",
-        r->call_count ? "]" : "", r->input_tokens, r->output_tokens);
+    ollama_end(w, r, r->text);
 }
 
-/* Calls are never split: they come whole, with the last line. */
 static void ollama_stream(tcall_writer *w, const reply *r)
 {
-    reply last = *r;
     for (const char *p = r->text; *p;) {
-        ollama_line(w, r, next_piece(&p));
-        put(w, "},'done':false}\n");
+        ollama_line(w, r, next_piece(&p), 0);
+        put(w, "false}\n");
     }
-    last.text[0] = '\0';
-    ollama_whole(w, &last);
+    ollama_end(w, r, "");
 }
-
-typedef void (*answer_fn)(tcall_writer *w, const reply *r);
 
 static const struct {
     const char *path;
     format format;
-    const char *stream_type;
-    answer_fn whole, stream;
+    const char *type; /* of a stream */
+    void (*whole)(tcall_writer *w, const reply *r);
+    void (*stream)(tcall_writer *w, const reply *r);
 } doors[] = {
     {"/v1/chat/completions", OPENAI, "text/event-stream", openai_whole,
      openai_stream},
@@ -609,14 +797,12 @@ static const struct {
     {"/api/chat", OLLAMA, "application/x-ndjson", ollama_whole, ollama_stream},
 };
 
-/* --------------------------------------------------------------------------
- * HTTP
- */
+/* ---- HTTP ---- */
 
 typedef struct http {
     char bytes[MAX_HEAD + MAX_BODY + 1]; /* a request, and what follows it */
     size_t fill;
-    char method[8], path[128];
+    char path[128];
     char *body;
     size_t length;
 } http;
@@ -644,8 +830,7 @@ static bool read_more(conn *c, http *h)
     return n > 0;
 }
 
-/* Reads until the body is there; false: nothing comes any more, or it is
- * longer than it may be. */
+/* Reads until the body is there; false: it does not come, or is too long. */
 static bool read_request(conn *c, http *h)
 {
     char *end;
@@ -655,10 +840,8 @@ static bool read_request(conn *c, http *h)
     end[2] = '\0';
     h->body = end + 4;
     h->length = (size_t)strtoul(header(h, "\r\nContent-Length:"), NULL, 10);
-    if (sscanf(h->bytes, "%7s %127s HTTP/1.", h->method, h->path) != 2)
+    if (sscanf(h->bytes, "POST %127s HTTP/1.", h->path) != 1)
         return false;
-    if (*header(h, "\r\nExpect:"))
-        conn_print(c, "HTTP/1.1 100 Continue\r\n\r\n");
     while (h->bytes + h->fill < h->body + h->length)
         if (h->length > MAX_BODY || !read_more(c, h))
             return false;
@@ -668,16 +851,12 @@ static bool read_request(conn *c, http *h)
 static bool send_head(conn *c, int status, const char *type, long length)
 {
     char text[256], size[48] = "Transfer-Encoding: chunked";
-    const char *reason = status == 200   ? "OK"
-                         : status == 401 ? "Unauthorized"
-                         : status == 404 ? "Not Found"
-                                         : "Bad Request";
     if (length >= 0)
         snprintf(size, sizeof size, "Content-Length: %ld", length);
     snprintf(text, sizeof text,
-             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
-             "X-Model: stand-in, no real language model\r\n%s\r\n\r\n",
-             status, reason, type, size);
+             "HTTP/1.1 %d Stand-In\r\nContent-Type: %s\r\n"
+             "%s\r\n\r\n",
+             status, type, size);
     return conn_print(c, text);
 }
 
@@ -687,8 +866,7 @@ static bool send_error(conn *c, int status, const char *text)
     char body[1024] = "";
     tcall_writer w;
     tcall_writer_init(&w, body, sizeof body - 1);
-    put(&w, "{'type':'error','error':{'type':%s,'message':%s}}",
-        status == 401 ? "authentication_error" : "invalid_request_error", text);
+    put(&w, "{'type':'error','error':{'type':'refused','message':%s}}", text);
     return send_head(c, status, "application/json", (long)w.fill) &&
            conn_print(c, body);
 }
@@ -696,7 +874,7 @@ static bool send_error(conn *c, int status, const char *text)
 /* The same function writes the answer twice: to count it, and to send it. */
 static bool send_answer(conn *c, size_t door, bool stream, const reply *r)
 {
-    const char *type = stream ? doors[door].stream_type : "application/json";
+    const char *type = stream ? doors[door].type : "application/json";
     char piece[CHUNK];
     tcall_writer w;
     tcall_writer_init(&w, NULL, 0);
@@ -729,7 +907,7 @@ static bool answer(conn *c, const http *h)
     while (door < TCALL_ARRAY_LEN(doors) &&
            strcmp(h->path, doors[door].path) != 0)
         door++;
-    if (door == TCALL_ARRAY_LEN(doors) || strcmp(h->method, "POST") != 0)
+    if (door == TCALL_ARRAY_LEN(doors))
         return send_error(c, 404, "there is nothing here");
     if (wrong_key(h))
         return send_error(c, 401, "invalid API key");
@@ -743,12 +921,10 @@ static bool answer(conn *c, const http *h)
     read_ask(&a, root);
     if (a.fault)
         return send_error(c, 400, a.fault);
-    r.input_tokens = (long)(h->length / 4);
     decide(&a, &r);
     return send_answer(c, door, a.stream, &r);
 }
 
-/* One request after the other, as long as the client likes. */
 static void serve(conn *c)
 {
     static http h;
@@ -760,15 +936,11 @@ static void serve(conn *c)
     }
 }
 
-/* --------------------------------------------------------------------------
- * main
- */
-
 /* One client, in a process of its own. */
 static void serve_client(mbedtls_net_context *listener, tls_server *server)
 {
     static conn c;
-    struct timeval limit = {IDLE_SECONDS, 0};
+    struct timeval limit = {300, 0} /* seconds of silence */;
     bool came = mbedtls_net_accept(listener, &c.net, NULL, 0, NULL) == 0;
     int on = 1;
     if (came && fork() == 0) {
@@ -776,7 +948,6 @@ static void serve_client(mbedtls_net_context *listener, tls_server *server)
         close(STDIN_FILENO);
         close(STDOUT_FILENO);
         setsockopt(c.net.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        setsockopt(c.net.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         setsockopt(c.net.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         srand((unsigned)time(NULL) ^ (unsigned)getpid() << 8);
         if (conn_open(&c, server))
@@ -787,12 +958,6 @@ static void serve_client(mbedtls_net_context *listener, tls_server *server)
     }
     if (came)
         close(c.net.fd);
-}
-
-static bool input_is_over(void)
-{
-    char byte[64];
-    return read(STDIN_FILENO, byte, sizeof byte) <= 0;
 }
 
 int main(int argc, char **argv)
@@ -811,8 +976,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--require") == 0)
             option_key = argv[i + 1];
         else
-            die("usage: standin (--plain | --cert FILE --key FILE) "
-                "[--require KEY]");
+            die("options: --plain, --cert FILE --key FILE, --require KEY");
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_IGN);
     if (!plain)
@@ -826,7 +990,9 @@ int main(int argc, char **argv)
     for (;;) {
         struct pollfd wait[2] = {{listener.fd, POLLIN, 0},
                                  {STDIN_FILENO, POLLIN, 0}};
-        if (poll(wait, 2, -1) > 0 && wait[1].revents && input_is_over())
+        char byte[64];
+        if (poll(wait, 2, -1) > 0 && wait[1].revents &&
+            read(STDIN_FILENO, byte, sizeof byte) <= 0)
             return 0;
         if (wait[0].revents)
             serve_client(&listener, plain ? NULL : &server);

@@ -69,6 +69,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_left_out_(desc);
 }
 
+/* A number below zero is no limit anybody meant: it counts as zero does. */
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
@@ -134,11 +135,14 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         !tcall_block_room_(block, agent->desc.io_size) ||
         !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
         return TCALL_E_MEMORY;
+    /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
 
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
 static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -187,6 +191,8 @@ static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 
 #endif /* TOOLCALL_NO_PICK */
 
+/* Adds what the user said to the conversation. Where that does not fit even
+ * after old turns were dropped, nothing has changed. */
 TCALL_APART_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
     tcall_item item;
@@ -209,6 +215,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     agent->wait_ms = 0;
+    /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = agent->reconnected = false;
     agent->run = true;
     agent->state = TCALL_AGENT_OPEN_;
@@ -238,6 +245,8 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
            agent->calls >= agent->desc.max_calls;
 }
 
+/* Writes the request, to count its bytes or to send them. Both must come to
+ * the same: nothing that it reads may change before the answer is there. */
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
@@ -273,6 +282,7 @@ static size_t tcall_agent_tools_(const tcall_agent *agent)
     return count;
 }
 
+/* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
 {
@@ -285,6 +295,8 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
     agent->request.header_count++;
 }
 
+/* The key is kept apart from the value that goes before it, so that a trace
+ * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
     const tcall_provider *provider = agent->desc.provider;
@@ -305,6 +317,8 @@ static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 /* The functions below whose frame is large are never inlined: their frames
  * would lie on the stack while a tool runs. */
 
+/* Counts the request and connects. Oldest turns are dropped here and nowhere
+ * else, because from now on the request has to stay as it is. */
 TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -334,6 +348,7 @@ TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
+/* What the writer of the request writes to. */
 static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
 {
     tcall_agent *agent = (tcall_agent *)user;
@@ -344,6 +359,8 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     return accepted;
 }
 
+/* The reader tells of text and of calls as they come; listeners of the
+ * registry get them as events. */
 static void tcall_agent_text_piece_(void *user, tcall_str piece)
 {
     tcall_event event;
@@ -379,12 +396,15 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     return result;
 }
 
+/* Sends the request, and once all of it went out gets ready to read: items of
+ * the answer begin where the conversation ends now. */
 TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
+    /* A tool table or a variable was changed while the request was written. */
     if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
     agent->answer_at = tc->block.low - agent->chat.start;
@@ -457,6 +477,7 @@ TCALL_APART_ static int tcall_agent_answered_(tcall_agent *agent)
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
 }
 
+/* Reads a piece of the answer. */
 TCALL_APART_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -502,6 +523,7 @@ TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
     return true;
 }
 
+/* Calls of an answer are in the conversation only until the next one begins. */
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
@@ -511,6 +533,8 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     return tcall_hydrate(agent->desc.tc, call);
 }
 
+/* A result belongs to its call by the id; the name is for providers that want
+ * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
                                    tcall_str text, bool error)
 {
@@ -581,6 +605,7 @@ TCALL_APART_ static void tcall_agent_batch_(tcall_agent *agent)
             tcall_release(agent->desc.tc, call);
             break;
         }
+        /* It still gets a result, which says that the limit is reached. */
         if (++agent->calls > agent->desc.max_calls)
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -624,6 +649,7 @@ TCALL_APART_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    /* Nobody else may take the room while the tool writes there. */
     block->low += head + room;
     result = tcall_invoke(tc, call, &out);
     block->low -= head + room;
@@ -672,6 +698,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
                                                   : TCALL_E_LIMIT;
 }
 
+/* Runs one call for a while. Where the turn is over, calls that are under way
+ * are told so and still get their results: each call must have one. */
 TCALL_APART_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
@@ -712,6 +740,7 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->opened)
         transport->close(transport->user);
     agent->opened = false;
+    /* Half an answer must not stay in the conversation. */
     if (agent->state == TCALL_AGENT_READ_)
         agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
 }
@@ -809,6 +838,7 @@ TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     bool dead = error == TCALL_E_CLOSED && !response->status &&
                 response->retry_after_ms == 0 && !agent->reconnected;
     long ms = 0;
+    /* Without a request that is under way there is nothing to send again. */
     if (!agent->opened || tcall_agent_over_(agent) < 0)
         return error;
     if (dead) {
@@ -824,6 +854,7 @@ TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     return TCALL_E_AGAIN;
 }
 
+/* Looks whether the pause before the next try is over. */
 static int tcall_agent_wait_(tcall_agent *agent)
 {
     uint32_t spent =
@@ -853,6 +884,8 @@ TCALL_APART_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+/* Ends the turn: the connection is closed, calls are released, and what is left
+ * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
@@ -896,6 +929,7 @@ int tcall_agent_step(tcall_agent *agent)
     return result;
 }
 
+/* Steps until there is nothing more to do without the caller. */
 static int tcall_agent_finish_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
@@ -929,6 +963,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     size_t at = 0;
     if (agent->state == TCALL_AGENT_UNSET_)
         return text;
+    /* The last text since the user spoke: others came before calls. */
     while (tcall_chat_next(&agent->chat, &at, &item))
         if (item.kind == TCALL_ITEM_TEXT)
             text = item.text;

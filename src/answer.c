@@ -1,7 +1,7 @@
 #pragma once
 #include "answer.h"
-#include "base.c"
-#include "tools.h"
+#include "chat.c"
+#include "tools.c"
 
 /* ==========================================================================
  * >>answer
@@ -86,6 +86,87 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
     for (; tcall_is_digit_(*text) && number < 100000000; text++)
         number = number * 10 + (*text - '0');
     return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
+                                           const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off. */
+TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                                      const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                            const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* An answer without text and calls may be an error. */
+TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
 }
 
 /* The error that the status names, or TCALL_OK. */

@@ -8,20 +8,19 @@
  * >>base
  */
 
-tcall_str tcall_str_of(const char *text)
-{
-    tcall_str s;
-    s.ptr = text;
-    s.len = text ? strlen(text) : 0;
-    return s;
-}
+/* ---- slices ---- */
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str s;
-    s.ptr = ptr;
-    s.len = len;
-    return s;
+    tcall_str slice;
+    slice.ptr = ptr;
+    slice.len = len;
+    return slice;
+}
+
+tcall_str tcall_str_of(const char *text)
+{
+    return tcall_slice_(text, text ? strlen(text) : 0);
 }
 
 bool tcall_str_eq(tcall_str a, tcall_str b)
@@ -29,14 +28,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* The n-th of texts that stand one behind the other, each ended by NUL: a
- * table of pointers would double their size, and be linked with all of them. */
-TCALL_SHARED_ const char *tcall_nth_(const char *texts, int n)
-{
-    while (n-- > 0)
-        texts += strlen(texts) + 1;
-    return texts;
-}
+/* ---- errors ---- */
 
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_X_(name, code, sentence) {code, code},
@@ -92,68 +84,69 @@ const char *tcall_error_type(int error)
                                                                   : "system";
 }
 
+/* ---- characters ---- */
+
 TCALL_SHARED_ bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
 }
 
+/* White space as JSON has it. */
 TCALL_SHARED_ bool tcall_is_space_(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Value of a hex digit, -1 when it is none. */
-TCALL_SHARED_ int tcall_hex_(char c)
+/* Returns the value of a hex digit, or -1. */
+TCALL_SHARED_ int tcall_hex_(char digit)
 {
-    if (tcall_is_digit_(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (tcall_is_digit_(digit))
+        return digit - '0';
+    digit = (char)(digit | 0x20); /* to lower case */
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Writes a code point as UTF-8, 1 to 4 bytes. */
-TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t cp)
+/* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
+TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
-    size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4, i;
-    if (n == 1) {
-        out[0] = (char)cp;
-        return 1;
-    }
-    for (i = n - 1; i > 0; i--, cp >>= 6)
-        out[i] = (char)(0x80 | (cp & 0x3F));
-    out[0] = (char)((0xF00 >> n & 0xF0) | cp);
-    return n;
+    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    size_t i;
+    for (i = len - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(first[len] | code);
+    return len;
 }
 
 #if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
-/* The code point at *at, which moves behind it. */
+/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
-    unsigned char c = (unsigned char)*(*at)++;
-    int more = c < 0xC0 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-    int32_t cp = more ? c & (0x3F >> more) : c;
+    unsigned char first = (unsigned char)*(*at)++;
+    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    int32_t code = more ? first & (0x3F >> more) : first;
     for (; more; more--)
-        cp = cp << 6 | (*(*at)++ & 0x3F);
-    return cp;
+        code = code << 6 | (*(*at)++ & 0x3F);
+    return code;
 }
 #endif
 
-/* n or a little less: so that p is not cut inside a character. p[n] is there.
- */
-TCALL_SHARED_ size_t tcall_utf8_cut_(const char *p, size_t n)
+/* Returns len or a little less, so that text is not cut inside a character.
+ * text[len] must be readable. */
+TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 {
-    while (n && ((unsigned char)p[n] & 0xC0) == 0x80)
-        n--;
-    return n;
+    while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
+        len--;
+    return len;
 }
 
-/* The control character or quote that an escape stands for, 0: no escape. */
-TCALL_SHARED_ char tcall_unescape_(char c)
+/* Returns the character that an escape of one letter means, or 0. */
+TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (c) {
+    switch (letter) {
     case '"':
     case '\\':
-    case '/': return c;
+    case '/': return letter;
     case 'b': return '\b';
     case 'f': return '\f';
     case 'n': return '\n';
@@ -163,112 +156,127 @@ TCALL_SHARED_ char tcall_unescape_(char c)
     }
 }
 
-/* Decimal text, compared exactly: no floating point, nothing rounded. The
- * significant digits are those from first to last, a point between them does
- * not count; the first of them stands for digit * 10^top. */
+/* ---- decimal numbers ----
+ *
+ * Numbers stay text and are compared exactly: no floating point, nothing is
+ * rounded. The significant digits are those from first to last, where a point
+ * between them does not count; the first one is worth digit * 10^top.
+ */
 typedef struct tcall_num_ {
-    const char *first, *last;
+    const char *first, *last; /* neither is 0; both NULL: the number is 0 */
     int top;
     int sign; /* -1, 0, 1 */
 } tcall_num_;
 
-/* Exponents beyond this are no different from it; ten times it fits an int
- * of 16 bits too. */
+/* Greater exponents are no different from this one. Ten times it fits an int
+ * of 16 bits, too. */
 #define TCALL_EXPONENT_MAX_ (INT_MAX < 32768 ? 1638 : 1000000)
 
+/* Returns the exponent that text, "e+5" or nothing, holds. */
+static int tcall_num_exponent_(const char *at, const char *end)
+{
+    bool minus = false;
+    int exponent = 0;
+    for (; at < end; at++) {
+        if (*at == '-')
+            minus = true;
+        else if (tcall_is_digit_(*at) && exponent < TCALL_EXPONENT_MAX_)
+            exponent = exponent * 10 + (*at - '0');
+    }
+    return minus ? -exponent : exponent;
+}
+
+/* Reads a number that the scanner accepted. */
 TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
-    const char *p = text.ptr, *end = p + text.len, *point = NULL;
-    tcall_num_ n;
-    int exponent = 0;
-    bool minus = *p == '-';
-    n.first = n.last = NULL;
-    n.sign = 0;
-    for (p += minus; p < end && (*p | 0x20) != 'e'; p++) {
-        if (*p == '.') {
-            point = p;
-        } else if (*p != '0') {
-            n.first = n.first ? n.first : p;
-            n.last = p;
-            n.sign = minus ? -1 : 1;
+    const char *at = text.ptr, *end = at + text.len, *point = NULL;
+    bool minus = *at == '-';
+    tcall_num_ number;
+    number.first = number.last = NULL;
+    number.sign = 0;
+    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
+        if (*at == '.') {
+            point = at;
+        } else if (*at != '0') {
+            number.first = number.first ? number.first : at;
+            number.last = at;
+            number.sign = minus ? -1 : 1;
         }
     }
     if (!point)
-        point = p;
-    minus = false;
-    for (; p < end; p++) {
-        if (*p == '-')
-            minus = true;
-        else if (tcall_is_digit_(*p) && exponent < TCALL_EXPONENT_MAX_)
-            exponent = exponent * 10 + (*p - '0');
-    }
-    n.top = minus ? -exponent : exponent;
-    if (n.first)
-        n.top += (int)(point - n.first) - (n.first < point);
-    return n;
+        point = at;
+    number.top = tcall_num_exponent_(at, end);
+    if (number.first) /* a digit before the point is one place nearer to it */
+        number.top +=
+            (int)(point - number.first) - (number.first < point ? 1 : 0);
+    return number;
 }
 
-/* The next significant digit from *p on, 0 behind the last. */
-TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *n, const char **p)
+/* Returns the next significant digit from *at on, 0 after the last. The point
+ * between the digits is stepped over. */
+TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 {
-    if (**p == '.' && *p <= n->last)
-        ++*p;
-    if (*p > n->last)
+    if (*at <= number->last && **at == '.')
+        ++*at;
+    if (*at > number->last)
         return 0;
-    return *(*p)++ - '0';
+    return *(*at)++ - '0';
 }
 
-/* Number of significant digits. */
-TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *n)
+/* Returns the number of significant digits. */
+TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *p;
+    const char *at;
     int count = 0;
-    if (!n->sign)
+    if (!number->sign)
         return 0;
-    for (p = n->first; p <= n->last; p++)
-        count += *p != '.';
+    for (at = number->first; at <= number->last; at++)
+        count += *at != '.';
     return count;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
-TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *n)
+TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !n->sign || n->top - tcall_num_digits_(n) + 1 >= 0;
+    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
 }
 
+/* Returns < 0, 0 or > 0. */
 TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 {
-    const char *p = a->first, *q = b->first;
+    const char *at_a = a->first, *at_b = b->first;
     int order = a->sign - b->sign;
     if (order || !a->sign)
         return order;
     order = a->top - b->top;
-    while (!order && (p <= a->last || q <= b->last))
-        order = tcall_num_digit_(a, &p) - tcall_num_digit_(b, &q);
+    while (!order && (at_a <= a->last || at_b <= b->last))
+        order = tcall_num_digit_(a, &at_a) - tcall_num_digit_(b, &at_b);
     return a->sign * order;
 }
 
-/* value * 10^decimals as an integer; surplus digits are cut off. False when
- * it does not fit. */
-TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *n, int decimals,
+/* Gives number * 10^decimals as an integer; surplus digits are cut off.
+ * Returns false when it does not fit. */
+TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
                                     int64_t *out)
 {
-    const char *p = n->first;
-    int left = n->top + decimals;
-    uint64_t v = 0, limit = (uint64_t)INT64_MAX + (n->sign < 0);
+    const char *at = number->first;
+    int left = number->top + decimals; /* digits to come, less one */
+    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (number->sign < 0);
     *out = 0;
-    if (!n->sign || left < 0)
+    if (!number->sign || left < 0)
         return true;
-    if (left > 18)
+    if (left > 18) /* more digits than 64 bits hold */
         return false;
     for (; left >= 0; left--) {
-        v = (v << 3) + (v << 1) + (uint64_t)tcall_num_digit_(n, &p);
-        if (v > limit)
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(number, &at);
+        if (sum > limit)
             return false;
     }
-    *out = n->sign < 0 ? (int64_t)(0 - v) : (int64_t)v;
+    *out = number->sign < 0 ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
 }
+
+/* ---- hash ---- */
 
 /* FNV-1a: the hash of a text is that of its parts, one after the other. */
 #define TCALL_HASH_EMPTY_ 2166136261u

@@ -38,13 +38,7 @@
 #define TCALL_NOINLINE_
 #endif
 #define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
-/* Where memory is dear, second ways that only save time are left out. */
-#ifdef __OPTIMIZE_SIZE__
-#define TCALL_LEAN_ 1
-#else
-#define TCALL_LEAN_ 0
-#endif
-/* Nesting of JSON values that is accepted; deeper input is TCALL_E_DEPTH. */
+/* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
 #endif
@@ -140,8 +134,9 @@ typedef struct tcall_str {
     size_t len;
 } tcall_str;
 
-/* Text of C as a slice; NULL gives the empty one. */
+/* Returns a C string as a slice; NULL gives the empty one. */
 TCALL_API tcall_str tcall_str_of(const char *text);
+/* Returns whether two slices hold the same bytes. */
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */

@@ -6,54 +6,62 @@
  * >>block
  */
 
-void tcall_block_init(tcall_block *b, void *base, size_t size)
+static size_t tcall_round_up_(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+void tcall_block_init(tcall_block *block, void *base, size_t size)
 {
     size_t skew = (size_t)(-(uintptr_t)base & 7);
-    memset(b, 0, sizeof *b);
+    memset(block, 0, sizeof *block);
     if (!base || size < skew)
         return;
-    b->base = (char *)base + skew;
-    b->size = (size - skew) & ~(size_t)7;
+    block->base = (char *)base + skew;
+    block->size = (size - skew) & ~(size_t)7;
 }
 
-TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *b)
+TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *block)
 {
-    return b->size - b->low - b->high;
+    return block->size - block->low - block->high;
 }
 
-/* True when n more bytes are free; else need says how large to make it. */
-TCALL_SHARED_ bool tcall_block_room_(tcall_block *b, size_t n)
+/* Returns whether size more bytes are free; else need says how large the block
+ * has to be. */
+TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
 {
-    if (n > tcall_block_free_(b)) {
-        b->need = (b->low + b->high + n + 7) & ~(size_t)7;
+    size_t used = block->low + block->high;
+    if (size > tcall_block_free_(block)) {
+        block->need = tcall_round_up_(used + size);
         return false;
     }
-    if (b->low + b->high + n > b->peak)
-        b->peak = b->low + b->high + n;
+    if (block->peak < used + size)
+        block->peak = used + size;
     return true;
 }
 
-/* Moves the end of the lower part up by n. */
-TCALL_SHARED_ bool tcall_block_grow_(tcall_block *b, size_t n)
+/* Lets the bottom grow by size bytes, which may have been written already. */
+TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
 {
-    if (!tcall_block_room_(b, n))
+    if (!tcall_block_room_(block, size))
         return false;
-    b->low += n;
+    block->low += size;
     return true;
 }
 
-/* n bytes from the end, for a while: give back by restoring b->high. */
-TCALL_SHARED_ void *tcall_block_take_(tcall_block *b, size_t n)
+/* Returns size bytes of the top, or NULL. They are given back by restoring
+ * block->high, so what was taken last goes first. */
+TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
-    n = (n + 7) & ~(size_t)7;
-    if (!tcall_block_room_(b, n))
+    size = tcall_round_up_(size);
+    if (!tcall_block_room_(block, size))
         return NULL;
-    b->high += n;
-    return b->base + b->size - b->high;
+    block->high += size;
+    return block->base + block->size - block->high;
 }
 
-/* The free bytes between both parts. */
-TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *b)
+/* Returns the free bytes between both ends. */
+TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return b->base + b->low;
+    return block->base + block->low;
 }

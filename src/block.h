@@ -3,18 +3,22 @@
 
 /* ==========================================================================
  * >>block: the caller's memory
+ *
+ * One block with two ends. What lasts grows from its bottom; what is needed
+ * only for a while is taken from its top and given back in reverse order. The
+ * ends may meet, never cross.
  */
 
-/* The one block of memory. What lasts grows from its start, what is needed
- * only for a while from its end; the ends may meet, never cross. */
 typedef struct tcall_block {
     char *base;
     size_t size;
-    size_t low;  /* bytes used from the start */
-    size_t high; /* bytes used from the end */
-    size_t peak; /* most ever used of both together */
+    size_t low;  /* bytes used from the bottom */
+    size_t high; /* bytes used from the top */
+    size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
                     memory aligned to 8 */
 } tcall_block;
 
-TCALL_API void tcall_block_init(tcall_block *b, void *base, size_t size);
+/* Prepares a block of the memory at base, which must live as long. Up to 7
+ * bytes at each end are left out, so that it is aligned to 8. */
+TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);

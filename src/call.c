@@ -12,6 +12,7 @@
  * moved there, so nothing has to know its size beforehand.
  */
 
+/* Sends an event about a call, unless nobody listens. */
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
@@ -34,40 +35,41 @@ void tcall_release(tcall *tc, tcall_call *call)
     call->cx.bound = NULL;
 }
 
-/* Free memory for tokens and the like: aligned, behind `skip` bytes of it. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *b, size_t skip,
+/* Returns the free part of the block for tokens and the like: aligned, without
+ * its first `skip` bytes. */
+TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
                                        size_t *size)
 {
-    size_t start = (b->low + skip + 7) & ~(size_t)7;
-    size_t end = b->size - b->high;
+    size_t start = (block->low + skip + 7) & ~(size_t)7;
+    size_t end = block->size - block->high;
     start = start < end ? start : end;
     *size = end - start;
-    return b->base + start;
+    return block->base + start;
 }
 
-/* Writes to the free part. */
-static void tcall_hydrate_writer_(const tcall_block *b, tcall_writer *w)
+/* Lets a writer write to the free part of the block. */
+static void tcall_hydrate_writer_(const tcall_block *block, tcall_writer *out)
 {
-    tcall_writer_init(w, tcall_block_gap_(b), tcall_block_free_(b));
+    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
 
-/* Holds n bytes that were made at `from` in the free part, or lie elsewhere. */
-TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *b, const char *from,
-                                        size_t n)
+/* Moves bytes to the end of the block, from the free part or elsewhere. */
+TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
+                                        size_t len)
 {
-    char *to = (char *)tcall_block_take_(b, n);
-    if (to && n)
-        memmove(to, from, n);
-    return to;
+    char *held = (char *)tcall_block_take_(block, len);
+    if (held && len)
+        memmove(held, from, len);
+    return held;
 }
 
 /* The same for text. What does not fit is empty. */
-TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
-                                      size_t n, tcall_str *to)
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
+                                      size_t len, tcall_str *copy)
 {
-    to->ptr = tcall_hydrate_hold_(b, from, n);
-    to->len = to->ptr ? n : 0;
-    return to->ptr ? TCALL_OK : TCALL_E_MEMORY;
+    copy->ptr = tcall_hydrate_hold_(block, from, len);
+    copy->len = copy->ptr ? len : 0;
+    return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Parses text into the end of the block; what lies in the first `skip` bytes
@@ -75,21 +77,23 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *b, const char *from,
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
                                size_t skip)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(b, skip, &size);
+    char *gap = tcall_hydrate_gap_(block, skip, &size);
     tcall_arguments args;
     const char *held;
     int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
     if (r == TCALL_E_MEMORY)
-        tcall_block_room_(b, (size_t)(gap - tcall_block_gap_(b)) + args.used);
+        tcall_block_room_(block,
+                          (size_t)(gap - tcall_block_gap_(block)) + args.used);
     if (r < 0) {
         call->error_at = args.at;
         return r;
     }
     if (!skip)
         call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(b, gap, args.used);
+    held = tcall_hydrate_hold_(block, gap, args.used);
+    /* What was parsed has moved with its memory. */
     call->args.text = held + (args.root.text - gap);
     call->args.tok =
         (const tcall_tok *)(const void *)(held +
@@ -98,19 +102,20 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
 }
 
 /* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *s,
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
                                          const char *text)
 {
-    int r = tcall_tool_compile_(tc, s, text);
+    int r = tcall_tool_compile_(tc, schema, text);
     if (r < 0)
         return r;
-    s->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-        &tc->block, (const char *)s->program, s->nodes * sizeof(tcall_node_));
-    return s->program ? TCALL_OK : TCALL_E_MEMORY;
+    schema->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
+        &tc->block, (const char *)schema->program,
+        schema->nodes * sizeof(tcall_node_));
+    return schema->program ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-/* The compiled schema: there since tcall_init, or made for this call (of a
- * tool that was added later, too). */
+/* Gives the call its compiled schema: the one of tcall_init, or one made for
+ * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
     const char *text = call->tool->parameters;
@@ -125,17 +130,19 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 }
 
 /* Checks with the free part of the block as scratch memory. */
-TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *b, const tcall_schema *s,
+TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
+                                     const tcall_schema *schema,
                                      tcall_json value, tcall_check *check)
 {
     int r;
-    check->memory = tcall_hydrate_gap_(b, 0, &check->size);
-    r = tcall_schema_check(s, value, check);
+    check->memory = tcall_hydrate_gap_(block, 0, &check->size);
+    r = tcall_schema_check(schema, value, check);
     if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(b, check->need);
+        tcall_block_room_(block, check->need);
     return r;
 }
 
+/* Checks the arguments, and keeps in the call what was found. */
 static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 {
     tcall_check check;
@@ -153,46 +160,49 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     return r;
 }
 
-/* Coercion only marks the values it would change. Write the arguments as they
- * are meant and read that text, to check it strictly: so what is checked,
- * shown, run and logged is one and the same value. */
+/* Coercion only marks the values it would change. This writes the arguments as
+ * they are meant and reads that text, to be checked strictly: so what is
+ * checked, shown, run and logged is one and the same value. */
 TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
                                                size_t base)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     tcall_json marked = call->args;
-    tcall_writer w;
-    size_t text;
-    tcall_hydrate_writer_(b, &w);
-    tcall_write_json(&w, marked);
-    text = w.len;
-    w.last = 0;
-    tcall_write_coercions(&w, marked);
-    if (!tcall_block_room_(b, w.len))
+    tcall_writer out;
+    size_t len;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_json(&out, marked);
+    len = out.len;
+    out.last = 0;
+    tcall_write_coercions(&out, marked);
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    b->high = base;
-    tcall_hydrate_keep_(b, w.buf + text, w.len - text, &call->coerced);
-    return tcall_hydrate_read_(tc, call, tcall_slice_(w.buf, text), text);
+    block->high = base;
+    tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+/* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
-    const tcall_validator *v = tc->desc.validator;
-    tcall_block *b = &tc->block;
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
     tcall_writer why;
     int r;
-    tcall_hydrate_writer_(b, &why);
-    r = v->check(v->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(b, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
-/* parse and validate; base: what the block's end holds besides them. */
+/* Parses and validates. base is what the end of the block holds besides: what
+ * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
@@ -212,31 +222,34 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return r;
 }
 
-/* What was refused is mended, once: TCALL_OK, or why not. */
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * or why there is nothing new to try. */
 TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
                                               size_t base)
 {
-    tcall_block *b = &tc->block;
-    tcall_writer w;
+    tcall_block *block = &tc->block;
+    tcall_writer out;
     int r = call->error;
     if (!tc->desc.repair || r == TCALL_E_MEMORY)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(b, &w);
-    if (tc->desc.repair(tc->desc.user, call, &w) < 0 || w.error)
+    tcall_hydrate_writer_(block, &out);
+    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
         return r;
-    b->high = base;
+    block->high = base;
     call->original = call->arguments;
-    if (tcall_hydrate_keep_(b, w.buf, w.fill, &call->arguments) < 0)
+    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
         return TCALL_E_MEMORY;
     call->repaired = true;
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
 
+/* Fills the struct that the tool's fields describe. A fault is kept as the path
+ * of the value that does not fit. */
 TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
 {
-    tcall_block *b = &tc->block;
+    tcall_block *block = &tc->block;
     const tcall_tool *tool = call->tool;
     void *bound;
     char *path;
@@ -245,23 +258,35 @@ TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
     call->step = TCALL_STEP_BIND;
     if (!tool->fields)
         return TCALL_OK;
-    bound = tcall_block_take_(b, tool->args_size);
+    bound = tcall_block_take_(block, tool->args_size);
     if (!bound)
         return TCALL_E_MEMORY;
     memset(bound, 0, tool->args_size);
     call->cx.bound = bound;
-    path = tcall_block_gap_(b);
-    cap = tcall_block_free_(b) < 64 ? tcall_block_free_(b) : 64;
+    path = tcall_block_gap_(block);
+    cap = tcall_block_free_(block) < 64 ? tcall_block_free_(block) : 64;
     r = tcall_bind(bound, call->args, tool->fields, path, cap);
     if (r < 0 && cap)
-        tcall_hydrate_keep_(b, path, strlen(path), &call->complaint);
+        tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
+    return r;
+}
+
+/* Parses and validates, and once more what a repair made. */
+static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+{
+    size_t base = tc->block.high;
+    int r = call->error = tcall_hydrate_try_(tc, call, base);
+    if (r < 0) {
+        r = tcall_hydrate_repair_(tc, call, base);
+        if (r == TCALL_OK)
+            r = tcall_hydrate_try_(tc, call, tc->block.high);
+    }
     return r;
 }
 
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
-    size_t base;
     int r;
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
@@ -272,15 +297,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    base = tc->block.high;
-    if (r == TCALL_OK) {
-        r = call->error = tcall_hydrate_try_(tc, call, base);
-        if (r < 0) {
-            r = tcall_hydrate_repair_(tc, call, base);
-            if (r == TCALL_OK)
-                r = tcall_hydrate_try_(tc, call, tc->block.high);
-        }
-    }
+    if (r == TCALL_OK)
+        r = tcall_hydrate_arguments_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
     if (r == TCALL_OK)
@@ -291,105 +309,122 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-int tcall_write_call_errors(tcall_writer *w, const tcall_call *call)
+/* Writes what the schema says, fault by fault. */
+static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
-    size_t near_len = call->arguments.len;
-    if (call->faults && call->args.tok) {
-        size_t i;
-        tcall_write_key(w, "errors");
-        tcall_write_open(w, '[');
-        for (i = 0; i < call->faults; i++)
-            tcall_write_validation_error(w, &call->schema, call->args,
-                                         &call->fault[i]);
-        tcall_write_close(w, ']');
-    } else if (call->complaint.len) {
-        tcall_write_key(w, "errors");
-        tcall_write_str(w, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE && call->error_at <= near_len) {
-        const char *near = call->arguments.ptr + call->error_at;
-        near_len -= call->error_at;
-        if (near_len > 24)
-            near_len = tcall_utf8_cut_(near, 24);
-        tcall_write_key(w, "at");
-        tcall_write_int(w, (long)call->error_at);
-        tcall_write_key(w, "near");
-        tcall_write_str(w, tcall_slice_(near, near_len));
-    }
-    return w->error;
+    size_t i;
+    tcall_write_key(out, "errors");
+    tcall_write_open(out, '[');
+    for (i = 0; i < call->faults; i++)
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[i]);
+    tcall_write_close(out, ']');
 }
 
-/* "key":"text" */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *w, const char *key,
+/* Shows where a text stops being JSON, and a piece of it. */
+static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+{
+    const char *near = call->arguments.ptr + call->error_at;
+    size_t len = call->arguments.len - call->error_at;
+    if (len > 24)
+        len = tcall_utf8_cut_(near, 24);
+    tcall_write_key(out, "at");
+    tcall_write_int(out, (long)call->error_at);
+    tcall_write_key(out, "near");
+    tcall_write_str(out, tcall_slice_(near, len));
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    if (call->faults && call->args.tok) {
+        tcall_write_faults_(out, call);
+    } else if (call->complaint.len) {
+        tcall_write_key(out, "errors");
+        tcall_write_str(out, call->complaint);
+    } else if (call->step == TCALL_STEP_PARSE &&
+               call->error_at <= call->arguments.len) {
+        tcall_write_near_(out, call);
+    }
+    return out->error;
+}
+
+/* Writes "key":"text". */
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(w, key);
-    tcall_write_str(w, text);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
 }
 
-static void tcall_write_fixes_(tcall_writer *w, uint32_t fixes)
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(w, "fixes");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
-            tcall_write_string(w, tcall_fix_name(i));
-    tcall_write_close(w, ']');
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
 }
 
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *w)
+                                   tcall_writer *out)
 {
-    const tcall_validator *v = tc->desc.validator;
+    const tcall_validator *validator = tc->desc.validator;
     bool eager =
         tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
-    tcall_write_key(w, "validator");
-    tcall_write_open(w, '{');
-    tcall_write_pair_(w, "name", tcall_str_of(v ? v->name : "builtin"));
-    tcall_write_pair_(w, "version",
-                      tcall_str_of(v ? v->version : TOOLCALL_VERSION));
-    tcall_write_pair_(w, "mode",
-                      tcall_str_of(v       ? "foreign"
-                                   : eager ? "eager"
-                                           : "lazy"));
-    tcall_write_close(w, '}');
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
 }
 
-int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
                                     "done"};
     const tcall_tool *tool = call->tool;
-    tcall_write_open(w, '{');
-    tcall_write_pair_(w, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(w, "call_id", call->id);
-    tcall_write_pair_(w, "tool", call->name);
-    tcall_write_pair_(w, "arguments",
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
                       call->repaired ? call->original : call->arguments);
-    tcall_write_fixes_(w, call->fixes);
-    tcall_write_key(w, "coercions");
-    tcall_write_verbatim(w, call->coerced.len ? call->coerced
-                                              : tcall_str_of("[]"));
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(w, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, w);
-    tcall_write_key(w, "ms");
-    tcall_write_int(w, (long)call->hydrate_ms);
-    tcall_write_key(w, "validated");
-    tcall_write_bool(w, call->validated);
-    tcall_write_key(w, "repaired");
-    tcall_write_bool(w, call->repaired);
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
     if (call->repaired)
-        tcall_write_pair_(w, "repaired_arguments", call->arguments);
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
     if (tool && !tool->parameters)
-        tcall_write_pair_(w, "no_schema_mode",
+        tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(w, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(w, "outcome",
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
-        tcall_write_call_errors(w, call);
-    return tcall_write_close(w, '}');
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
 }

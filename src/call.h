@@ -16,13 +16,12 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* Faults of one call that are kept; more are counted by nobody, the model
- * mends these first. */
+/* How many faults of one call are kept; the model corrects these first. */
 #ifndef TOOLCALL_MAX_FAULTS
 #define TOOLCALL_MAX_FAULTS 4
 #endif
 
-/* An earlier input or output of a call, and who replaced it. */
+/* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;
     const char *by;   /* name of the hook or the tool */
@@ -31,16 +30,17 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made beside its output: the maker's, until tcall_release. */
+/* Something a tool made besides its output; the tool's until tcall_release. To
+ * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */
     const char *name; /* may be NULL */
     tcall_str bytes;
-    struct tcall_attachment *next; /* private */
+    struct tcall_attachment *next;
 } tcall_attachment;
 
 /* What came of a call. The model reads output, the rest is for programs and
- * people. A tool with fields of its own writes them as a JSON object. */
+ * people. */
 typedef struct tcall_result {
     int error;                  /* TCALL_OK: success */
     tcall_str output;           /* valid as long as the buffer of out */
@@ -129,15 +129,16 @@ struct tcall_call {
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. Memory comes from the block's end and is held
- * until tcall_release; release in the opposite order. */
+ * and bind. Returns call->error. What it needs is held in the block until
+ * tcall_release; calls are released in the opposite order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* One JSON line about where the arguments came from and what was done to
- * them, for logs: provider, ids, raw arguments, fixes, coercions, validator
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, raw arguments, fixes, coercions, validator
  * and its mode, times, validated, repaired, no_schema_mode, errors. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
-/* What is wrong, as the members of a JSON object that is open. */
+/* Writes what is wrong with the arguments, as members of a JSON object that is
+ * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);

@@ -39,12 +39,14 @@ typedef struct tcall_item_head_ {
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
 
+/* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
                                                size_t at)
 {
     return (tcall_item_head_ *)(void *)(chat->block->base + at);
 }
 
+/* Lengths are bytes there: an item begins at any address. */
 TCALL_SHARED_ size_t tcall_head_len_(const tcall_item_head_ *head, int part)
 {
     uint32_t len;
@@ -74,12 +76,14 @@ TCALL_SHARED_ size_t tcall_head_size_(const tcall_item_head_ *head)
     return tcall_head_end_(head, TCALL_PARTS_ - 1);
 }
 
+/* The bytes of a part. They move when anything before them changes. */
 TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
 }
 
+/* Parts by number, for loops over them. */
 static tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
     switch (part) {
@@ -105,13 +109,15 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->made = 0;
 }
 
+/* Returns the end of the copy. A result lies where its copy will. */
 TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
 {
     if (bytes.len)
-        memcpy(to, bytes.ptr, bytes.len);
+        memmove(to, bytes.ptr, bytes.len);
     return to + bytes.len;
 }
 
+/* What is kept in the header of the item's flags. */
 static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
@@ -211,6 +217,39 @@ TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
     size_t old = tcall_head_len_(head, part);
     tcall_head_set_len_(head, part, len);
     tcall_chat_shift_(chat, end, end - old + len);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up. */
+TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
+                                    int part)
+{
+    tcall_item_head_ *target = tcall_head_at_(chat, to);
+    tcall_item_head_ *source = tcall_head_at_(chat, from);
+    size_t len = tcall_head_len_(source, part);
+    char *first = (char *)target + tcall_head_end_(target, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(first, end - len, end);
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */

@@ -46,6 +46,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 
 /* ---- services ---- */
 
+/* Returns the service with this name, or NULL. */
 static tcall_service *tcall_service_(tcall_service *list, const char *name)
 {
     while (list && strcmp(list->name, name) != 0)
@@ -53,6 +54,8 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
     return list;
 }
 
+/* The nearest scope wins: a test, or a session, may replace what the registry
+ * gives everybody. */
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = &cx->tc->desc;
@@ -70,7 +73,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);
     if (!object) {
-        cx->service_missing = true;
+        cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
             cx->failed_by = name;
     }
@@ -117,6 +120,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 
 /* ---- time ---- */
 
+/* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
     uint32_t end = tcall_now_(cx->tc) + ms;
@@ -171,6 +175,9 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     return change;
 }
 
+/* The new arguments go the way of the first ones, and nothing that was said of
+ * those holds any more: not the check, not the approval. Once the tool has run
+ * it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -195,27 +202,29 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
  * writer's error of any other kind. */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *w = cx->out, notice;
-    size_t start = cx->out_start->fill, size = w->len - cx->out_start->len;
-    size_t keep = w->fill - start;
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
     char text[64];
-    if (w->error != TCALL_E_MEMORY)
-        return w->error;
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
     tcall_write_int(&notice, (long)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
-               ? tcall_utf8_cut_(w->buf + start, keep - notice.fill)
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
-    w->len += keep;
-    w->fill += keep;
-    if (w->cap - w->fill >= notice.fill)
-        tcall_write_bytes(w, text, notice.fill);
+    out->len += keep;
+    out->fill += keep;
+    if (out->cap - out->fill >= notice.fill)
+        tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 
+/* The old output is kept in the history, as a hook may have to show what it
+ * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
@@ -234,6 +243,7 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
     int r = tcall_set_output(cx, text);
@@ -264,6 +274,7 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     return TCALL_E_RATE;
 }
 
+/* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
     if (error < 0 && cx->state != TCALL_FAILED_) {

@@ -47,6 +47,7 @@
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
+/* By name or by number: protobuf's JSON allows both for an enum. */
 static const tcall_word tcall_gemini_stops_[] = {
     {"STOP", TCALL_STOP_END},
     {"1", TCALL_STOP_END},
@@ -70,131 +71,144 @@ static const tcall_word tcall_gemini_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
-static void tcall_gemini_text_(tcall_writer *w, const tcall_item *item)
+/* {"text":"...","thoughtSignature":"..."} */
+static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_member_(w, "text", item->text);
+    tcall_write_member_(out, "text", item->text);
     if (item->signature.len)
-        tcall_write_member_(w, "thoughtSignature", item->signature);
+        tcall_write_member_(out, "thoughtSignature", item->signature);
 }
 
 /* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *w, const tcall_item *item)
+static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
 {
     if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(w, "id", item->id);
+        tcall_write_member_(out, "id", item->id);
 }
 
-static void tcall_gemini_call_(tcall_writer *w, const tcall_item *call)
+/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
+static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, "functionCall", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_key(w, "args");
-    tcall_write_verbatim(w, tcall_sent_arguments_(call));
-    tcall_gemini_id_(w, call);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, "functionCall", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_key(out, "args");
+    tcall_write_verbatim(out, tcall_sent_arguments_(call));
+    tcall_gemini_id_(out, call);
+    tcall_write_close(out, '}');
     if (call->signature.len)
-        tcall_write_member_(w, "thoughtSignature", call->signature);
+        tcall_write_member_(out, "thoughtSignature", call->signature);
 }
 
-static void tcall_gemini_result_(tcall_writer *w, const tcall_item *result)
+/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
+ * to be an object, and "error" is the member for a failure. */
+static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, "functionResponse", '{');
-    tcall_write_member_(w, "name", result->name);
-    tcall_write_begin_(w, "response", '{');
-    tcall_write_member_(w, result->error ? "error" : "output", result->text);
-    tcall_write_close(w, '}');
-    tcall_gemini_id_(w, result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, "functionResponse", '{');
+    tcall_write_member_(out, "name", result->name);
+    tcall_write_begin_(out, "response", '{');
+    tcall_write_member_(out, result->error ? "error" : "output", result->text);
+    tcall_write_close(out, '}');
+    tcall_gemini_id_(out, result);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_gemini_part_(tcall_writer *w, const tcall_item *item)
+/* Everything that is said is a part: text, call or result. */
+static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
 {
-    tcall_write_begin_(w, NULL, '{');
+    tcall_write_begin_(out, NULL, '{');
     if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(w, item);
+        tcall_gemini_call_(out, item);
     else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(w, item);
+        tcall_gemini_result_(out, item);
     else
-        tcall_gemini_text_(w, item);
-    tcall_write_close(w, '}');
+        tcall_gemini_text_(out, item);
+    tcall_write_close(out, '}');
 }
 
+/* Roles have to take turns: parts of one role share a content. */
 static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const char *role = NULL;
     tcall_item item;
-    tcall_write_begin_(w, "contents", '[');
-    while (tcall_history_next_(&history, w, &item)) {
+    tcall_write_begin_(out, "contents", '[');
+    while (tcall_history_next_(&history, out, &item)) {
         bool user =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
         /* Signatures are of parts: there is no reasoning by itself. */
         if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
             continue;
-        tcall_write_role_(w, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(w, &item);
+        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
+        tcall_gemini_part_(out, &item);
     }
-    tcall_write_ends_(w, role ? "]}]" : "]");
+    tcall_write_ends_(out, role ? "]}]" : "]");
 }
 
-static bool tcall_gemini_tools_(const tcall_provider *provider, tcall_writer *w,
+/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
+ * older "parameters" takes a part of JSON Schema only. */
+static bool tcall_gemini_tools_(const tcall_provider *provider,
+                                tcall_writer *out,
                                 const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_begin_(w, "functionDeclarations", '[');
+    tcall_write_begin_(out, "tools", '[');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_begin_(out, "functionDeclarations", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_tool_(w, &tools, "parametersJsonSchema");
-        tcall_end_tool_(w);
+        tcall_write_tool_(out, &tools, "parametersJsonSchema");
+        tcall_end_tool_(out);
     }
-    tcall_write_ends_(w, "]}]");
+    tcall_write_ends_(out, "]}]");
     return true;
 }
 
-static void tcall_gemini_choice_(tcall_writer *w,
+/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
+static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     if (request->choice == TCALL_CHOICE_AUTO)
         return;
-    tcall_write_begin_(w, "toolConfig", '{');
-    tcall_write_begin_(w, "functionCallingConfig", '{');
-    tcall_write_word_(w, "mode",
+    tcall_write_begin_(out, "toolConfig", '{');
+    tcall_write_begin_(out, "functionCallingConfig", '{');
+    tcall_write_word_(out, "mode",
                       request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
     if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(w, "allowedFunctionNames", '[');
-        tcall_write_string(w, request->choice_name);
-        tcall_write_close(w, ']');
+        tcall_write_begin_(out, "allowedFunctionNames", '[');
+        tcall_write_string(out, request->choice_name);
+        tcall_write_close(out, ']');
     }
-    tcall_write_ends_(w, "}}");
+    tcall_write_ends_(out, "}}");
 }
 
-static int tcall_gemini_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_gemini_contents_(provider, w, request);
+    tcall_write_open(out, '{');
+    tcall_gemini_contents_(provider, out, request);
     if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(w, "systemInstruction", '{');
-        tcall_write_begin_(w, "parts", '[');
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_word_(w, "text", request->system);
-        tcall_write_ends_(w, "}]}");
+        tcall_write_begin_(out, "systemInstruction", '{');
+        tcall_write_begin_(out, "parts", '[');
+        tcall_write_begin_(out, NULL, '{');
+        tcall_write_word_(out, "text", request->system);
+        tcall_write_ends_(out, "}]}");
     }
-    if (tcall_gemini_tools_(provider, w, request))
-        tcall_gemini_choice_(w, request);
+    if (tcall_gemini_tools_(provider, out, request))
+        tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(w, "generationConfig", '{');
-        tcall_write_limit_(w, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "generationConfig", '{');
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_close(out, '}');
     }
-    return tcall_write_close(w, '}');
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {

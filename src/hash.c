@@ -6,11 +6,13 @@
  * >>hash
  */
 
+/* Rotates to the left. */
 static uint64_t tcall_rotl_(uint64_t word, int bits)
 {
     return word << bits | word >> (64 - bits);
 }
 
+/* SipRound of the paper, some times. */
 static void tcall_sip_rounds_(uint64_t *state, int rounds)
 {
     for (; rounds; rounds--) {
@@ -26,8 +28,11 @@ static void tcall_sip_rounds_(uint64_t *state, int rounds)
     }
 }
 
+/* Bytes are taken in words of eight, lowest first; the last word is filled with
+ * zeros up to its last byte, the length. */
 uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 {
+    /* "somepseudorandomlygeneratedbytes" */
     static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
                                      0x6C7967656E657261u, 0x7465646279746573u};
     uint64_t state[4], word = 0;

@@ -30,6 +30,7 @@ int tcall_rate_run_(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
+/* A call that finds no place waits, and tries again at the next invoke. */
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
     tcall_concurrency *limit = (tcall_concurrency *)user;
@@ -249,6 +250,7 @@ enum {
     TCALL_RAN_    /* and the tool may have had its effect */
 };
 
+/* Returns the row of a call, by the hash of its id. */
 static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
                                             uint64_t id)
 {
@@ -351,6 +353,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     return tcall_ledger_wait_(cx, ledger, row, id, what);
 }
 
+/* A verdict that is still LATER leaves the call waiting. */
 int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
                         tcall_verdict verdict)
 {
@@ -405,6 +408,7 @@ void tcall_loops_new_turn(tcall_loops *loops)
     loops->turn = 0;
 }
 
+/* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 0);
@@ -433,6 +437,8 @@ static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
            (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
 }
 
+/* Remembers the last calls, and answers or stops one that repeats them. Calls
+ * are compared by their hash, so nothing of them has to be kept. */
 int tcall_loops_run_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;

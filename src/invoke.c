@@ -52,6 +52,7 @@ static int tcall_walk_(tcall_ctx *cx)
                          (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    /* Stages without hooks and without work of our own are passed over. */
     const uint32_t busy = cx->order->stages | own;
     int stage = cx->stage;
     for (; stage < TCALL_STAGE_COUNT; stage++) {
@@ -69,6 +70,8 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
@@ -90,16 +93,18 @@ static void tcall_tell_error_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     tcall_str text = cx->reason;
     char room[288];
-    tcall_writer w;
+    tcall_writer out;
     if (cx->error == TCALL_E_DENIED && call->tool &&
         !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&w, room, sizeof room);
-        tcall_write_remedy_(&w, cx);
-        text = tcall_slice_(room, w.fill);
+        tcall_writer_init(&out, room, sizeof room);
+        tcall_write_remedy_(&out, cx);
+        text = tcall_slice_(room, out.fill);
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
 
+/* Writes the result and reports the end; listeners see a call that is complete.
+ */
 static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
@@ -119,7 +124,7 @@ static int tcall_finish_(tcall_ctx *cx)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer start = *out;
+    tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
     if (cx->state == TCALL_DONE_)

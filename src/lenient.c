@@ -128,6 +128,7 @@ static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
     return text->next < 0 || (text->next && strchr(set, text->next));
 }
 
+/* Skips a word that is rewritten or left out, if it follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
                                 uint32_t fix)
 {
@@ -350,6 +351,7 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
     tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
 }
 
+/* What a key without quotes may begin with, beside $. */
 static bool tcall_lenient_alpha_(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
@@ -488,6 +490,7 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
            tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
 }
 
+/* Skips one end of a Markdown code block. */
 static bool tcall_lenient_fence_(tcall_lenient_ *text)
 {
     return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);

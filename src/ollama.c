@@ -40,63 +40,70 @@ static const tcall_word tcall_ollama_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_ollama_call_(tcall_writer *w, const tcall_item *call)
+/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
+ * object. */
+static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_member_(w, "id", call->id);
-    tcall_write_begin_(w, "function", '{');
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_key(w, "arguments");
-    tcall_write_verbatim(w, tcall_sent_arguments_(call));
-    tcall_write_ends_(w, "}}");
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_member_(out, "id", call->id);
+    tcall_write_begin_(out, "function", '{');
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_key(out, "arguments");
+    tcall_write_verbatim(out, tcall_sent_arguments_(call));
+    tcall_write_ends_(out, "}}");
 }
 
-static void tcall_ollama_result_(tcall_writer *w, const tcall_item *result)
+/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
+ * templates of models use the name, the server itself the id. */
+static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", "tool");
-    tcall_write_member_(w, "tool_name", result->name);
-    tcall_write_member_(w, "tool_call_id", result->id);
-    tcall_write_result_text_(w, "content", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", "tool");
+    tcall_write_member_(out, "tool_name", result->name);
+    tcall_write_member_(out, "tool_call_id", result->id);
+    tcall_write_result_text_(out, "content", result);
+    tcall_write_close(out, '}');
 }
 
+/* The system message, and then one message for what each side said. */
 static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    tcall_write_begin_(w, "messages", '[');
+    tcall_write_begin_(out, "messages", '[');
     if (tcall_has_text_(request->system))
-        tcall_write_message_(w, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, w, &item)) {
-        tcall_message_item_(w, &message, &item);
+        tcall_write_message_(out, "system", tcall_str_of(request->system));
+    while (tcall_history_next_(&history, out, &item)) {
+        tcall_message_item_(out, &message, &item);
         if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(w, &item);
+            tcall_ollama_call_(out, &item);
         else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(w, &item);
+            tcall_ollama_result_(out, &item);
     }
-    tcall_message_end_(w, &message);
-    tcall_write_close(w, ']');
+    tcall_message_end_(out, &message);
+    tcall_write_close(out, ']');
 }
 
-static int tcall_ollama_write_(const tcall_provider *provider, tcall_writer *w,
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
-    tcall_ollama_messages_(provider, w, request);
-    tcall_write_function_tools_(provider, w, request);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
+    tcall_ollama_messages_(provider, out, request);
+    tcall_write_function_tools_(provider, out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(w, "options", '{');
-        tcall_write_limit_(w, "num_predict", request->max_tokens);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "options", '{');
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",

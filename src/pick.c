@@ -185,8 +185,11 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
         unsigned level = tcall_record_level_(record, i);
-        uint32_t worth = tcall_term_worth_(term, level, record, norm);
-        cover += level > 0 ? term->weight : 0;
+        uint32_t worth;
+        if (level == 0)
+            continue;
+        worth = tcall_term_worth_(term, level, record, norm);
+        cover += term->weight;
         for (part = 0; part <= query->sentence_count; part++)
             if (term->sentences >> part & 1)
                 parts[part] += worth;

@@ -5,22 +5,22 @@
 /* ==========================================================================
  * >>pick_index
  *
- * An inverted index: each different word of the tools, with the tools that
- * have it. So a pick reads what is said of its keys, and nothing of others.
+ * An inverted index: it lists, for each different word, the tools that have it.
+ * So a pick reads only the postings of its keys instead of the texts.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 #ifndef TOOLCALL_NO_PICK_INDEX
 
-/* Where the chains of words begin whose stems, or prefixes, fall into the same
- * bucket: 1 more than the number of an entry, 0 for none. */
+/* Where the chains begin of entries whose stems, or prefixes, fall into this
+ * bucket: the number of an entry plus 1, or 0 for none. */
 typedef struct tcall_bucket_ {
     uint32_t by_stem, by_prefix;
 } tcall_bucket_;
 
-/* A different word of all tools. Its postings follow those of the entry before
- * it, in the order of tools. */
+/* A word. Its postings follow those of the entry before, in the order of the
+ * tools. */
 typedef struct tcall_entry_ {
     uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
     uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
@@ -28,13 +28,13 @@ typedef struct tcall_entry_ {
     uint32_t last_tool; /* 1 more than the last one that was seen to have it */
 } tcall_entry_;
 
-/* What is known of a tool besides its words. */
+/* What the record of a tool needs besides its words. */
 typedef struct tcall_indexed_ {
     uint16_t length; /* of its texts, in quarters of a word */
     uint16_t name_words;
 } tcall_indexed_;
 
-/* How much a tool says of a word, no more than matters. */
+/* How much a tool says about a word, up to what makes a difference. */
 enum { TCALL_EXACT_MAX_ = 16 };
 typedef struct tcall_posting_ {
     unsigned tool : 16;
@@ -45,7 +45,7 @@ typedef struct tcall_posting_ {
 
 /* ---- reading */
 
-/* What a key adds to the records of the tools that have a word. */
+/* What a key adds to the records of all tools that have a word. */
 typedef struct tcall_adding_ {
     tcall_term_ *term;
     unsigned number; /* of the term */
@@ -63,8 +63,8 @@ static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
     return adding;
 }
 
-/* Adds a posting to the record of its tool. All that is like a term is added
- * before the word itself is: so far levels are the sums themselves. */
+/* Adds a posting to the record of its tool. Fuzzy keys are all added before the
+ * exact one, and until then a level equals the sum: both end at 3. */
 static void tcall_index_add_(const tcall_posting_ *posting,
                              const tcall_adding_ *adding, tcall_record_ *record)
 {
@@ -80,7 +80,7 @@ static void tcall_index_add_(const tcall_posting_ *posting,
         record->name = (uint8_t)(record->name + posting->name);
 }
 
-/* Adds all postings of a word, but for tools that may not be picked. */
+/* Adds all postings of a word, except those of tools that may not be picked. */
 static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
                                    const tcall_adding_ *adding,
                                    tcall_record_ *records)
@@ -95,8 +95,8 @@ static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
     }
 }
 
-/* Adds all words that have the key in a slot, as their stem, or as their prefix
- * where the stem is no key itself. */
+/* Adds all words whose stem is the key in a slot, or whose prefix is, when the
+ * stem is no key itself. */
 static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
                              tcall_record_ *records, unsigned slot)
 {
@@ -119,7 +119,7 @@ static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
     }
 }
 
-/* Adds the words of all fuzzy keys, or of all others. */
+/* Adds the words of all fuzzy keys, or of all exact ones. */
 static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
                               tcall_record_ *records, bool fuzzy)
 {
@@ -131,8 +131,8 @@ static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
     }
 }
 
-/* Makes the records of all tools, which are empty but for the length of those
- * that may be picked, and counts the tools of each term. */
+/* Fills the records and counts the tools of each term. Records are empty, and
+ * those of tools that may be picked have some length. */
 TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
                                      tcall_query_ *query,
                                      tcall_record_ *records)
@@ -148,7 +148,7 @@ TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
     }
 }
 
-/* Whether an index is one of so many tools. */
+/* Returns whether an index was made, and of this number of tools. */
 TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
                                      size_t tool_count)
 {
@@ -157,8 +157,9 @@ TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
 
 /* ---- building
  *
- * A first pass over the texts finds the words and counts their postings, a
- * second one writes them. Where memory is missing it goes on, to say how much.
+ * The first pass over the texts finds the words and counts their postings, the
+ * second writes them. When memory runs out the first pass goes on, to find out
+ * how much would do.
  */
 
 typedef struct tcall_indexing_ {
@@ -174,7 +175,7 @@ typedef struct tcall_indexing_ {
     uint32_t tool; /* at hand */
 } tcall_indexing_;
 
-/* Takes zeroed memory after what was taken before; NULL where it is missing. */
+/* Takes zeroed memory after what was taken before; NULL when it runs out. */
 static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
 {
     void *at = tcall_block_gap_(making->block);
@@ -191,7 +192,7 @@ static void tcall_index_align_(tcall_indexing_ *making)
     tcall_index_take_(making, (0 - at) & 7);
 }
 
-/* Puts the last entry first into a chain, which begins at *first. */
+/* Puts the newest entry at the front of a chain, which begins at *first. */
 static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
                                uint32_t *next)
 {
@@ -199,7 +200,7 @@ static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
     *first = making->entry_count;
 }
 
-/* Adds an entry for a word; NULL where memory is missing. */
+/* Adds an entry for a word; returns NULL when memory runs out. */
 static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
                                          const tcall_split_ *word)
 {
@@ -220,8 +221,7 @@ static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
     return entry;
 }
 
-/* Returns the entry of a word, a new one if need be; NULL where memory is
- * missing. */
+/* Returns the entry of a word; adds it when it is new. NULL: out of memory. */
 static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
                                        const tcall_split_ *word)
 {
@@ -237,7 +237,7 @@ static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
     return tcall_index_insert_(making, word);
 }
 
-/* Adds a word of the tool at hand to its posting. */
+/* Adds an occurrence in the current tool to a posting. */
 static void tcall_index_post_(const tcall_indexing_ *making,
                               tcall_posting_ *posting, unsigned text)
 {
@@ -251,7 +251,7 @@ static void tcall_index_post_(const tcall_indexing_ *making,
         posting->name = (posting->name + 1) & 511;
 }
 
-/* Counts a word of the tool at hand, and in the second pass posts it. */
+/* Counts a word of the current tool, and posts it in the second pass. */
 static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
                               unsigned text)
 {
@@ -294,8 +294,8 @@ static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
         tcall_index_tool_(making, &desc->tools[making->tool]);
 }
 
-/* Turns the numbers of postings into where those of each word begin, which the
- * second pass moves to their ends. */
+/* Replaces the number of postings of each word by where they begin. The second
+ * pass moves that to where they end. */
 static void tcall_index_layout_(tcall_indexing_ *making)
 {
     uint32_t begin = 0, i;
@@ -308,7 +308,7 @@ static void tcall_index_layout_(tcall_indexing_ *making)
     }
 }
 
-/* A bucket for each tool and each half KB of text: chains are short. */
+/* Returns how many buckets keep chains short: one for each tool and half KB. */
 static uint32_t tcall_index_buckets_(const tcall_desc *desc)
 {
     size_t bytes = 0, i;
@@ -322,7 +322,7 @@ static uint32_t tcall_index_buckets_(const tcall_desc *desc)
     return (uint32_t)(desc->tool_count + bytes / 512 + 1);
 }
 
-/* Takes the tables and makes the first pass. */
+/* Takes memory for the tables and makes the first pass. */
 static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
 {
     size_t tools = desc->tool_count;
@@ -336,8 +336,7 @@ static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
     tcall_index_pass_(making, desc);
 }
 
-/* Counts and takes the postings, and writes them; false where memory is
- * missing. */
+/* Makes both passes; returns false when memory runs out. */
 static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
 {
     tcall_index_count_(making, desc);
@@ -376,7 +375,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
 
 #else
 
-/* Without indexes tcall_pick refuses one. */
+/* TOOLCALL_NO_PICK_INDEX: tcall_pick refuses any index. */
 static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
 {
     (void)index;

@@ -14,48 +14,48 @@
 /* ---- members of objects ---- */
 
 /* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
                                       char bracket)
 {
     if (key)
-        tcall_write_key(w, key);
-    tcall_write_open(w, bracket);
+        tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
 }
 
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *w, const char *brackets)
+TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
 {
     for (; *brackets; brackets++)
-        tcall_write_close(w, *brackets);
+        tcall_write_close(out, *brackets);
 }
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
                                        tcall_str value)
 {
-    tcall_write_key(w, key);
-    tcall_write_str(w, value);
+    tcall_write_key(out, key);
+    tcall_write_str(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *word)
 {
-    tcall_write_member_(w, key, tcall_str_of(word));
+    tcall_write_member_(out, key, tcall_str_of(word));
 }
 
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
                                      bool value)
 {
-    tcall_write_key(w, key);
-    tcall_write_bool(w, value);
+    tcall_write_key(out, key);
+    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
                                       int value)
 {
     if (value <= 0)
         return;
-    tcall_write_key(w, key);
-    tcall_write_int(w, value);
+    tcall_write_key(out, key);
+    tcall_write_int(out, value);
 }
 
 TCALL_SHARED_ bool tcall_has_text_(const char *text)
@@ -83,17 +83,17 @@ TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
 }
 
 /* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *w, const char *key,
+TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
                                             const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(w, key);
-    tcall_write_quote(w);
+    tcall_write_key(out, key);
+    tcall_write_quote(out);
     /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(w, "Error: ");
-    tcall_write_bytes(w, text.ptr, text.len);
-    tcall_write_unquote(w);
+        tcall_write_text(out, "Error: ");
+    tcall_write_bytes(out, text.ptr, text.len);
+    tcall_write_unquote(out);
 }
 
 /* Which of the results with this id, counted from 1, belongs to the call that
@@ -207,8 +207,8 @@ static bool tcall_history_takes_(tcall_history_ *history,
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
-                                       tcall_item *item)
+TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
+                                       tcall_writer *out, tcall_item *item)
 {
     for (;;) {
         size_t next = history->at;
@@ -233,8 +233,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !w->error)
-        w->error = TCALL_E_MEMORY;
+    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+        out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
     if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
@@ -244,17 +244,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history, tcall_writer *w,
 
 /* Begins a message of this role with a list, unless the last one is of the
  * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *w, const char **open,
+TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
                                      const char *role, const char *list)
 {
     if (*open && strcmp(*open, role) == 0)
         return;
     if (*open)
-        tcall_write_ends_(w, "]}");
+        tcall_write_ends_(out, "]}");
     *open = role;
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", role);
-    tcall_write_begin_(w, list, '[');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", role);
+    tcall_write_begin_(out, list, '[');
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -268,65 +268,67 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *w, tcall_message_ *message,
+TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
                                      tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(w, NULL, '{');
-        tcall_write_word_(w, "role", "assistant");
+        tcall_write_begin_(out, NULL, '{');
+        tcall_write_word_(out, "role", "assistant");
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(w, "content");
-        tcall_write_quote(w);
+        tcall_write_key(out, "content");
+        tcall_write_quote(out);
         *message = TCALL_MESSAGE_TEXT_;
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(w);
-        tcall_write_begin_(w, "tool_calls", '[');
+        tcall_write_unquote(out);
+        tcall_write_begin_(out, "tool_calls", '[');
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *w, tcall_message_ *message)
+TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
+                                      tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(w, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(w); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(w, ']'); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
     }
-    tcall_write_close(w, '}');
+    tcall_write_close(out, '}');
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *w, const char *role,
+TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
                                         tcall_str content)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "role", role);
-    tcall_write_member_(w, "content", content);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "role", role);
+    tcall_write_member_(out, "content", content);
+    tcall_write_close(out, '}');
 }
 
 /* Writes what all such formats write alike of an item; results and calls are
  * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *w, tcall_message_ *message,
+TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
+                                       tcall_message_ *message,
                                        const tcall_item *item)
 {
     switch (item->kind) {
     case TCALL_ITEM_USER:
-        tcall_message_end_(w, message);
-        tcall_write_message_(w, "user", item->text);
+        tcall_message_end_(out, message);
+        tcall_write_message_(out, "user", item->text);
         break;
     case TCALL_ITEM_TEXT:
-        tcall_message_to_(w, message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(w, item->text.ptr, item->text.len);
+        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+        tcall_write_bytes(out, item->text.ptr, item->text.len);
         break;
     case TCALL_ITEM_CALL:
-        tcall_message_to_(w, message, TCALL_MESSAGE_CALLS_);
+        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(w, message); break;
+    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
     default: break;
     }
 }
@@ -386,23 +388,24 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
 
 /* Begins the tool at hand. Returns false where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *w)
+TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
+                                     tcall_writer *out)
 {
-    if (tcall_write_part_(w)) {
-        tcall_write_begin_(w, NULL, '{');
+    if (tcall_write_part_(out)) {
+        tcall_write_begin_(out, NULL, '{');
         return true;
     }
-    if (w->error)
+    if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
 }
 
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *w)
+TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
 {
-    tcall_write_close(w, '}');
-    tcall_write_part_end_(w);
+    tcall_write_close(out, '}');
+    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -416,7 +419,7 @@ static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
 
 /* Writes a description, ${name} replaced, in one pass: what a variable holds
  * is not looked at again. */
-static void tcall_write_description_(tcall_writer *w, const char *text,
+static void tcall_write_description_(tcall_writer *out, const char *text,
                                      const tcall_variable *variables)
 {
     const char *open, *end;
@@ -425,70 +428,71 @@ static void tcall_write_description_(tcall_writer *w, const char *text,
            (end = strchr(open, '}')) != NULL) {
         tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
         const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(w, text, (size_t)(open - text));
-        tcall_write_text(w, found ? found->text : "${");
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
         text = found ? end + 1 : open + 2;
     }
-    tcall_write_text(w, text);
+    tcall_write_text(out, text);
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
  * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *w, const char *schema)
+static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(w, "{\"type\":\"object\"");
+        tcall_write_text(out, "{\"type\":\"object\"");
         if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(w, ",\"properties\":{}");
+            tcall_write_text(out, ",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
-            tcall_write_text(w, ",");
+            tcall_write_text(out, ",");
     }
-    tcall_write_bytes(w, schema, (size_t)(end - schema));
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *w, tcall_sent_tools_ *tools,
+TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
+                                     tcall_sent_tools_ *tools,
                                      const char *schema_key)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(w, "name", tool->name);
-    tcall_write_key(w, "description");
-    tcall_write_quote(w);
-    tcall_write_description_(w, tool->description, tools->request->variables);
-    tcall_write_unquote(w);
-    tcall_write_key(w, schema_key);
-    strict = tcall_strict_write_(w, tool, &tools->budget);
+    tcall_write_word_(out, "name", tool->name);
+    tcall_write_key(out, "description");
+    tcall_write_quote(out);
+    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_unquote(out);
+    tcall_write_key(out, schema_key);
+    strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(w, tcall_tool_schema_(tool));
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || tools->say_strict)
-        tcall_write_flag_(w, "strict", strict);
+        tcall_write_flag_(out, "strict", strict);
 }
 
 /* Writes tools as OpenAI began to write them. Returns false if there are none.
  */
 TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *w,
+tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
                             const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(w, "type", "function");
-        tcall_write_begin_(w, "function", '{');
-        tcall_write_tool_(w, &tools, "parameters");
-        tcall_write_close(w, '}');
-        tcall_end_tool_(w);
+        tcall_write_word_(out, "type", "function");
+        tcall_write_begin_(out, "function", '{');
+        tcall_write_tool_(out, &tools, "parameters");
+        tcall_write_close(out, '}');
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
@@ -503,7 +507,7 @@ TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
 
 /* Writes the choice among the tools, where none is named. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *w,
+                                       tcall_writer *out,
                                        const tcall_chat_request *request)
 {
     const char *required =
@@ -511,17 +515,17 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
     if (request->choice == TCALL_CHOICE_AUTO ||
         provider->quirks & TCALL_QUIRK_NO_CHOICE)
         return;
-    tcall_write_word_(w, "tool_choice",
+    tcall_write_word_(out, "tool_choice",
                       request->choice == TCALL_CHOICE_NONE ? "none" : required);
 }
 
 /* Says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *w,
+                                         tcall_writer *out,
                                          const tcall_chat_request *request)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
-        tcall_write_flag_(w, "parallel_tool_calls", !request->no_parallel);
+        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }

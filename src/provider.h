@@ -146,8 +146,8 @@ struct tcall_provider {
     const char *key_prefix;  /* written before the key: "Bearer " */
     const char *version[2];  /* a further header: name, value; or NULL */
     /* Writes the body of a request: the same bytes each time, as it is called
-     * once to count and once to send. Returns w->error. */
-    int (*write)(const tcall_provider *provider, tcall_writer *w,
+     * once to count and once to send. Returns out->error. */
+    int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has

@@ -6,35 +6,36 @@
 /* ==========================================================================
  * >>query: what an input asks for, and what a tool says of it
  *
- * The words of the input are its terms. A term has keys: the stem of its word,
- * its first six letters, and the stems of its synonyms. Of each tool a record
- * of 20 bytes keeps how much its texts say of each term.
+ * The words of the input become terms. A term has keys: the stem of its word,
+ * the first six letters of that stem, and the stems of its synonyms. For each
+ * tool, a record of 20 bytes keeps how much its texts say about each term.
  *
- * Keys are known by hashes of 32 bits, since their texts would take more memory
- * than a microcontroller has to spare. Of twenty million different words in the
- * texts of tools one is taken for a key that it is not, and adds a little to
- * the score of its tool; whoever wants a tool to be found can write the word
- * itself, so nobody gains from finding such a word.
+ * Keys are compared by hashes of 32 bits, because their texts would take more
+ * memory than a microcontroller can spare. A word of a tool is mistaken for one
+ * of 224 keys once in twenty million different words, and then adds a little to
+ * the score of its tool. Nobody gains by looking for such a word: whoever wants
+ * a tool to be found can write the word itself.
  */
 
 #ifndef TOOLCALL_NO_PICK
 
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* different words of the input that count */
+    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
-    TCALL_QUERY_SUM_ = 100,     /* no sum of a tool grows beyond this much */
-    TCALL_FUZZY_MAX_ = 3,       /* the most that all synonyms of a word count */
-    /* A record keeps a sum as the level that it reaches, in so many bits. */
+    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
+    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
+    /* A record keeps the level that a sum reaches, not the sum. */
     TCALL_LEVELS_ = 8,
     TCALL_LEVEL_BITS_ = 3,
     TCALL_LEVELS_PER_WORD_ = 5
 };
 
-/* The texts of a tool, and what a word counts in them, in quarters: itself, as
- * a synonym or the like, and for the length of all texts. What the schemas of
- * all tools say weighs nothing. */
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
 enum {
     TCALL_TEXT_NAME_,
     TCALL_TEXT_TITLE_,
@@ -50,7 +51,7 @@ static const struct tcall_text_weight_ {
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
-/* What a tool says of the terms. */
+/* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
     uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
@@ -62,7 +63,7 @@ typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
     uint16_t tools;       /* that have it or something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
-    uint8_t sentences;    /* bits: 0 is set, then one for each that has it */
+    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
     bool value;           /* it is not only in keys of JSON */
 } tcall_term_;
@@ -70,7 +71,7 @@ typedef struct tcall_term_ {
 #define TCALL_KEY_FUZZY_ 0x80u
 #define TCALL_KEY_TERM_  0x3Fu
 
-/* All that is needed while tools are ranked for an input. */
+/* An input, and what is learned about its terms while tools are read. */
 typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
@@ -94,7 +95,7 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
            (TCALL_LEVELS_ - 1);
 }
 
-/* Keeps a sum, as the highest level that it reaches. */
+/* Keeps a sum as the highest level that it reaches. */
 TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
                                       unsigned sum)
 {
@@ -107,8 +108,8 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, in quarters of a word, and the part of the
- * name that was asked for, which a name without words has none of. */
+/* Keeps the length of the texts, given in quarters of a word, and the part of
+ * the name that was asked for. */
 TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
                                        unsigned name_words, unsigned asked)
 {
@@ -126,8 +127,8 @@ TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
 
 /* ---- keys */
 
-/* Finds a key by its hash, from *slot on, which moves past it. Returns what
- * key_terms has of it, 0 when there is no further one. */
+/* Finds the next key with a hash, from *slot on, and moves *slot past it.
+ * Returns its entry in key_terms, or 0 when there is no other. */
 TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
                                          uint32_t hash, unsigned *slot)
 {
@@ -138,13 +139,13 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
     }
 }
 
-/* Where the search for a key begins. */
+/* Returns the slot where the search for a key begins. */
 TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Whether no slot before this one has the same hash. */
+/* Returns whether the search for the hash of a slot finds this slot first. */
 TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
                                          unsigned slot)
 {
@@ -158,7 +159,7 @@ TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
-/* Returns the term whose own word has this stem, -1 when there is none. */
+/* Returns the term whose own word has this stem, or -1. */
 TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
@@ -168,7 +169,7 @@ TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
     return -1;
 }
 
-/* Adds a key of a term, unless it has it or there are too many. */
+/* Adds a key to a term, unless it is there or the table is full. */
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
@@ -188,7 +189,7 @@ static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
 
 /* ---- the input */
 
-/* Returns the term of a word of the input, a new one if need be. */
+/* Returns the term of a word of the input; adds it when it is new. */
 static unsigned tcall_query_new_term_(tcall_query_ *query,
                                       const tcall_split_ *words)
 {
@@ -217,7 +218,7 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values, of which no tool speaks. */
+        /* Long numbers are values: no tool mentions them. */
         if (tcall_split_stops_(&words) ||
             (words.length > 4 && tcall_is_digit_(*words.word)))
             continue;
@@ -228,7 +229,7 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
     }
 }
 
-/* Makes the words of a line keys of the terms that it has words of. */
+/* For each term that a line of synonyms contains, makes its words keys. */
 static void tcall_query_line_(tcall_query_ *query, tcall_str line)
 {
     tcall_split_ words, others;
@@ -260,7 +261,7 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input, with the synonyms of ours by default. */
+/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
 TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
                                      const char *const *synonyms)
 {
@@ -276,7 +277,7 @@ TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to read a text of a tool. */
+/* Begins to split one of the texts of a tool. */
 TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
                                      const tcall_tool *tool, unsigned text)
 {
@@ -290,8 +291,8 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     words->json = text == TCALL_TEXT_PARAMETERS_;
 }
 
-/* Adds a word of a tool to the sums of the terms that have this key; returns
- * whether there are any. */
+/* Adds a word of a tool to the sums of the terms that have this key. Returns
+ * whether there is such a term. */
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
@@ -308,8 +309,9 @@ static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
     return hit;
 }
 
-/* Reads all texts of a tool: the sums of the terms, and the record but for its
- * levels. The prefix of a word counts only where its stem does not. */
+/* Reads all texts of a tool into the sums of the terms, and into the record,
+ * whose levels stay empty. The prefix of a word counts only when its stem is no
+ * key. */
 static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
                              tcall_record_ *record)
 {
@@ -330,8 +332,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     tcall_record_close_(record, length, name_words, asked);
 }
 
-/* Reads what a tool says of the terms; `count` has it counted among the tools
- * that have them. */
+/* Makes the record of a tool. With `count`, counts it among the tools of each
+ * term that it has. */
 TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
                                      const tcall_tool *tool,
                                      tcall_record_ *record, bool count)

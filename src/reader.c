@@ -38,6 +38,7 @@ static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
+/* The place of the item after the one at this place. */
 static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
     return at + tcall_head_size_(tcall_reader_head_(reader, at));
@@ -60,12 +61,14 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->raw += by;
 }
 
+/* Moves all bytes from one place on to another; the room is there. */
 static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
 {
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
+/* Takes the item at this place out. */
 static void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
     tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
@@ -92,38 +95,14 @@ static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
     tcall_copy_(end, bytes);
 }
 
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same, or another, part of
- * an item before it. What lies in between moves up. */
+/* Moves a part of the item at from to the same part of an item before it. */
 static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
                                int part)
 {
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    size_t len = tcall_head_len_(source, part);
-    size_t old_end = tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_((char *)target + old_end, end - len, end);
-    tcall_reader_moved_(reader, to + old_end, from, len);
+    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
+    size_t len = tcall_reader_len_(reader, from, part);
+    tcall_chat_move_(reader->chat, from, to, part);
+    tcall_reader_moved_(reader, end, from, len);
 }
 
 /* ---- room ---- */
@@ -152,6 +131,7 @@ static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
 }
 
+/* Drops the text of the current element, and so many bytes to come. */
 static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
 {
     size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
@@ -280,6 +260,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     return room;
 }
 
+/* Takes a piece of text that certainly is the model's. */
 static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
@@ -582,6 +563,7 @@ static void tcall_reader_settle_delta_(const tcall_reader *reader,
     }
 }
 
+/* Reports a piece of a call. */
 static void tcall_reader_show_(const tcall_reader *reader)
 {
     size_t at = reader->unmerged - reader->chat->start;
@@ -686,6 +668,7 @@ static void tcall_reader_end_raw_(tcall_reader *reader)
 
 /* ---- fields ---- */
 
+/* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
     if (reader->answer.error == TCALL_E_MEMORY)
@@ -715,48 +698,23 @@ static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
     return words->word ? words->meaning : otherwise;
 }
 
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-static void tcall_reader_keep_word_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(reader->word));
-}
-
-/* A reason to stop. The first counts, but for one that says cut off. */
-static void tcall_reader_stop_(tcall_reader *reader, uint8_t stop)
-{
-    tcall_stop *known = &reader->answer.stop;
-    if (!reader->word[0] || stop == TCALL_STOP_UNKNOWN)
-        return;
-    reader->stopped = true;
-    if (*known == TCALL_STOP_UNKNOWN ||
-        (stop == TCALL_STOP_LENGTH && *known != TCALL_STOP_CONTENT_FILTER)) {
-        *known = (tcall_stop)stop;
-        tcall_reader_keep_word_(reader);
-    }
-}
-
+/* A reason to stop: after some the last call must not run. */
 static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
-    if (field == TCALL_FIELD_STOP)
-        tcall_reader_stop_(reader, stop);
-    else if (stop == TCALL_STOP_CONTENT_FILTER)
-        reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (stop == TCALL_STOP_CONTENT_FILTER)
+            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+        reader->stopped = true;
+        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
+    }
 }
 
+/* A type of an element or name of an event. */
 static void tcall_reader_type_word_(tcall_reader *reader, int field)
 {
     const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
@@ -774,35 +732,6 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
-}
-
-/* Of an error the code is kept rather than the type, unless it is a number. */
-static void tcall_reader_error_word_(tcall_reader *reader, int field)
-{
-    const char known = reader->answer.stop_text[0];
-    if (!known || tcall_is_digit_(known) ||
-        (field == TCALL_FIELD_ERROR_CODE && !tcall_is_digit_(reader->word[0])))
-        tcall_reader_keep_word_(reader);
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
 }
 
 static int tcall_reader_number_(tcall_reader *reader, int field)
@@ -840,7 +769,10 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
         break;
     case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE: tcall_reader_error_word_(reader, field); break;
+    case TCALL_FIELD_ERROR_CODE:
+        tcall_answer_error_word_(&reader->answer,
+                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
+        break;
     default: return tcall_reader_number_(reader, field);
     }
     return TCALL_OK;
@@ -940,6 +872,7 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
@@ -1162,15 +1095,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 
 /* ---- the end ---- */
 
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
 /* Adds what the current element cannot do without. */
 static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
@@ -1202,6 +1126,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     return true;
 }
 
+/* Completes a reasoning. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
@@ -1252,21 +1177,6 @@ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
-/* An answer without text and calls may be an error. */
-static void tcall_reader_check_empty_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    if (answer->calls || reader->has_text)
-        return;
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
@@ -1307,8 +1217,8 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error)
-        tcall_reader_check_empty_(reader);
+    if (!answer->error && !answer->calls && !reader->has_text)
+        tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
     tcall_reader_note_need_(reader);

@@ -51,6 +51,7 @@
 
 TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
 
+/* The status of the answer, and the reason where it is incomplete. */
 static const tcall_word tcall_responses_stops_[] = {
     {"in_progress", TCALL_STOP_UNKNOWN},
     {"queued", TCALL_STOP_UNKNOWN},
@@ -62,6 +63,8 @@ static const tcall_word tcall_responses_stops_[] = {
     {NULL, 0},
 };
 
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
 static const tcall_word tcall_responses_types_[] = {
     {"function_call", TCALL_MEANS_CALL},
     {"custom_tool_call", TCALL_MEANS_CALL},
@@ -82,105 +85,115 @@ static const tcall_word tcall_responses_types_[] = {
     {NULL, 0},
 };
 
-static void tcall_responses_call_(tcall_writer *w, const tcall_item *call)
+/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
+static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "type", "function_call");
-    tcall_write_member_(w, "call_id", call->id);
-    tcall_write_member_(w, "name", call->name);
-    tcall_write_member_(w, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "type", "function_call");
+    tcall_write_member_(out, "call_id", call->id);
+    tcall_write_member_(out, "name", call->name);
+    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
+    tcall_write_close(out, '}');
 }
 
-static void tcall_responses_result_(tcall_writer *w, const tcall_item *result)
+/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
+static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
 {
-    tcall_write_begin_(w, NULL, '{');
-    tcall_write_word_(w, "type", "function_call_output");
-    tcall_write_member_(w, "call_id", result->id);
-    tcall_write_result_text_(w, "output", result);
-    tcall_write_close(w, '}');
+    tcall_write_begin_(out, NULL, '{');
+    tcall_write_word_(out, "type", "function_call_output");
+    tcall_write_member_(out, "call_id", result->id);
+    tcall_write_result_text_(out, "output", result);
+    tcall_write_close(out, '}');
 }
 
-static void tcall_responses_item_(tcall_writer *w, const tcall_item *item)
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(w, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(w, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(w, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(w, "user", item->text); break;
-    default: tcall_write_message_(w, "assistant", item->text);
+    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
+    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
+    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
+    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
+    default: tcall_write_message_(out, "assistant", item->text);
     }
 }
 
+/* The conversation is a flat list: there are no messages with parts. */
 static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
-    tcall_write_begin_(w, "input", '[');
-    while (tcall_history_next_(&history, w, &item))
+    tcall_write_begin_(out, "input", '[');
+    while (tcall_history_next_(&history, out, &item))
         if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(w, &item);
-    tcall_write_close(w, ']');
+            tcall_responses_item_(out, &item);
+    tcall_write_close(out, ']');
 }
 
+/* {"type":"function","name":"f","description":"...","parameters":{...},
+ *  "strict":false} each: flat, where Chat Completions nests. */
 static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *w,
+                                   tcall_writer *out,
                                    const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
     tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(w, "tools", '[');
+    tcall_write_begin_(out, "tools", '[');
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, w))
+        if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(w, "type", "function");
-        tcall_write_tool_(w, &tools, "parameters");
-        tcall_end_tool_(w);
+        tcall_write_word_(out, "type", "function");
+        tcall_write_tool_(out, &tools, "parameters");
+        tcall_end_tool_(out);
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
     return true;
 }
 
+/* "tool_choice" is a word, or names the one function that must be called. */
 static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *w,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(w, "tool_choice", '{');
-        tcall_write_word_(w, "type", "function");
-        tcall_write_word_(w, "name", request->choice_name);
-        tcall_write_close(w, '}');
+        tcall_write_begin_(out, "tool_choice", '{');
+        tcall_write_word_(out, "type", "function");
+        tcall_write_word_(out, "name", request->choice_name);
+        tcall_write_close(out, '}');
     } else {
-        tcall_write_choice_(provider, w, request);
+        tcall_write_choice_(provider, out, request);
     }
-    tcall_write_parallel_(provider, w, request);
+    tcall_write_parallel_(provider, out, request);
 }
 
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
 static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *w,
+                                  tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(w, '{');
-    tcall_write_word_(w, "model", request->model);
+    tcall_write_open(out, '{');
+    tcall_write_word_(out, "model", request->model);
     if (tcall_has_text_(request->system))
-        tcall_write_word_(w, "instructions", request->system);
-    tcall_responses_input_(provider, w, request);
-    if (tcall_responses_tools_(provider, w, request))
-        tcall_responses_choice_(provider, w, request);
-    tcall_write_limit_(w, "max_output_tokens", request->max_tokens);
+        tcall_write_word_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_responses_tools_(provider, out, request))
+        tcall_responses_choice_(provider, out, request);
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(w, "store", false);
+    tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(w, "include", '[');
-        tcall_write_string(w, "reasoning.encrypted_content");
-        tcall_write_close(w, ']');
+        tcall_write_begin_(out, "include", '[');
+        tcall_write_string(out, "reasoning.encrypted_content");
+        tcall_write_close(out, ']');
     }
-    tcall_write_flag_(w, "stream", request->stream);
-    return tcall_write_close(w, '}');
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",

@@ -6,45 +6,46 @@
  * >>result
  */
 
-static void tcall_write_attachments_(tcall_writer *w,
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
                                      const tcall_attachment *attachment)
 {
-    tcall_write_key(w, "attachments");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
     for (; attachment; attachment = attachment->next) {
-        tcall_write_open(w, '{');
-        tcall_write_pair_(w, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(w, "name", tcall_str_of(attachment->name));
-        tcall_write_key(w, "bytes");
-        tcall_write_int(w, (long)attachment->bytes.len);
-        tcall_write_close(w, '}');
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
     }
-    tcall_write_close(w, ']');
+    tcall_write_close(out, ']');
 }
 
-int tcall_write_result(tcall_writer *w, const tcall_result *result)
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
 {
     tcall_str output = result->output;
-    tcall_write_open(w, '{');
+    tcall_write_open(out, '{');
     if (result->error < 0 && output.len > 1) {
         /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(w, output.ptr + 1, output.len - 2);
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
     } else {
-        tcall_write_key(w, "success");
-        tcall_write_bool(w, result->error == TCALL_OK);
-        tcall_write_pair_(w, "error", tcall_str_of(""));
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
     }
     if (result->title.len)
-        tcall_write_pair_(w, "title", result->title);
+        tcall_write_pair_(out, "title", result->title);
     if (result->metadata.len) {
-        tcall_write_key(w, "metadata");
-        tcall_write_verbatim(w, result->metadata);
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
     }
     if (result->error == TCALL_OK)
-        tcall_write_pair_(w, "output", output);
+        tcall_write_pair_(out, "output", output);
     if (result->attached)
-        tcall_write_attachments_(w, result->attached);
-    return tcall_write_close(w, '}');
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- the call in passing: name(key=value, ...) ---- */
@@ -54,43 +55,44 @@ int tcall_write_result(tcall_writer *w, const tcall_result *result)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *w, tcall_str key,
+static void tcall_write_argument_(tcall_writer *out, tcall_str key,
                                   tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
         value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
-    tcall_write_text(w, w->last == '(' ? "" : ", ");
-    tcall_write_bytes(w, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(w, "=");
-    tcall_write_bytes(w, value.ptr, value.len);
-    tcall_write_text(w, cut ? "..." : "");
+    tcall_write_text(out, out->last == '(' ? "" : ", ");
+    tcall_write_bytes(out, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
+    tcall_write_text(out, "=");
+    tcall_write_bytes(out, value.ptr, value.len);
+    tcall_write_text(out, cut ? "..." : "");
 }
 
 /* Writes what was called, with its arguments, which are an object. */
-static void tcall_write_called_(tcall_writer *w, const char *name,
+static void tcall_write_called_(tcall_writer *out, const char *name,
                                 tcall_json args)
 {
     const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
-    size_t start = w->len;
-    tcall_write_text(w, name);
-    tcall_write_text(w, "(");
-    for (; token < end && w->len - start < TCALL_GLANCE_ALL_;
+    size_t start = out->len;
+    tcall_write_text(out, name);
+    tcall_write_text(out, "(");
+    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
          token += token->span) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
         tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
         tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(w, key, tcall_slice_(room, value.len));
+        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
     }
-    tcall_write_text(w, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
 /* ---- an example of a call that would do ---- */
 
 /* Returns a value that the schema of a property names; without one, a value of
- * its type. */
+ * its type. The order is that of how likely the value does what the user
+ * wants. */
 static tcall_str tcall_example_(const char *property)
 {
     static const struct {
@@ -125,94 +127,95 @@ static tcall_str tcall_example_(const char *property)
 
 /* Writes "suggestion":"Example: name(key=value)" with what the schema
  * requires. */
-static void tcall_write_example_(tcall_writer *w, const tcall_tool *tool)
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
 {
     const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(w, "suggestion");
-    tcall_write_quote(w);
-    tcall_write_text(w, "Example: ");
-    tcall_write_text(w, tool->name);
-    tcall_write_text(w, "(");
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
     name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
         const char *end = tcall_text_skip_(name);
         size_t len = 0;
+        /* a name that is too long is left out, its value is not */
         if (end - name < (int)sizeof room)
             len = tcall_decode_(room, name + 1, end - 1);
         room[len] = '\0';
         tcall_write_argument_(
-            w, tcall_slice_(room, len),
+            out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
-    tcall_write_text(w, ")");
-    tcall_write_unquote(w);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *w, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 {
     const tcall_tool *tool;
     size_t i = 0;
-    tcall_write_key(w, "available");
-    tcall_write_open(w, '[');
+    tcall_write_key(out, "available");
+    tcall_write_open(out, '[');
     while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(w, tool->name);
-    tcall_write_close(w, ']');
+        tcall_write_string(out, tool->name);
+    tcall_write_close(out, ']');
 }
 
 /* Writes what the schema says of the arguments, as a string. */
-static void tcall_write_refused_(tcall_writer *w, const tcall_call *call)
+static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
-    tcall_write_text(w, "\"");
-    tcall_write_text(w, call->tool->name);
+    tcall_write_text(out, "\"");
+    tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
-        tcall_write_text(w, i ? ". " : ": ");
-        tcall_say_error_(w, &call->schema, call->args, &call->fault[i]);
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
     }
-    tcall_write_text(w, "\"");
+    tcall_write_text(out, "\"");
 }
 
 /* Writes what was called, who failed and why. */
-static void tcall_write_reasons_(tcall_writer *w, const tcall_ctx *cx,
+static void tcall_write_reasons_(tcall_writer *out, const tcall_ctx *cx,
                                  tcall_str reason)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->args.tok)
-        tcall_write_called_(w, call->tool->name, call->args);
+        tcall_write_called_(out, call->tool->name, call->args);
     if (cx->failed_by) {
-        tcall_write_text(w, cx->failed_by);
-        tcall_write_text(w, ": ");
+        tcall_write_text(out, cx->failed_by);
+        tcall_write_text(out, ": ");
     }
     if (reason.len)
-        tcall_write_bytes(w, reason.ptr, reason.len);
+        tcall_write_bytes(out, reason.ptr, reason.len);
     else
-        tcall_write_text(w, tcall_error_text(cx->error));
+        tcall_write_text(out, tcall_error_text(cx->error));
 }
 
 /* Writes the member "error". */
-static void tcall_write_error_(tcall_writer *w, const tcall_ctx *cx,
+static void tcall_write_error_(tcall_writer *out, const tcall_ctx *cx,
                                tcall_str reason)
 {
     const tcall_call *call = cx->call;
-    tcall_write_key(w, "error");
+    tcall_write_key(out, "error");
     if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
-        tcall_write_refused_(w, call);
+        tcall_write_refused_(out, call);
         return;
     }
-    tcall_write_quote(w);
-    tcall_write_reasons_(w, cx, reason);
-    tcall_write_unquote(w);
+    tcall_write_quote(out);
+    tcall_write_reasons_(out, cx, reason);
+    tcall_write_unquote(out);
 }
 
 /* Begins the result of a failure. The reason may be what the tool wrote, so it
  * is copied before that is taken back. */
-static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
+static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 {
     char copy[128];
     tcall_str reason = cx->reason;
@@ -222,35 +225,37 @@ static void tcall_write_failed_(tcall_writer *w, tcall_ctx *cx)
         memcpy(copy, reason.ptr, reason.len);
     reason.ptr = copy;
     tcall_output_clear_(cx);
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "success");
-    tcall_write_bool(w, false);
-    tcall_write_error_(w, cx, reason);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "success");
+    tcall_write_bool(out, false);
+    tcall_write_error_(out, cx, reason);
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
+    /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *w = cx->out;
-    tcall_write_failed_(w, cx);
-    tcall_write_pair_(w, "error_type",
+    tcall_writer *out = cx->out;
+    tcall_write_failed_(out, cx);
+    tcall_write_pair_(out, "error_type",
                       tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(w, "code", tcall_str_of(code));
+    tcall_write_pair_(out, "code", tcall_str_of(code));
     if (cx->result.suggestion)
-        tcall_write_pair_(w, "suggestion", tcall_str_of(cx->result.suggestion));
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
     else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
-        tcall_write_example_(w, call->tool);
+        tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
-        tcall_write_key(w, "retry_after_ms");
-        tcall_write_int(w, (long)cx->retry_ms);
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (long)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(w, cx->tc);
+        tcall_write_available_(out, cx->tc);
     else
-        tcall_write_call_errors(w, call);
-    tcall_write_close(w, '}');
-    if (w->error)
-        cx->error = w->error;
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+    if (out->error)
+        cx->error = out->error;
 }

@@ -10,7 +10,8 @@
 
 /* ---- permission ---- */
 
-static void tcall_write_permissions_(tcall_writer *w, unsigned set,
+/* Writes a set of permissions: in words, or as the constants to write in C. */
+static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
     static const struct {
@@ -26,58 +27,60 @@ static void tcall_write_permissions_(tcall_writer *w, unsigned set,
     for (i = 0; i < sizeof names / sizeof *names; i++) {
         if (!(set >> i & 1))
             continue;
-        tcall_write_text(w, first ? "" : between);
-        tcall_write_text(w, constants ? names[i].constant : names[i].word);
+        tcall_write_text(out, first ? "" : between);
+        tcall_write_text(out, constants ? names[i].constant : names[i].word);
         first = false;
     }
-    tcall_write_text(w, first ? "nothing" : "");
+    tcall_write_text(out, first ? "nothing" : "");
 }
 
 /* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *w, const tcall_ctx *cx)
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
-        tcall_write_text(w, "this tool was removed");
+        tcall_write_text(out, "this tool was removed");
         return;
     }
-    tcall_write_text(w, "needs ");
+    tcall_write_text(out, "needs ");
     if (tool->permissions)
-        tcall_write_permissions_(w, tool->permissions, false);
+        tcall_write_permissions_(out, tool->permissions, false);
     else
-        tcall_write_text(w, "everything, as it declares no permissions");
-    tcall_write_text(w, "; the registry allows ");
-    tcall_write_permissions_(w, cx->tc->desc.allow, false);
+        tcall_write_text(out, "everything, as it declares no permissions");
+    tcall_write_text(out, "; the registry allows ");
+    tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
 /* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *w, const tcall_ctx *cx)
+static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(w, tool->name);
-    tcall_write_text(w, " ");
-    tcall_write_denial_(w, cx);
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
     if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(w, ": add ");
-        tcall_write_permissions_(w, missing, true);
-        tcall_write_text(w, " to tcall_desc.allow");
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, true);
+        tcall_write_text(out, " to tcall_desc.allow");
     }
 }
 
+/* Checks that the registry allows what the tool needs. The reason is kept:
+ * audit and events show it, too. */
 static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
-    tcall_writer w;
+    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
     if (tcall_enabled(call->tool, cx->tc->desc.allow))
         return TCALL_OK;
-    tcall_writer_init(&w, text, sizeof text);
-    tcall_write_denial_(&w, cx);
+    tcall_writer_init(&out, text, sizeof text);
+    tcall_write_denial_(&out, cx);
     if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, w.fill), &cx->reason);
+        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
     return TCALL_E_DENIED;
 }
 

@@ -30,8 +30,9 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
 {
-    tcall_strict_budget_ none = {TCALL_STRICT_NONE, 0, 0, 0};
+    tcall_strict_budget_ none;
     (void)mode;
+    memset(&none, 0, sizeof none);
     return none;
 }
 
@@ -43,10 +44,11 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return false;
 }
 
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    (void)w;
+    (void)out;
     return tcall_strict_spend_(tool, budget);
 }
 
@@ -94,6 +96,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
+/* Bounds as minLength and pattern are left out everywhere: they are checked
+ * when a call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -128,7 +132,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Writes a schema again; open is the stack of brackets that are open. */
 typedef struct tcall_strict_view_ {
-    tcall_writer *w;
+    tcall_writer *out;
     uint8_t mode;
     bool unfit;                /* it cannot be strict */
     uint8_t depth, level;      /* of brackets, of schemas */
@@ -140,6 +144,8 @@ typedef struct tcall_strict_view_ {
     } open[TCALL_STRICT_DEPTH_];
 } tcall_strict_view_;
 
+/* Finds the row of a keyword, whose quotes are included, for the view's mode.
+ */
 static const tcall_strict_keyword_ *
 tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
 {
@@ -188,7 +194,7 @@ static bool tcall_strict_vague_(const char *schema)
 static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->w, value);
+    tcall_write_verbatim(view->out, value);
     return p + value.len;
 }
 
@@ -208,7 +214,7 @@ static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
         view->unfit = true;
         return tcall_strict_copy_(view, p);
     }
-    tcall_write_open(view->w, *p);
+    tcall_write_open(view->out, *p);
     view->open[view->depth].from = p;
     view->open[view->depth].value = value;
     view->open[view->depth].nullable = nullable;
@@ -228,16 +234,17 @@ static bool tcall_strict_requires_(const char *schema, const char *key)
     return false;
 }
 
+/* Writes "required" with all names of properties, as they are escaped. */
 static void tcall_strict_require_all_(tcall_strict_view_ *view,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->w, "required");
-    tcall_write_open(view->w, '[');
+    tcall_write_key(view->out, "required");
+    tcall_write_open(view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(view, name);
-    tcall_write_close(view->w, ']');
+    tcall_write_close(view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -247,13 +254,13 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
 {
     const char *properties = tcall_text_get_(schema, "properties");
     if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
-        tcall_write_key(view->w, "type");
-        tcall_write_string(view->w, "object");
+        tcall_write_key(view->out, "type");
+        tcall_write_string(view->out, "object");
     }
     if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    tcall_write_key(view->w, "additionalProperties");
-    tcall_write_bool(view->w, false);
+    tcall_write_key(view->out, "additionalProperties");
+    tcall_write_bool(view->out, false);
     if (view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(view, properties);
 }
@@ -261,15 +268,17 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
 /* Begins an optional property: for OpenAI it is required and may be null. */
 static bool tcall_strict_optional_(tcall_strict_view_ *view)
 {
+    /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->w, '{');
-    tcall_write_key(view->w, "anyOf");
-    tcall_write_open(view->w, '[');
+    tcall_write_open(view->out, '{');
+    tcall_write_key(view->out, "anyOf");
+    tcall_write_open(view->out, '[');
     return true;
 }
 
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
 static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
     view->depth--;
@@ -277,11 +286,11 @@ static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
         view->level--;
         tcall_strict_close_schema_(view, view->open[view->depth].from);
     }
-    tcall_write_close(view->w, *p);
+    tcall_write_close(view->out, *p);
     if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->w, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->w, ']');
-        tcall_write_close(view->w, '}');
+        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
+        tcall_write_close(view->out, ']');
+        tcall_write_close(view->out, '}');
     }
     return p + 1;
 }
@@ -303,18 +312,19 @@ static const char *tcall_strict_value_(tcall_strict_view_ *view,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->w,
+    tcall_write_key(view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
+    /* What holds schemas is entered, the rest is copied. */
     case TCALL_STRICT_LIST_: view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(view, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->w, '[');
+        tcall_write_open(view->out, '[');
         value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->w, ']');
+        tcall_write_close(view->out, ']');
         return value;
     default: return tcall_strict_copy_(view, value);
     }
@@ -351,7 +361,7 @@ static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
     bool nullable = false;
     if (view->open[top].value != TCALL_STRICT_LIST_) {
         tcall_strict_copy_(view, p);
-        tcall_write_char_(view->w, ':');
+        tcall_write_char_(view->out, ':');
         nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
                    !tcall_strict_requires_(view->open[top - 1].from, p) &&
                    tcall_strict_optional_(view);
@@ -360,6 +370,8 @@ static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
     return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
 static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
 {
     const char *p =
@@ -389,7 +401,7 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     tcall_writer_init(&count, NULL, 0);
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = &count;
+    view.out = &count;
     tcall_strict_walk_(&view, schema);
     if (view.unfit || !tcall_strict_type_(schema, "object") ||
         tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
@@ -404,7 +416,8 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
 
 /* Writes a tool's schema as the mode wants it. Returns false, and has written
  * nothing, where the schema has to be sent as it is. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
     tcall_strict_view_ view;
@@ -413,7 +426,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *w, const tcall_tool *tool,
         return false;
     memset(&view, 0, sizeof view);
     view.mode = budget->mode;
-    view.w = w;
+    view.out = out;
     tcall_strict_walk_(&view, tcall_tool_schema_(tool));
     return true;
 }

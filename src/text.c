@@ -4,71 +4,72 @@
 /* ==========================================================================
  * >>text: walking over JSON text
  *
- * The scanner has accepted it; of text that it has not seen these find
- * anything, but nothing behind its NUL.
+ * For text that the scanner accepted. In other text these find anything, but
+ * read nothing after its NUL.
  */
 
-TCALL_SHARED_ const char *tcall_text_space_(const char *p)
+TCALL_SHARED_ const char *tcall_text_space_(const char *text)
 {
-    while (tcall_is_space_(*p))
-        p++;
-    return p;
+    while (tcall_is_space_(*text))
+        text++;
+    return text;
 }
 
-/* To the next member or element, or to the bracket that closes. */
-TCALL_SHARED_ const char *tcall_text_next_(const char *p)
+/* Returns the next member or element, or the bracket that closes. */
+TCALL_SHARED_ const char *tcall_text_next_(const char *text)
 {
-    p = tcall_text_space_(p);
-    return *p == ',' ? tcall_text_space_(p + 1) : p;
+    text = tcall_text_space_(text);
+    return *text == ',' ? tcall_text_space_(text + 1) : text;
 }
 
-TCALL_SHARED_ bool tcall_text_closes_(const char *p)
+TCALL_SHARED_ bool tcall_text_closes_(const char *text)
 {
-    return (*p | 0x20) == '}' || !*p;
+    return (*text | 0x20) == '}' || !*text;
 }
 
-/* Behind the value that starts at p. */
-TCALL_SHARED_ const char *tcall_text_skip_(const char *p)
+/* Returns the end of the value that starts at text. It need not be valid: a NUL
+ * ends it. */
+TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
 {
     int depth = 0;
     do {
-        if (*p == '"') {
-            for (p++; *p && *p != '"'; p++)
-                p += *p == '\\' && p[1];
-        } else if (*p == '{' || *p == '[') {
+        if (*text == '"') {
+            for (text++; *text && *text != '"'; text++)
+                text += *text == '\\' && text[1];
+        } else if (*text == '{' || *text == '[') {
             depth++;
-        } else if (tcall_text_closes_(p)) {
+        } else if (tcall_text_closes_(text)) {
             depth--;
         } else if (!depth) {
-            while (p[1] != ',' && !tcall_text_closes_(p + 1) &&
-                   !tcall_is_space_(p[1]))
-                p++;
+            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
+                   !tcall_is_space_(text[1]))
+                text++;
         }
-        p += *p != 0;
-    } while (depth && *p);
-    return p;
+        text += *text != 0;
+    } while (depth && *text);
+    return text;
 }
 
-/* From a member's key to its value. */
+/* Returns the value of the member whose key is given. */
 TCALL_SHARED_ const char *tcall_text_value_(const char *key)
 {
     key = tcall_text_space_(tcall_text_skip_(key));
     return tcall_text_space_(key + (*key == ':'));
 }
 
-TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *p)
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
 {
-    return tcall_slice_(p, (size_t)(tcall_text_skip_(p) - p));
+    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
-/* The string at p without its quotes, escapes as they stand. */
-TCALL_SHARED_ tcall_str tcall_text_inner_(const char *p)
+/* Returns the string at text without its quotes, its escapes as they are. */
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
-    tcall_str s = tcall_text_verbatim_(p);
-    return tcall_slice_(p + 1, s.len - 2);
+    tcall_str string = tcall_text_verbatim_(text);
+    return tcall_slice_(text + 1, string.len - 2);
 }
 
-/* Decodes what stands at *at in a JSON string, an escape or one byte, and moves
+/* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
@@ -82,15 +83,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
-/* Bytes of the escape at p, a surrogate pair being one; 0 if the text ends
- * inside it. */
-static size_t tcall_text_escape_len_(const char *p)
+/* Returns the length of the escape at text, where a surrogate pair is one, or 0
+ * if the text ends inside it. */
+static size_t tcall_text_escape_len_(const char *text)
 {
-    size_t len = p[1] == 'u' ? 6 : 2, i;
+    size_t len = text[1] == 'u' ? 6 : 2, i;
     for (i = 1; i < len; i++) {
-        if (!p[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(p[i]) < 0))
+        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
             return 0;
-        if (i == 5 && (p[2] | 0x20) == 'd' && (tcall_hex_(p[3]) & 12) == 8)
+        if (i == 5 && (text[2] | 0x20) == 'd' &&
+            (tcall_hex_(text[3]) & 12) == 8)
             len = 12;
     }
     return len;
@@ -124,21 +126,22 @@ static int tcall_text_byte_(tcall_text_bytes_ *bytes)
     return (unsigned char)bytes->decoded[bytes->next++];
 }
 
-/* Is the string that starts at the quote p equal to s? */
-TCALL_SHARED_ bool tcall_text_same_(const char *p, tcall_str s)
+/* Returns whether the string at text is equal to want. */
+TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(p);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(text);
     size_t i;
-    for (i = 0; i < s.len; i++)
-        if (tcall_text_byte_(&bytes) != (unsigned char)s.ptr[i])
+    for (i = 0; i < want.len; i++)
+        if (tcall_text_byte_(&bytes) != (unsigned char)want.ptr[i])
             return false;
     return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
 }
 
-/* Are both strings equal, however each is escaped? */
-TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
+/* Returns whether both strings are equal, however each is escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    tcall_text_bytes_ a = tcall_text_bytes_of_(p), b = tcall_text_bytes_of_(q);
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text),
+                      b = tcall_text_bytes_of_(other);
     int byte;
     while ((byte = tcall_text_byte_(&a)) >= 0)
         if (tcall_text_byte_(&b) != byte)
@@ -146,45 +149,48 @@ TCALL_SHARED_ bool tcall_text_equal_(const char *p, const char *q)
     return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
 }
 
-/* Is the value at p a string, and this word? */
-TCALL_SHARED_ bool tcall_text_is_(const char *p, const char *word)
+/* Returns whether the value at text is a string, and this word. */
+TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 {
-    return *p == '"' && tcall_text_same_(p, tcall_str_of(word));
+    return *text == '"' && tcall_text_same_(text, tcall_str_of(word));
 }
 
-/* The member of what stands at p: its key; of an array the element whose index
- * the name is; NULL: none. */
-TCALL_SHARED_ const char *tcall_text_member_(const char *p, tcall_str name)
+/* Returns the key of the member of the object at text that has this name; in an
+ * array the element whose index the name is; NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    bool object = *p == '{';
+    bool object = *text == '{';
     uint32_t index = 0;
     size_t i;
-    if (!object && *p != '[')
+    if (!object && *text != '[')
         return NULL;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);
-         p = tcall_text_next_(tcall_text_skip_(p))) {
-        if (object ? tcall_text_same_(p, name) : !index--)
-            return p;
+    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
+         text = tcall_text_next_(tcall_text_skip_(text))) {
+        if (object ? tcall_text_same_(text, name) : !index--)
+            return text;
         if (object)
-            p = tcall_text_value_(p);
+            text = tcall_text_value_(text);
     }
     return NULL;
 }
 
-/* The value of a member, NULL: there is none, or p is no object. */
-TCALL_SHARED_ const char *tcall_text_get_(const char *p, const char *name)
+/* Returns the value of a member, or NULL where there is none or text is no
+ * object. */
+TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    p = p && *p == '{' ? tcall_text_member_(p, tcall_str_of(name)) : NULL;
-    return p ? tcall_text_value_(p) : NULL;
+    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
+                                : NULL;
+    return text ? tcall_text_value_(text) : NULL;
 }
 
-/* The first element, NULL: there is none, or p is no array. */
-TCALL_SHARED_ const char *tcall_text_first_(const char *p)
+/* Returns the first element, or NULL where there is none or text is no array.
+ */
+TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 {
-    p = p && *p == '[' ? tcall_text_next_(p + 1) : NULL;
-    return p && *p != ']' ? p : NULL;
+    text = text && *text == '[' ? tcall_text_next_(text + 1) : NULL;
+    return text && *text != ']' ? text : NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */

@@ -48,6 +48,7 @@ typedef struct tcall_text_reader_ {
     bool closed; /* the marker that opened is closed */
 } tcall_text_reader_;
 
+/* Does the text from p on begin with the word? */
 static bool tcall_begins_with_(const char *p, const char *end, const char *word)
 {
     size_t len = strlen(word);
@@ -83,6 +84,7 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
+/* Adds a call, with an id that is made up, to the end of the chat. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
     char id[9];
@@ -143,6 +145,7 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
     tcall_arguments args;
     void *memory = NULL;
     int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
+    /* The first try only finds out how much memory it takes. */
     if (error == TCALL_E_MEMORY) {
         memory = tcall_block_take_(block, args.used);
         if (!memory)
@@ -162,6 +165,7 @@ static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
     return error;
 }
 
+/* Does a name end before c? */
 static bool tcall_ends_name_(char c)
 {
     return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;

@@ -94,6 +94,7 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     tc->name_count++;
 }
 
+/* Takes a name that is listed off the list. */
 static void tcall_name_remove_(tcall *tc, tcall_str name)
 {
     bool found;
@@ -105,6 +106,7 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
+/* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
     const char *sentence;
@@ -113,12 +115,12 @@ typedef struct tcall_table_fault_ {
 /* Begins a line of the report; returns where to write on, or NULL. */
 static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
-    tcall_writer *w = tc->desc.report;
-    if (w) {
-        tcall_write_text(w, name ? name : "(no name)");
-        tcall_write_text(w, ": ");
+    tcall_writer *out = tc->desc.report;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
     }
-    return w;
+    return out;
 }
 
 /* Reports all faults that are true of the thing with this name. */
@@ -128,14 +130,14 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *w;
+        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        w = tcall_report_(tc, name);
-        if (w) {
-            tcall_write_text(w, faults[i].sentence);
-            tcall_write_text(w, "\n");
+        out = tcall_report_(tc, name);
+        if (out) {
+            tcall_write_text(out, faults[i].sentence);
+            tcall_write_text(out, "\n");
         }
     }
     return r;
@@ -202,23 +204,24 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
-    const tcall_desc *d = &tc->desc;
+    const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {d->tool_count > 0 && !d->tools, "tool_count needs tools: the table"},
-        {d->tool_count > UINT16_MAX || d->row_count > UINT16_MAX,
+        {desc->tool_count > 0 && !desc->tools,
+         "tool_count needs tools: the table"},
+        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
          "there are more than 65535 tools"},
-        {!d->rows != !d->row_count,
+        {!desc->rows != !desc->row_count,
          "rows and row_count belong together: give both"},
-        {d->rows && d->row_count < d->tool_count,
+        {desc->rows && desc->row_count < desc->tool_count,
          "rows has less room than tools needs"},
-        {!d->hooks != !d->hook_count,
+        {!desc->hooks != !desc->hook_count,
          "hooks and hook_count belong together: give both"},
-        {!d->services != !d->service_count,
+        {!desc->services != !desc->service_count,
          "services and service_count belong together: give both"},
-        {d->validator && !d->validator->check,
+        {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
 #ifdef TOOLCALL_NO_HOOKS
-        {d->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -231,11 +234,12 @@ static int tcall_desc_check_(tcall *tc)
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
                                       const char *text)
 {
-    tcall_block *b = &tc->block;
-    int r = tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(b),
-                                 tcall_block_free_(b), TCALL_DRAFT_2020);
+    tcall_block *block = &tc->block;
+    int r =
+        tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(block),
+                             tcall_block_free_(block), TCALL_DRAFT_2020);
     if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(b, r < 0 ? out->need : (size_t)r))
+        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
 }
@@ -253,15 +257,16 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
     return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
+/* Reports a schema that was refused, in its own words. */
 static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
                                 const char *which, const tcall_schema *refused)
 {
-    tcall_writer *w = tcall_report_(tc, tool->name);
-    if (w) {
-        tcall_write_text(w, which);
-        tcall_write_text(w, ": ");
-        tcall_write_schema_error(w, refused);
-        tcall_write_text(w, "\n");
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (out) {
+        tcall_write_text(out, which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, refused);
+        tcall_write_text(out, "\n");
     }
     return TCALL_E_TOOL;
 }
@@ -283,11 +288,13 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
  * with it not all rows could be judged. */
-static int tcall_worse_(int a, int b)
+static int tcall_worse_(int first, int second)
 {
-    return a == TCALL_OK || b == TCALL_E_MEMORY ? b : a;
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* All schemas of a row are compiled, so that a wrong one shows at the start;
+ * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                               tcall_schema *keep)
 {
@@ -332,6 +339,7 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+/* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
@@ -341,13 +349,14 @@ static const uint8_t tcall_due_[] = {
 #ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *a, const tcall_hook *b)
+static bool tcall_hook_before_(const tcall_hook *first,
+                               const tcall_hook *second)
 {
-    if (a->stage != b->stage)
-        return a->stage < b->stage;
-    if (tcall_due_[a->stage] & TCALL_LATE_)
-        return a->priority < b->priority;
-    return a->priority > b->priority;
+    if (first->stage != second->stage)
+        return first->stage < second->stage;
+    if (tcall_due_[first->stage] & TCALL_LATE_)
+        return first->priority < second->priority;
+    return first->priority > second->priority;
 }
 
 /* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
@@ -365,6 +374,7 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
+/* Reports what is wrong with a table of hooks, each by its own name. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
@@ -377,12 +387,12 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
              "its stage is none of TCALL_STAGES"},
         };
         char which[64];
-        tcall_writer w;
-        tcall_writer_init(&w, which, sizeof which - 1);
-        tcall_write_text(&w, name ? name : "(no name)");
-        tcall_write_text(&w, ": hook ");
-        tcall_write_text(&w, hooks[i].name ? hooks[i].name : "(no name)");
-        which[w.fill] = '\0';
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
+        which[out.fill] = '\0';
         if (tcall_report_faults_(tc, which, faults, 2) < 0)
             r = TCALL_E_TOOL;
     }
@@ -394,8 +404,8 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
                               tcall_order_ *order)
 {
-    const tcall_desc *d = &tc->desc;
-    size_t count = (size_t)d->hook_count + (tool ? tool->hook_count : 0);
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
     if (count > order->room) {
         order->hooks = (const tcall_hook **)tcall_table_(
             tc, count, sizeof(const tcall_hook *));
@@ -405,12 +415,13 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
         return TCALL_E_MEMORY;
     order->count = 0;
     order->stages = 0;
-    tcall_order_insert_(order, d->hooks, d->hook_count);
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
     if (tool)
         tcall_order_insert_(order, tool->hooks, tool->hook_count);
     return TCALL_OK;
 }
 
+/* Checks the hooks of a tool and puts them in order with the registry's. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
@@ -419,13 +430,15 @@ static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
+/* The same for the registry. Rows have orders of their own only where a tool
+ * has hooks, or may come with some. */
 static int tcall_desc_hooks_(tcall *tc)
 {
-    const tcall_desc *d = &tc->desc;
-    size_t i, rows = d->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", d->hooks, d->hook_count);
-    for (i = 0; i < d->tool_count && !rows; i++)
-        rows = d->tools[i].hook_count ? d->tool_count : 0;
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
     if (rows) {
         tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
         r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
@@ -435,6 +448,7 @@ static int tcall_desc_hooks_(tcall *tc)
 
 #else
 
+/* Without hooks there is nothing to order: a table of them is a fault. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     (void)tc;
@@ -455,19 +469,19 @@ static int tcall_desc_hooks_(tcall *tc)
 /* Takes the tables that are as long as there may be tools. */
 static int tcall_tables_(tcall *tc)
 {
-    tcall_desc *d = &tc->desc;
-    size_t rows = d->rows ? d->row_count : d->tool_count;
-    if (d->rows && d->tool_count)
-        memmove(d->rows, d->tools, d->tool_count * sizeof *d->rows);
-    if (d->rows)
-        d->tools = d->rows;
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!d->lazy_schemas && !d->validator)
+    if (!desc->lazy_schemas && !desc->validator)
         tc->schemas =
             (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || d->lazy_schemas || d->validator)
+    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
                ? TCALL_OK
                : TCALL_E_MEMORY;
 }
@@ -500,6 +514,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
         tcall_name_insert_(tc, i);
     }
+    /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     if (r < 0)
@@ -510,6 +525,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
+/* Makes a row free. */
 static void tcall_row_clear_(tcall_tool *row)
 {
     memset(row, 0, sizeof *row);
@@ -538,7 +554,7 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
     r = tcall_row_add_(tc, row, NULL);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
@@ -558,6 +574,7 @@ int tcall_remove(tcall *tc, tcall_str name)
         return TCALL_E_UNKNOWN;
     row = tc->desc.rows + (tool - tc->desc.rows);
     tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
@@ -568,11 +585,13 @@ int tcall_remove(tcall *tc, tcall_str name)
 
 /* ---- time and events ---- */
 
+/* Returns milliseconds, or 0 without a clock. */
 TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 {
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+/* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {

@@ -25,7 +25,8 @@ enum {
     TCALL_EVERYTHING = 31
 };
 
-/* A call of a tool that has no schema is checked by nobody. */
+/* What becomes of calls of a tool without a schema, whose arguments nobody
+ * checks. */
 typedef enum tcall_no_schema {
     TCALL_NO_SCHEMA_READ_ONLY, /* runs if the tool only reads, else asks */
     TCALL_NO_SCHEMA_APPROVAL,  /* always asks */
@@ -111,7 +112,7 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools ask for by name: tcall_require_service. */
+/* Something that hooks and tools look up by name: tcall_find_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -124,10 +125,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* The work. args has been checked against the schema. Write the answer for
- * the model to out: text (tcall_write_text) or JSON; what does not fit is cut,
- * and the model is told. Return TCALL_OK, or an error: then out holds the
- * reason in words. TCALL_E_AGAIN: not finished, call again. */
+/* Does the work. args have been checked against the schema. Writes the answer
+ * for the model to out: text (tcall_write_text) or JSON; what does not fit is
+ * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
+ * words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -155,7 +156,7 @@ typedef struct tcall_tool {
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in one turn, as of
+    bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may see it; default: everyone */
@@ -169,9 +170,8 @@ typedef struct tcall_tool {
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 
-/* A validator other than the built-in one. check looks at the arguments and
- * returns TCALL_OK or TCALL_E_INVALID after writing what is wrong, for the
- * model, to why. */
+/* A validator in place of the built-in one. check returns TCALL_OK, or
+ * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
@@ -187,9 +187,9 @@ typedef enum tcall_verdict {
 } tcall_verdict;
 
 typedef enum tcall_event_kind {
-    TCALL_EVENT_HYDRATED, /* checked: call->error says how it went */
-    TCALL_EVENT_REPAIR,   /* the one repair was tried */
-    TCALL_EVENT_APPROVAL, /* is asked for */
+    TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
+    TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
+    TCALL_EVENT_APPROVAL, /* approval is asked for */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -218,7 +218,7 @@ typedef struct tcall_event {
     uint32_t ms; /* time taken, where there is a clock */
 } tcall_event;
 
-/* One who wants to hear of events. Caller's memory, until tcall_unsubscribe. */
+/* Somebody who is told of events; the caller's until tcall_unsubscribe. */
 typedef struct tcall_listener {
     void (*on_event)(void *user, const tcall_event *event);
     void *user;

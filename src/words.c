@@ -4,10 +4,10 @@
 /* ==========================================================================
  * >>words
  *
- * Cuts text of any script into words, which are compared by their stems:
+ * Splits text of any script into words, which are compared by their stems:
  * without case, accents, width and English endings. lampOn and HTTPServer are
- * two words each, PDFs is one. Scripts that are written without spaces give
- * pairs of characters instead.
+ * two words each, PDFs is one. In scripts that are written without spaces, a
+ * word is a pair of neighbouring characters.
  */
 
 #ifndef TOOLCALL_NO_PICK
@@ -59,7 +59,7 @@ enum {
     TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
 
-/* From each code point on, up to the next row, characters are of a kind. */
+/* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
@@ -111,10 +111,10 @@ static uint8_t tcall_char_kind_(uint32_t code)
     return kind;
 }
 
-/* The small letter of a code point, without accent where it is Latin-1. */
+/* Returns the small letter of a code point, in Latin-1 without its accent. */
 static uint32_t tcall_char_fold_(uint32_t code)
 {
-    /* U+00C0 to U+00DF; those from U+00E0 on are the same in small. */
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their small letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
@@ -125,7 +125,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
     if (tcall_between_(code, 0xC0, 0xFF))
         return (unsigned char)latin[code % 32];
     if (tcall_between_(code, 0x100, 0x17F)) {
-        /* Each capital stands before its small letter: most are even. */
+        /* A small letter follows its capital, which mostly is even. */
         bool odd = tcall_between_(code, 0x139, 0x148) ||
                    tcall_between_(code, 0x179, 0x17E);
         return code + (code % 2 == odd);
@@ -135,15 +135,15 @@ static uint32_t tcall_char_fold_(uint32_t code)
 
 /* ---- words */
 
-/* A text, and the word of it that was read last. */
+/* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* sentences, and keys of JSON, are told apart */
-    bool json;              /* escapes are read */
+    bool input;             /* look for sentences, and for keys of JSON */
+    bool json;              /* decode escapes */
     bool in_key;            /* the word is part of a key */
     bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the wide character at the cursor was in it too */
+    bool paired;            /* the word includes the character at the cursor */
     uint8_t length;
     const char *word; /* in the text, or where it had to be folded */
     unsigned initials;
@@ -171,8 +171,8 @@ TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
     words->json = start < words->end && (*start == '{' || *start == '[');
 }
 
-/* Decodes an escape of JSON. All but line feeds and code points are signs that
- * mean nothing here. */
+/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
+ * \u only separate words: their code is 0. */
 static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
 {
     size_t i;
@@ -215,7 +215,7 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Whether the string of JSON that begins before `at` is a key. */
+/* Returns whether the JSON string whose content begins at `at` is a key. */
 static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
 {
     const char *end = words->end;
@@ -226,8 +226,8 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that are part of a word or, like backslashes, may be: 0-9,
- * A-Z, a-z, \\, and all that are not ASCII. */
+/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
+ * an escape, and all bytes beyond ASCII. */
 static const uint32_t tcall_word_bytes_[8] = {
     0, 0x03FF0000, 0x17FFFFFE, 0x07FFFFFE, ~0u, ~0u, ~0u, ~0u};
 
@@ -241,7 +241,7 @@ static bool tcall_in_word_(char c)
     return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
 }
 
-/* Notes what a sign of the input, which ends before `next`, means. */
+/* Notes what a sign of the input means for the next word; `next` follows it. */
 static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
                               const char *next)
 {
@@ -271,8 +271,9 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
         words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
 }
 
-/* Ends a word that begins with a wide character: with a second one, if there
- * is one. The last of a row was part of the word before: it is no word. */
+/* Ends a word that begins with a wide character by the next one, if that is
+ * wide too. Returns false for the last character of a row, which the word
+ * before already includes. */
 static bool tcall_split_pair_(tcall_split_ *words)
 {
     tcall_char_ next = tcall_split_char_(words);
@@ -283,8 +284,8 @@ static bool tcall_split_pair_(tcall_split_ *words)
     return words->paired || !was_paired;
 }
 
-/* Reads a word, or one sign, in which characters are folded or escaped. Returns
- * whether it was a word. */
+/* Reads a word, or one sign, that may contain escapes and any characters.
+ * Returns whether it was a word. */
 static bool tcall_split_fold_(tcall_split_ *words)
 {
     bool small = false;
@@ -318,8 +319,8 @@ static const char *tcall_skip_range_(const char *at, const char *end,
     return at;
 }
 
-/* Returns the length of the word of ASCII letters or digits at the cursor; 0
- * when other characters, or escapes, are part of it. */
+/* Returns the length of the word at the cursor when it consists of ASCII
+ * letters or digits; 0 when it contains other characters or escapes. */
 static size_t tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
@@ -353,9 +354,9 @@ static bool tcall_has_vowel_(const char *word, size_t length)
     return false;
 }
 
-/* Returns the length of a word of at least four letters without its English
- * endings, so that its forms are alike: light, lights, lighting. What remains
- * need not be a word, and has three letters or more, a vowel among them. */
+/* Returns the length of the stem of a word of four letters or more, so that its
+ * forms are alike: light, lights, lighting. A stem need not be a word. It has
+ * at least three letters. */
 static size_t tcall_stem_(const char *word, size_t length)
 {
     size_t cut = 0;
@@ -376,7 +377,8 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* FNV-1a. In words that have endings y counts as i: city, cities. */
+/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
+ */
 static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
     uint32_t hash = 2166136261u;
@@ -388,8 +390,9 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
     return hash;
 }
 
-/* Only longer words of letters have endings and a prefix, whose hash is
- * inverted: it is not the stem that has the same letters. */
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
@@ -405,8 +408,8 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* A number of ten bits from the first two letters, which words of the same
- * stem have in common: a quick look before the stem is made. */
+/* Returns ten bits from the first two letters, which all forms of a word share.
+ * They rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned first, second;
@@ -427,7 +430,7 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
     return value < most ? (unsigned)value : most;
 }
 
-/* Reads what is at the cursor; returns whether it was a word. */
+/* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     size_t length = tcall_split_ascii_(words);
@@ -448,7 +451,8 @@ static bool tcall_split_count_(tcall_split_ *words)
     return !words->wanted || tcall_bit_(words->wanted, words->initials);
 }
 
-/* Puts a word of ASCII letters that begins with a capital into small ones. */
+/* Turns a word of ASCII letters that begins with a capital into small letters.
+ */
 static void tcall_split_lower_(tcall_split_ *words)
 {
     size_t i;
@@ -459,7 +463,7 @@ static void tcall_split_lower_(tcall_split_ *words)
     words->word = words->folded;
 }
 
-/* Passes over signs of ASCII. */
+/* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
@@ -469,7 +473,7 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
-/* Reads the next wanted word and makes its stem; false at the end. */
+/* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
@@ -485,7 +489,7 @@ TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
     return true;
 }
 
-/* Whether the word says nothing about what is wanted. */
+/* Returns whether the word is a stop word. */
 TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
 {
     const char *list;

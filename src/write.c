@@ -7,43 +7,44 @@
  *
  * All bytes leave by tcall_write_out_. Above it are the escapes of strings,
  * above these the values, which put commas before themselves: the last byte
- * written tells whether one is due.
+ * written says whether one is due.
  */
 
-void tcall_writer_init(tcall_writer *w, char *buf, size_t cap)
+void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap)
 {
-    memset(w, 0, sizeof *w);
-    w->buf = buf;
-    w->cap = cap;
+    memset(writer, 0, sizeof *writer);
+    writer->buf = buf;
+    writer->cap = cap;
 }
 
-void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user)
+void tcall_writer_sink(tcall_writer *writer, tcall_sink sink, void *user)
 {
-    w->sink = sink;
-    w->user = user;
+    writer->sink = sink;
+    writer->user = user;
 }
 
 /* The first error stays. */
-static int tcall_writer_fail_(tcall_writer *w, int error)
+static int tcall_writer_fail_(tcall_writer *writer, int error)
 {
-    if (!w->error)
-        w->error = error;
-    return w->error;
+    if (!writer->error)
+        writer->error = error;
+    return writer->error;
 }
 
-int tcall_writer_flush(tcall_writer *w)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (w->sink && sent < w->fill && !w->error) {
-        int taken = w->sink(w->user, w->buf + sent, w->fill - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
-            tcall_writer_fail_(w, taken < 0 ? taken : TCALL_E_AGAIN);
+            tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
     if (sent)
-        memmove(w->buf, w->buf + sent, w->fill -= sent);
-    return w->error;
+        memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
+    return writer->error;
 }
 
 /* A text that is written again, because the sink refused the rest of it, need
@@ -53,63 +54,67 @@ int tcall_writer_flush(tcall_writer *w)
  *
  * Returns whether the part has to be written; then tcall_write_part_end_ has
  * to follow. A part within another one does not count. */
-TCALL_SHARED_ bool tcall_write_part_(tcall_writer *w)
+TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = w->resume;
-    if (resume && !w->in_part) {
-        w->parts++;
-        if (w->parts < resume->part || w->error)
+    tcall_resume_ *resume = writer->resume;
+    if (resume && !writer->in_part) {
+        writer->parts++;
+        if (writer->parts < resume->part || writer->error)
             return false;
-        if (w->parts == resume->part) { /* what was left out counts again */
-            w->len = resume->at;
-            w->last = resume->last;
+        if (writer->parts ==
+            resume->part) { /* what was left out counts again */
+            writer->len = resume->at;
+            writer->last = resume->last;
         }
-        resume->part = w->parts;
-        resume->at = w->len;
-        resume->last = w->last;
+        resume->part = writer->parts;
+        resume->at = writer->len;
+        resume->last = writer->last;
     }
-    w->in_part++;
+    writer->in_part++;
     return true;
 }
 
-TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
 {
-    w->in_part--;
+    writer->in_part--;
 }
 
 /* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *w, const char *bytes, size_t len)
+static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
+                                size_t len)
 {
-    size_t room = w->cap - w->fill;
+    size_t room = writer->cap - writer->fill;
     if (room > len)
         room = len;
     if (room == 1) /* most calls; spares that of memcpy */
-        w->buf[w->fill] = *bytes;
+        writer->buf[writer->fill] = *bytes;
     else if (room)
-        memcpy(w->buf + w->fill, bytes, room);
-    w->fill += room;
+        memcpy(writer->buf + writer->fill, bytes, room);
+    writer->fill += room;
     return room;
 }
 
-static void tcall_write_out_(tcall_writer *w, const char *bytes, size_t len)
+static void tcall_write_out_(tcall_writer *writer, const char *bytes,
+                             size_t len)
 {
-    size_t stored = w->resume ? w->resume->stored : 0;
-    size_t skip = stored > w->len ? stored - w->len : 0;
-    w->len += len;
+    size_t stored = writer->resume ? writer->resume->stored : 0;
+    size_t skip = stored > writer->len ? stored - writer->len : 0;
+    writer->len += len;
     if (skip >= len)
         return;
     bytes += skip;
     len -= skip;
-    while (!w->error) {
-        size_t taken = tcall_write_fill_(w, bytes, len);
+    while (!writer->error) {
+        size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len || (!w->sink && !w->buf)) /* the latter only counts */
+        if (!len ||
+            (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (w->sink)
-            tcall_writer_flush(w);
+        if (writer->sink)
+            tcall_writer_flush(writer);
         else
-            tcall_writer_fail_(w, TCALL_E_MEMORY);
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 
@@ -163,124 +168,126 @@ static size_t tcall_write_escape_(char *out, char c)
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
-static void tcall_write_escaped_(tcall_writer *w, const char *bytes, size_t len,
-                                 bool twice)
+static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
+                                 size_t len, bool twice)
 {
     const char *end = len ? bytes + len : bytes;
-    if (!tcall_write_part_(w))
+    if (!tcall_write_part_(writer))
         return;
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
         size_t size;
-        tcall_write_out_(w, bytes, (size_t)(stop - bytes));
+        tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (stop == end)
             break;
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(w, "\\\\", both ? 2 : 1);
+            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
         }
-        tcall_write_out_(w, escape, size);
+        tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
-    tcall_write_part_end_(w);
+    tcall_write_part_end_(writer);
 }
 
-int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len)
+int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
 {
     if (len) {
-        w->last = bytes[len - 1];
-        if (w->quoted)
-            tcall_write_escaped_(w, bytes, len, false);
+        writer->last = bytes[len - 1];
+        if (writer->quoted)
+            tcall_write_escaped_(writer, bytes, len, false);
         else
-            tcall_write_out_(w, bytes, len);
+            tcall_write_out_(writer, bytes, len);
     }
-    return w->error;
+    return writer->error;
 }
 
-int tcall_write_text(tcall_writer *w, const char *text)
+int tcall_write_text(tcall_writer *writer, const char *text)
 {
-    return tcall_write_bytes(w, text, strlen(text));
+    return tcall_write_bytes(writer, text, strlen(text));
 }
 
-TCALL_SHARED_ int tcall_write_char_(tcall_writer *w, char c)
+/* Writes one byte, as tcall_write_bytes does. */
+TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
 {
-    return tcall_write_bytes(w, &c, 1);
+    return tcall_write_bytes(writer, &c, 1);
 }
 
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
-TCALL_SHARED_ void tcall_write_comma_(tcall_writer *w)
+TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
 {
-    if (w->depth && w->last && w->last != '{' && w->last != '[' &&
-        w->last != ':')
-        tcall_write_char_(w, ',');
+    if (writer->depth && writer->last && writer->last != '{' &&
+        writer->last != '[' && writer->last != ':')
+        tcall_write_char_(writer, ',');
 }
 
-int tcall_write_open(tcall_writer *w, char bracket)
+int tcall_write_open(tcall_writer *writer, char bracket)
 {
-    tcall_write_comma_(w);
-    w->depth++;
-    return tcall_write_char_(w, bracket);
+    tcall_write_comma_(writer);
+    writer->depth++;
+    return tcall_write_char_(writer, bracket);
 }
 
-int tcall_write_close(tcall_writer *w, char bracket)
+int tcall_write_close(tcall_writer *writer, char bracket)
 {
-    w->depth--;
-    return tcall_write_char_(w, bracket);
+    writer->depth--;
+    return tcall_write_char_(writer, bracket);
 }
 
 /* Writes the inside of a string. In quoted output its own escapes are escaped
  * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *w, tcall_str text)
+TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_escaped_(w, text.ptr, text.len, w->quoted);
+    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
 }
 
-int tcall_write_str(tcall_writer *w, tcall_str text)
+int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    tcall_write_content_(w, text);
-    return tcall_write_char_(w, '"');
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_write_content_(writer, text);
+    return tcall_write_char_(writer, '"');
 }
 
-int tcall_write_string(tcall_writer *w, const char *text)
+int tcall_write_string(tcall_writer *writer, const char *text)
 {
-    return tcall_write_str(w, tcall_str_of(text));
+    return tcall_write_str(writer, tcall_str_of(text));
 }
 
-int tcall_write_key(tcall_writer *w, const char *key)
+int tcall_write_key(tcall_writer *writer, const char *key)
 {
-    tcall_write_string(w, key);
-    return tcall_write_char_(w, ':');
+    tcall_write_string(writer, key);
+    return tcall_write_char_(writer, ':');
 }
 
-int tcall_write_verbatim(tcall_writer *w, tcall_str json)
+int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
-    tcall_write_comma_(w);
-    return tcall_write_bytes(w, json.ptr, json.len);
+    tcall_write_comma_(writer);
+    return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
 /* Writes JSON that is given as a form, with ' for quotes, up to a % or the
  * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *w, const char *form)
+TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
+                                             const char *form)
 {
     for (; *form && *form != '%'; form++)
-        tcall_write_char_(w, *form == '\'' ? '"' : *form);
+        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
     return form;
 }
 
 /* Writes such a form with the inside of a string in place of each %: first a,
  * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *w, const char *form,
+TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
                                       const char *a, const char *b)
 {
-    tcall_write_comma_(w);
-    while (*(form = tcall_write_plain_(w, form))) {
-        tcall_write_content_(w, tcall_str_of(a));
+    tcall_write_comma_(writer);
+    while (*(form = tcall_write_plain_(writer, form))) {
+        tcall_write_content_(writer, tcall_str_of(a));
         a = b;
         form++;
     }
@@ -305,8 +312,8 @@ static char tcall_write_digit_(uint64_t *number)
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
-static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
-                               int decimals)
+static int tcall_write_number_(tcall_writer *writer, bool minus,
+                               uint64_t number, int decimals)
 {
     char out[48], *first = out + sizeof out;
     int digits = 0;
@@ -319,24 +326,24 @@ static int tcall_write_number_(tcall_writer *w, bool minus, uint64_t number,
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
-        w, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
 }
 
-int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals)
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
 {
     uint64_t number = (uint64_t)value;
-    return tcall_write_number_(w, value < 0, value < 0 ? 0 - number : number,
-                               decimals);
+    return tcall_write_number_(writer, value < 0,
+                               value < 0 ? 0 - number : number, decimals);
 }
 
-int tcall_write_int(tcall_writer *w, int64_t value)
+int tcall_write_int(tcall_writer *writer, int64_t value)
 {
-    return tcall_write_fixed(w, value, 0);
+    return tcall_write_fixed(writer, value, 0);
 }
 
-int tcall_write_uint(tcall_writer *w, uint64_t value)
+int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
-    return tcall_write_number_(w, false, value, 0);
+    return tcall_write_number_(writer, false, value, 0);
 }
 
 /* ---- floating point ----
@@ -423,6 +430,7 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     tcall_big_add_(&s->high, 1, up + uneven);
 }
 
+/* Goes on to the next digit. */
 static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
@@ -492,6 +500,7 @@ static char *tcall_place_digits_(char *to, const char *digits, int count,
     return to;
 }
 
+/* Writes e-7 and the like. Returns the end. */
 static char *tcall_place_exponent_(char *to, int exponent)
 {
     int left = exponent < 0 ? -exponent : exponent;
@@ -526,11 +535,11 @@ static char *tcall_place_double_(char *to, double value)
     return tcall_place_exponent_(to, point - 1);
 }
 
-int tcall_write_double(tcall_writer *w, double value)
+int tcall_write_double(tcall_writer *writer, double value)
 {
     char out[40], *to = out;
     if (value - value != 0) /* an infinity, or not a number */
-        return tcall_writer_fail_(w, TCALL_E_RANGE);
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
     if (value < 0 || (value == 0 && 1 / value < 0)) {
         *to++ = '-';
         value = -value;
@@ -539,34 +548,34 @@ int tcall_write_double(tcall_writer *w, double value)
         *to++ = '0';
     else
         to = tcall_place_double_(to, value);
-    return tcall_write_verbatim(w, tcall_slice_(out, (size_t)(to - out)));
+    return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
 /* ---- literals and quotes ---- */
 
-int tcall_write_bool(tcall_writer *w, bool value)
+int tcall_write_bool(tcall_writer *writer, bool value)
 {
-    return tcall_write_verbatim(w, tcall_str_of(value ? "true" : "false"));
+    return tcall_write_verbatim(writer, tcall_str_of(value ? "true" : "false"));
 }
 
-int tcall_write_null(tcall_writer *w)
+int tcall_write_null(tcall_writer *writer)
 {
-    return tcall_write_verbatim(w, tcall_str_of("null"));
+    return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *w)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    w->quoted = 1;
-    w->last = 0;
-    return w->error;
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted = 1;
+    writer->last = 0;
+    return writer->error;
 }
 
-int tcall_write_unquote(tcall_writer *w)
+int tcall_write_unquote(tcall_writer *writer)
 {
-    w->quoted = 0;
-    return tcall_write_char_(w, '"');
+    writer->quoted = 0;
+    return tcall_write_char_(writer, '"');
 }
 
 /* ---- parsed values ---- */
@@ -580,60 +589,60 @@ enum {
 };
 
 /* Writes a scalar or a key as JSON text. */
-TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *w, const char *text,
+TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
                                        const tcall_tok *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
     if (tok->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(w, *bytes.ptr == 'T');
+        tcall_write_bool(writer, *bytes.ptr == 'T');
     else if (string && tok->mark != TCALL_MARK_JSON_)
-        tcall_write_str(w, bytes);
+        tcall_write_str(writer, bytes);
     else
-        tcall_write_verbatim(w, bytes);
+        tcall_write_verbatim(writer, bytes);
 }
 
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
-static bool tcall_write_token_(tcall_writer *w, const char *text,
+static bool tcall_write_token_(tcall_writer *writer, const char *text,
                                const tcall_tok *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
-        tcall_write_scalar_(w, text, tok);
+        tcall_write_scalar_(writer, text, tok);
         return false;
     }
-    tcall_write_open(w, object ? '{' : '[');
+    tcall_write_open(writer, object ? '{' : '[');
     if (tok->span > 1)
         return true;
-    tcall_write_close(w, object ? '}' : ']');
+    tcall_write_close(writer, object ? '}' : ']');
     return false;
 }
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *w, tcall_json value)
+int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
     const tcall_tok *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
-        return tcall_write_null(w);
+        return tcall_write_null(writer);
     for (;; tok++) {
         if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
             tok++;
         } else if (tok->type & TCALL_KEY_) {
-            tcall_write_scalar_(w, value.text, tok);
-            tcall_write_char_(w, ':');
+            tcall_write_scalar_(writer, value.text, tok);
+            tcall_write_char_(writer, ':');
             continue;
-        } else if (tcall_write_token_(w, value.text, tok)) {
+        } else if (tcall_write_token_(writer, value.text, tok)) {
             open[depth++] = (uint8_t)tok->type;
             continue;
         }
         for (flags = tok->type; depth && flags & TCALL_LAST_;
              flags = open[--depth])
-            tcall_write_close(w, flags & TCALL_MEMBER_ ? '}' : ']');
+            tcall_write_close(writer, flags & TCALL_MEMBER_ ? '}' : ']');
         if (!depth)
-            return w->error;
+            return writer->error;
     }
 }

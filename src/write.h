@@ -41,38 +41,41 @@ typedef struct tcall_writer {
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
-TCALL_API void tcall_writer_init(tcall_writer *w, char *buf, size_t cap);
+TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
 /* Sends the output to a sink instead; buf then only collects small pieces. */
-TCALL_API void tcall_writer_sink(tcall_writer *w, tcall_sink sink, void *user);
+TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
+                                 void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
-TCALL_API int tcall_writer_flush(tcall_writer *w);
+TCALL_API int tcall_writer_flush(tcall_writer *writer);
 
 /* Writes bytes as they are: no quotes, no commas. Each function from here on
  * returns the first error so far, or TCALL_OK. */
-TCALL_API int tcall_write_text(tcall_writer *w, const char *text);
-TCALL_API int tcall_write_bytes(tcall_writer *w, const char *bytes, size_t len);
+TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
+TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
+                                size_t len);
 
 /* Opens '{' or '[', closes '}' or ']'. */
-TCALL_API int tcall_write_open(tcall_writer *w, char bracket);
-TCALL_API int tcall_write_close(tcall_writer *w, char bracket);
-TCALL_API int tcall_write_key(tcall_writer *w, const char *key);
+TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
+TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
+TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
 /* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
-TCALL_API int tcall_write_string(tcall_writer *w, const char *text);
-TCALL_API int tcall_write_str(tcall_writer *w, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *w, int64_t value);
-TCALL_API int tcall_write_uint(tcall_writer *w, uint64_t value);
+TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
+TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
+TCALL_API int tcall_write_int(tcall_writer *writer, int64_t value);
+TCALL_API int tcall_write_uint(tcall_writer *writer, uint64_t value);
 /* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
-TCALL_API int tcall_write_fixed(tcall_writer *w, int64_t value, int decimals);
+TCALL_API int tcall_write_fixed(tcall_writer *writer, int64_t value,
+                                int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
  * infinities and no NaN: these are TCALL_E_RANGE. */
-TCALL_API int tcall_write_double(tcall_writer *w, double value);
-TCALL_API int tcall_write_bool(tcall_writer *w, bool value);
-TCALL_API int tcall_write_null(tcall_writer *w);
+TCALL_API int tcall_write_double(tcall_writer *writer, double value);
+TCALL_API int tcall_write_bool(tcall_writer *writer, bool value);
+TCALL_API int tcall_write_null(tcall_writer *writer);
 /* Writes a parsed value as compact JSON text, in its own order. */
-TCALL_API int tcall_write_json(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
-TCALL_API int tcall_write_verbatim(tcall_writer *w, tcall_str json);
+TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
  * between. */
-TCALL_API int tcall_write_quote(tcall_writer *w);
-TCALL_API int tcall_write_unquote(tcall_writer *w);
+TCALL_API int tcall_write_quote(tcall_writer *writer);
+TCALL_API int tcall_write_unquote(tcall_writer *writer);

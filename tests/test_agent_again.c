@@ -1,3 +1,4 @@
+/* Needs: PROVIDERS, AGENT. */
 /* A transport that pauses gets the same request as one that blocks, byte for
  * byte, wherever it pauses: the request is taken up again in the middle. */
 #include "toolcall.h"

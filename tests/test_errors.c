@@ -1,3 +1,4 @@
+/* Needs: SENTENCES. */
 /*
  * Error codes are for machines and stay; sentences are for models and people.
  */

@@ -1,3 +1,4 @@
+/* Needs: LENIENT. */
 /* Scanner, values and writer. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,3 +1,4 @@
+/* Needs: PATTERN. */
 /* Regular expressions: what they match, in pieces, in any memory. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

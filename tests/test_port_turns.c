@@ -1,3 +1,4 @@
+/* Needs: OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI. */
 /* An agent's turns over HTTP: errors of providers, broken streams, results that
  * do not fit. Nothing runs that should not. */
 #define _DEFAULT_SOURCE /* usleep */

@@ -1,4 +1,4 @@
-/* Needs: MEND. */
+/* Needs: PROVIDERS, LENIENT. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
 #ifdef TEST_LINKED

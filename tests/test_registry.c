@@ -1,3 +1,4 @@
+/* Needs: HOOKS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

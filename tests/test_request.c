@@ -1,3 +1,4 @@
+/* Needs: PROVIDERS, SERVERS, STRICT. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED
@@ -531,10 +532,81 @@ static void test_escaped_names(void)
     CHECK(p && !strstr(p + 1, "\"anyOf\":")); /* d only */
 }
 
+/* Takes a few bytes, and then none for once. */
+typedef struct dribble {
+    char text[16384];
+    size_t len;
+    bool full;
+} dribble;
+
+static int dribble_sink(void *user, const char *bytes, size_t len)
+{
+    dribble *to = (dribble *)user;
+    to->full = !to->full;
+    if (to->full)
+        return TCALL_E_AGAIN;
+    len = len < 100 ? len : 100;
+    memcpy(to->text + to->len, bytes, len);
+    to->len += len;
+    return (int)len;
+}
+
+/* A request that is taken up again says the same: also of strict tools, of
+ * which Anthropic takes 20, counting those that went out before. */
+static void test_resumed(void)
+{
+    static char memory[64], names[25][4];
+    static dribble to;
+    static tcall_tool tools[25];
+    char piece[256];
+    tcall_block block;
+    tcall_chat_request ask;
+    tcall_resume_ resume;
+    const char *whole;
+    size_t i, unsent = 0, strict = 0, rounds = 0;
+    int error;
+    memset(&ask, 0, sizeof ask);
+    memset(&resume, 0, sizeof resume);
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    for (i = 0; i < 25; i++) {
+        snprintf(names[i], sizeof names[i], "t%d", (int)i);
+        tools[i].name = names[i];
+        tools[i].strict = true;
+        tools[i].parameters = TCALL_JSON(
+            {"type" : "object", "properties" : {"a" : {"type" : "string"}}});
+    }
+    ask.chat = &chat;
+    ask.allow = TCALL_EVERYTHING;
+    ask.tools = tools;
+    ask.tool_count = 25;
+    do {
+        tcall_writer w;
+        tcall_writer_init(&w, piece, sizeof piece);
+        tcall_writer_sink(&w, dribble_sink, &to);
+        w.fill = unsent;
+        w.resume = &resume;
+        error = tcall_writer_flush(&w);
+        if (error == TCALL_OK)
+            tcall_anthropic.write(&tcall_anthropic, &w, &ask);
+        error = tcall_writer_flush(&w);
+        unsent = w.fill;
+        resume.stored = to.len + unsent;
+    } while (error == TCALL_E_AGAIN && ++rounds < 1000);
+    CHECK(error == TCALL_OK && rounds > 20);
+    to.text[to.len] = 0;
+    whole = write_body(&tcall_anthropic, &ask);
+    CHECK(same(to.text, whole));
+    for (; (whole = strstr(whole, "\"strict\":true")) != NULL; whole++)
+        strict++;
+    CHECK(strict == 20);
+}
+
 int main(void)
 {
     test_cut_schema();
     test_escaped_names();
+    test_resumed();
     test_ask_opaque();
     test_switches();
     test_write();

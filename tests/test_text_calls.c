@@ -1,3 +1,4 @@
+/* Needs: OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

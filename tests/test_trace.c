@@ -1,3 +1,4 @@
+/* Needs: OPENAI. */
 /* What examples/trace.h writes is JSON Lines without a secret, and a replay of
  * it is the same turn again: for every size of the pieces that arrive. */
 #define _POSIX_C_SOURCE 200809L

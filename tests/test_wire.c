@@ -1,3 +1,4 @@
+/* Needs: PROVIDERS, SERVERS, LENIENT. */
 /* Answers of providers, recorded or made: tests/wire/PROVIDER/CASE.txt.
  *
  *     # what it shows

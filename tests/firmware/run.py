@@ -143,7 +143,7 @@ TARGETS = [
            "-mmcu=atmega2560 -Wno-type-limits -Wno-sign-compare",
            "-Wl,--defsym=__stack=0xFFFF,--defsym=__DATA_REGION_LENGTH__=0xFE00 "
            "-lm", str(OUT / "avr_run"), tests="test_(json|bind|agent|hooks|retry|"
-           "stages)", macros="-Dmain=test_main", also=("avr.c",), memory=16000,
+           "stages|context)", macros="-Dmain=test_main", also=("avr.c",), memory=16000,
            every=1000),
 ]
 

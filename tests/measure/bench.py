@@ -327,6 +327,11 @@ def main():
         if not good:
             faults.append(what)
 
+    import flow  # which counts as this file does
+    (OUT / "figures.md").unlink(missing_ok=True)
+    table = flow.flows(pool, gate)
+    if table:
+        (OUT / "figures.md").write_text(table)
     beside_cjson(pool, gate)
     growth(pool, gate)
     stages(gate)

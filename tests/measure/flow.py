@@ -5,6 +5,8 @@ Ours and cJSON's, built alike, of four providers: on the host, counted by
 callgrind, with -O2 and -Os; on a Cortex-M4 with -Os and -O2, counted by QEMU.
 Both programs must print the same message. cJSON comes as source through apt.
 """
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
@@ -62,34 +64,56 @@ def count(program, cross):
     return (int(number), message) if number.isdigit() else (None, out)
 
 
-def flows(gate):
-    """Prints all rows; gate(good, what) is told of each."""
+def both(cross, level, row, cjson):
+    """(instructions, message) of ours and of cJSON's."""
+    return [count(build(side, row, cross, level, cjson), cross)
+            for side in ("ours", "cjson")]
+
+
+def flows(pool, gate):
+    """Prints all rows; gate(good, what) is told of each. Returns the table for
+    README.md, or nothing where something was skipped."""
     cjson = cjson_source()
     if not cjson:
         print("flow: cJSON's source is not to be had: SKIPPED")
-        return
+        return ""
     OUT.mkdir(parents=True, exist_ok=True)
+    table = ["| instructions, answer to checked call to message | " +
+             " | ".join(PROVIDERS) + " | of cJSON's |",
+             "| --- |" + " --: |" * (len(PROVIDERS) + 1)]
+    todo = []
     for title, cross, level, bar in MACHINES:
         if cross and not (shutil.which("arm-none-eabi-gcc") and
                           shutil.which("qemu-system-arm")):
             print(f"flow, {title}: SKIPPED, no compiler or QEMU")
+            table = []
             continue
+        todo.append((title, bar, [
+            (name, pool.submit(both, cross, level, row, cjson))
+            for row, name in enumerate(PROVIDERS)]))
+    for title, bar, jobs in todo:
         print(f"\n{'flow, ' + title:28}{'toolcall':>12}{'cJSON':>12}{'ratio':>8}"
               f"   (<= {bar})")
-        for row, name in enumerate(PROVIDERS):
-            (a, said), (b, expected) = (
-                count(build(side, row, cross, level, cjson), cross)
-                for side in ("ours", "cjson"))
+        ours, ratios = [], []
+        for name, job in jobs:
+            (a, said), (b, expected) = job.result()
             if a is None or b is None or said != expected:
                 gate(False, f"{name}, {title}: {said!r}, not {expected!r}")
                 continue
             print(f"  {name:26}{a:12,}{b:12,}{a / b:8.2f}")
             gate(a <= bar * b, f"{name}, {title}: {a / b:.2f} of cJSON's")
+            ours.append(f"{a:,}")
+            ratios.append(a / b)
+        if table and ratios:
+            table.append(f"| {title} | " + " | ".join(ours) +
+                         f" | {min(ratios):.2f} to {max(ratios):.2f} |")
+    return "".join(row + "\n" for row in table)
 
 
 if __name__ == "__main__":
     faults = []
-    flows(lambda good, what: good or faults.append(what))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        flows(threads, lambda good, what: good or faults.append(what))
     for fault in faults:
         print("FAILED", fault)
     sys.exit(bool(faults))
