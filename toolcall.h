@@ -875,8 +875,9 @@ TCALL_API int tcall_write_unquote(tcall_writer *writer);
  * The syntax is that of ECMA-262 without what has no linear time:
  *   . ^ $ \b \B (a|b) (?:a) [a-z] [^a-z] \d \w \s \D \W \S \t \n \r \f \v \0
  *   \xHH \uHHHH a* a+ a? a{2} a{2,} a{2,5}, and lazy forms of these
- * Look-around, back references, \p and named groups are refused. Characters
- * are code points; . does not match the ends of lines.
+ * Look-around, back references, \p and named groups are refused, and so are
+ * more than 6 groups within each other. Characters are code points; . does not
+ * match the ends of lines.
  */
 
 /* One step of the program of a pattern or a schema: 8 bytes, no pointers, free
@@ -944,20 +945,23 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  * number of steps. An assertion that is not supported, or malformed, refuses
  * the whole schema; nothing is ever silently dropped.
  *
- *   eager  tcall_schema_compile once, program in the block:
- *            n = tcall_schema_compile(&s, text, mem, size, TCALL_DRAFT_2020);
- *            n >= 0: keep n bytes of mem and s; n < 0: s.reason, s.need
- *   lazy   the same call into scratch memory, forgotten after the check
+ *   eager  compile once, into memory that stays, and keep the schema:
+ *            n = tcall_schema_compile(&schema, text, mem, size, draft);
+ *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each check
  *   check  check.memory = scratch; check.errors = room for a few;
  *          check.coerce = true;
- *          r = tcall_schema_check(&s, value, &check);
- *          TCALL_E_INVALID: tcall_write_validation_errors(&w, &s, value,
- * &check) r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
- *          the text that was meant with tcall_write_json(&w, value), parse it
- *          and check it once more with coerce = false: only that result counts
+ *          r = tcall_schema_check(&schema, value, &check);
+ *          TCALL_E_INVALID: tcall_write_validation_errors(...)
+ *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
+ * value), write what was meant with tcall_write_json(&w, value), parse that and
+ * check it once more with coerce = false: only that result counts
+ *
+ * A schema that was refused, or is zero, accepts nothing.
  */
 
-/* The draft where the schema has no $schema: 2020-12 unless told. */
+/* The draft of a schema that has no $schema. Of $schema the URIs of these are
+ * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
     TCALL_DRAFT_2020,
     TCALL_DRAFT_2019,
@@ -966,31 +970,33 @@ typedef enum tcall_draft {
     TCALL_DRAFT_4
 } tcall_draft;
 
-/* Nodes, comparisons and characters that one check may cost. */
+/* The nodes, comparisons and characters that one check may cost. */
 #ifndef TOOLCALL_MAX_STEPS
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 48 bytes of scratch each. */
+/* The schemas that may be at work inside each other; each takes 48 bytes of
+ * scratch memory. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
 typedef struct tcall_schema {
     const char *text;
-    const tcall_node_ *program;
-    uint32_t nodes;
-    uint32_t search;    /* scratch that its largest pattern takes */
-    size_t need;        /* bytes of program; also when they did not fit */
+    size_t need;        /* bytes of program, also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */
-    size_t at;          /* where in the text that stands */
+    size_t at;          /* where in the text the reason is */
+    /* private */
+    const tcall_node_ *program;
+    uint32_t nodes;
+    uint32_t search; /* scratch memory that its largest pattern takes */
 } tcall_schema;
 
-/* Compile. text must be one JSON value (an object, true or false) and outlive
- * the schema. Bytes of mem used (a multiple of 8; mem is aligned up to 4 at
- * its cost), TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
- * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
+/* Compiles a schema: text is one JSON value, an object, true or false, and
+ * outlives *out. Returns the bytes of mem used, a multiple of 4; TCALL_E_MEMORY
+ * when out->need bytes are wanted (mem may be NULL and size 0, to ask); or
+ * TCALL_E_SCHEMA, and tcall_write_schema_error says what to change. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -1016,17 +1022,18 @@ typedef struct tcall_check {
     bool coerce;        /* accept "5" for 5 and the like, see below */
     size_t error_count; /* out: how many there were, stored or not */
     size_t coerced;     /* out: how many values were marked */
-    size_t need;        /* out: scratch used; too little: that much at least */
+    size_t need;        /* out: scratch memory used, or wanted at least */
 } tcall_check;
 
-/* Check a value. TCALL_OK, TCALL_E_INVALID with faults, or TCALL_E_MEMORY,
- * TCALL_E_DEPTH, TCALL_E_BUDGET, which all mean: not accepted.
+/* Checks a value. Returns TCALL_OK; TCALL_E_INVALID with check->errors; or
+ * TCALL_E_SCHEMA (it was refused), TCALL_E_MEMORY, TCALL_E_DEPTH or
+ * TCALL_E_BUDGET, which all mean that the value is not accepted.
  *
- * With coerce a value whose type is wrong, and whose declared types do not
- * include string, may be the string that holds it: a number, true, false,
- * True, False, or the JSON text of an array or object; and null for an
- * optional property means that it is absent. Of several alternatives exactly
- * one must accept it. Such values are only marked; see above what to do. */
+ * With coerce, a string that has the wrong type may be the text of the value
+ * that was meant: of a number, true, false, True, False, an array or an object,
+ * where no string is allowed. And null for an optional property may mean that
+ * it is absent. Of several alternatives exactly one must accept it. Such values
+ * are only marked; see above what to do. */
 TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
                                  tcall_check *check);
 
@@ -1038,12 +1045,13 @@ TCALL_API int tcall_write_validation_error(tcall_writer *w,
                                            const tcall_schema *schema,
                                            tcall_json value,
                                            const tcall_validation_error *error);
-/* All that were stored, as an array. */
+/* Writes all errors that were stored, as an array. */
 TCALL_API int tcall_write_validation_errors(tcall_writer *w,
                                             const tcall_schema *s,
                                             tcall_json value,
                                             const tcall_check *check);
-/* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
+/* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
+ * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
 
 /* ==========================================================================
@@ -6017,7 +6025,7 @@ enum {
 #define TCALL_RE_ONCE_        (1u | 1u << 12)
 
 #define TCALL_RE_COUNT_MAX_  1000
-#define TCALL_RE_GROUPS_     16 /* that may be open at once */
+#define TCALL_RE_GROUPS_     7 /* that may be open at once */
 #define TCALL_RE_NONE_       0xFFFFFFFFu
 #define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
 
@@ -6037,6 +6045,7 @@ static const struct {
     {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
 };
 
+/* Whether a set has a character; none has -1, an end of the text. */
 static bool tcall_re_in_(unsigned set, int32_t c)
 {
     size_t i;
@@ -6066,9 +6075,9 @@ static int32_t tcall_re_decode_(const char **at, const char *end)
  * a jump to the end of the next one. */
 typedef struct tcall_re_group_ {
     const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* the state where this copy begins */
-    uint32_t split;  /* the node with which the last alternative begins */
+    uint16_t copies; /* made so far */
+    uint16_t first;  /* the state where this copy begins */
+    uint16_t split;  /* the node with which the last alternative begins */
 } tcall_re_group_;
 
 typedef struct tcall_re_ {
@@ -6081,6 +6090,7 @@ typedef struct tcall_re_ {
     int depth;
 } tcall_re_;
 
+/* Refuses the pattern, which ends all loops. The first reason stays. */
 static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
 {
     if (!re->out->reason) {
@@ -6102,6 +6112,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     return tcall_utf8_next_(&p);
 }
 
+/* The same without going on: an escape of JSON may be several bytes. */
 static int32_t tcall_re_peek_(tcall_re_ *re)
 {
     const char *at = re->at;
@@ -6110,6 +6121,7 @@ static int32_t tcall_re_peek_(tcall_re_ *re)
     return c;
 }
 
+/* Goes past a character, if it is the next one. */
 static bool tcall_re_take_(tcall_re_ *re, int32_t c)
 {
     bool there = tcall_re_peek_(re) == c;
@@ -6284,8 +6296,8 @@ static void tcall_re_copy_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     re->at = group->body;
-    group->first = re->states;
-    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    group->first = (uint16_t)re->states;
+    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
 }
 
 /* After '('. */
@@ -6308,7 +6320,7 @@ static void tcall_re_open_(tcall_re_ *re)
 /* An alternative has ended: the one before it jumps here. */
 static void tcall_re_end_(tcall_re_ *re)
 {
-    tcall_re_patch_(re, re->group[re->depth].split - 1, TCALL_RE_JUMP_,
+    tcall_re_patch_(re, re->group[re->depth].split - 1u, TCALL_RE_JUMP_,
                     re->states);
 }
 
@@ -6319,7 +6331,7 @@ static void tcall_re_alternative_(tcall_re_ *re)
     tcall_re_end_(re);
     tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
     tcall_re_one_(re, TCALL_RE_JUMP_, 0);
-    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
 }
 
 /* After ')'. */
@@ -6327,7 +6339,7 @@ static void tcall_re_close_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     uint32_t close, times;
-    if (!re->depth) {
+    if (!re->depth) { /* that is the whole pattern */
         tcall_re_refuse_(re, ") without (");
         return;
     }
@@ -6382,6 +6394,9 @@ static void tcall_re_piece_(tcall_re_ *re, int32_t c)
         re->node[node].arg = times;
 }
 
+/* The whole pattern is like a group that is never repeated. Groups with counts
+ * are copied, so it is the size of the program that is limited, at each step:
+ * a few characters can ask for a billion copies. */
 static void tcall_re_parse_(tcall_re_ *re)
 {
     int32_t c;
@@ -6436,10 +6451,12 @@ int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
 /* A character with its case changed, if it is a letter and case is ignored. */
 static int32_t tcall_re_other_(int32_t c, unsigned flags)
 {
+    /* letters of ASCII only: the others have no such bit */
     bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
 }
 
+/* Whether \d, \W and the like have a character. */
 static bool tcall_re_in_set_(uint32_t value, int32_t c)
 {
     bool others = value & TCALL_RE_OTHERS_;
@@ -6511,6 +6528,7 @@ static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
             uint32_t value = node->word >> TCALL_RE_VALUE_;
             uint32_t width = TCALL_RE_STATES_(node->arg);
             uint32_t k = TCALL_RE_LEAST_(node->arg);
+            /* from here on what comes next may begin */
             while (k < width && !state[k])
                 k++;
             if (k < width && (op != TCALL_RE_ASSERT_ ||
@@ -6537,9 +6555,11 @@ static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
     bool arrives = false;
     for (; node < end; node = tcall_re_after_(node)) {
         uint32_t width = TCALL_RE_STATES_(node->arg), k;
+        /* most nodes are not active: their characters are not looked at */
         bool active = memchr(state, 1, width) != NULL;
         bool matches = active && tcall_re_matches_(node, c, other);
         for (k = 0; k < width; k++, state++) {
+            /* the old state is read before the one in front of it moves in */
             bool moves = *state && matches;
             bool stays = k + 1 == width && node->arg & TCALL_RE_AGAIN_;
             *state = arrives || (moves && stays);
@@ -6549,6 +6569,7 @@ static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
     *state = arrives;
 }
 
+/* One for each node's, and one for the match. */
 size_t tcall_pattern_memory(const tcall_pattern *pattern)
 {
     return pattern->states + 1;
@@ -7481,7 +7502,7 @@ static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
 /* Finds what $refs mean, and refuses those that lead back to themselves without
  * going into the value: no check would ever end. Each is marked until all that
  * it leads to are known to end. */
-static void tcall_sc_refs_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
@@ -7573,8 +7594,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is a fault.
- * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
+ * is for, which may push a frame; what that says is counted or is an error.
+ * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
 /* A schema at work on a value. */
@@ -7598,7 +7619,7 @@ typedef struct tcall_ev_frame_ {
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,  /* stop at the first fault, report none */
+    TCALL_F_QUIET_ = 2,  /* stop at the first error, report none */
     TCALL_F_STRICT_ = 4, /* no coercion */
     TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
     TCALL_F_ALIKE_ = 14, /* what a schema hands down */
@@ -7622,7 +7643,7 @@ typedef struct tcall_ev_ {
     uint32_t depth;   /* frames */
     int32_t steps;
     int error;
-    uint32_t progress; /* of the last fault, reported or not: its token, and
+    uint32_t progress; /* of the last error, reported or not: its token, and
                         * what failed was not the type */
     uint32_t num_tok;  /* the token that num was read from */
     tcall_num_ num;
@@ -7700,8 +7721,8 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
-                                         uint32_t tok)
+TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
+                                            uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
     tcall_str text = tcall_ev_of_(e, tok);
@@ -7930,8 +7951,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
     return rest == 0;
 }
 
-TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                         int op)
+TCALL_NOINLINE_ static bool tcall_ev_bound_(tcall_ev_ *e,
+                                            const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
     tcall_num_ bound = tcall_num_read_(
@@ -8030,8 +8051,8 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
 
 /* The string may stand for a value of another type: that type, or 0. What is
  * inside a container is checked when it was parsed. */
-TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                               uint32_t tok, unsigned flags)
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
 {
     tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
@@ -8062,7 +8083,7 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
 }
 
 /* The type that a value counts as which is not of the types wanted, 0: that is
- * a fault. */
+ * an error. */
 static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                                  unsigned flags)
 {
@@ -8149,8 +8170,8 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return tcall_ev_resume_(e, f);
 }
 
-TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
-                                             const tcall_ev_frame_ *f, int op)
+TCALL_NOINLINE_ static uint32_t
+tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     return tcall_node_child_(e->program, f->schema, f->end, op);
 }
@@ -8481,69 +8502,72 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 #define TCALL_SHOWN_ 160
 
 /* All of these write into the content of a JSON string. */
-static void tcall_say_(tcall_writer *w, const char *text)
+static void tcall_say_(tcall_writer *writer, const char *text)
 {
-    tcall_write_content_(w, tcall_str_of(text));
+    tcall_write_content_(writer, tcall_str_of(text));
 }
 
 /* Bytes, cut when they are many. */
-static void tcall_say_str_(tcall_writer *w, tcall_str text)
+static void tcall_say_str_(tcall_writer *writer, tcall_str text)
 {
     bool cut = text.len > TCALL_SHOWN_;
     if (cut)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_SHOWN_);
-    tcall_write_content_(w, text);
+    tcall_write_content_(writer, text);
     if (cut)
-        tcall_say_(w, "...");
+        tcall_say_(writer, "...");
 }
 
-static void tcall_say_quoted_(tcall_writer *w, tcall_str text)
+/* A string as a reader sees it: its quotes, nothing escaped within. */
+static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
 {
-    tcall_say_(w, "\"");
-    tcall_say_str_(w, text);
-    tcall_say_(w, "\"");
+    tcall_say_(writer, "\"");
+    tcall_say_str_(writer, text);
+    tcall_say_(writer, "\"");
 }
 
 /* The JSON text at p. */
-static void tcall_say_json_(tcall_writer *w, const char *p)
+static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(w, tcall_text_verbatim_(p));
+    tcall_say_str_(writer, tcall_text_verbatim_(p));
 }
 
-static void tcall_say_count_(tcall_writer *w, uint32_t count)
+/* A number that we counted. */
+static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 {
     char digits[10], *p = digits + sizeof digits;
     do {
         *--p = (char)('0' + count % 10);
         count /= 10;
     } while (count);
-    tcall_write_content_(w,
+    tcall_write_content_(writer,
                          tcall_slice_(p, (size_t)(digits + sizeof digits - p)));
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
-static void tcall_say_value_(tcall_writer *w, tcall_json value)
+static void tcall_say_value_(tcall_writer *writer, tcall_json value)
 {
     tcall_type type = tcall_json_type(value);
     if (value.tok->type & TCALL_KEY_)
-        tcall_say_(w, "the property name ");
+        tcall_say_(writer, "the property name ");
     if (type == TCALL_STRING)
-        tcall_say_quoted_(w, tcall_tok_str_(value.text, value.tok));
+        tcall_say_quoted_(writer, tcall_tok_str_(value.text, value.tok));
     else if (type < TCALL_ARRAY)
-        tcall_say_str_(w, tcall_tok_str_(value.text, value.tok));
+        tcall_say_str_(writer, tcall_tok_str_(value.text, value.tok));
     else
-        tcall_say_(w, type == TCALL_ARRAY ? "the array" : "the object");
+        tcall_say_(writer, type == TCALL_ARRAY ? "the array" : "the object");
 }
 
 /* One step of a JSON Pointer: the name of a member, or the index of an element.
  */
-static void tcall_say_step_(tcall_writer *w, tcall_json value, uint32_t index)
+static void tcall_say_step_(tcall_writer *writer, tcall_json value,
+                            uint32_t index)
 {
     tcall_str name = tcall_json_key(value);
     size_t i;
-    tcall_say_(w, "/");
+    tcall_say_(writer, "/");
     if (!(value.tok->type & TCALL_MEMBER_))
-        tcall_say_count_(w, index);
+        tcall_say_count_(writer, index);
     for (i = 0; i < name.len; i++) {
         const char *escape = tcall_pointer_escape_(name.ptr[i]);
         size_t from = i;
@@ -8551,15 +8575,15 @@ static void tcall_say_step_(tcall_writer *w, tcall_json value, uint32_t index)
                !tcall_pointer_escape_(name.ptr[i + 1]))
             i++;
         if (escape)
-            tcall_say_(w, escape);
+            tcall_say_(writer, escape);
         else
-            tcall_write_content_(w,
+            tcall_write_content_(writer,
                                  tcall_slice_(name.ptr + from, i + 1 - from));
     }
 }
 
 /* The JSON Pointer of a token; of a name that of its value. */
-static void tcall_say_pointer_(tcall_writer *w, tcall_json value,
+static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
                                const tcall_tok *tok)
 {
     if (tok->type & TCALL_KEY_)
@@ -8569,18 +8593,18 @@ static void tcall_say_pointer_(tcall_writer *w, tcall_json value,
         value = tcall_json_first(value);
         for (; value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
-        tcall_say_step_(w, value, index);
+        tcall_say_step_(writer, value, index);
     }
 }
 
 /* "path": the JSON Pointer of a token. */
-static void tcall_write_path_(tcall_writer *w, tcall_json value,
+static void tcall_write_path_(tcall_writer *writer, tcall_json value,
                               const tcall_tok *tok)
 {
-    tcall_write_key(w, "path");
-    tcall_write_char_(w, '"');
-    tcall_say_pointer_(w, value, tok);
-    tcall_write_char_(w, '"');
+    tcall_write_key(writer, "path");
+    tcall_write_char_(writer, '"');
+    tcall_say_pointer_(writer, value, tok);
+    tcall_write_char_(writer, '"');
 }
 
 /* -- What is wrong, and what to send instead ------------------------------ */
@@ -8595,15 +8619,17 @@ typedef struct tcall_fault_ {
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
 
-static const char *tcall_fault_at_(const tcall_fault_ *f)
+/* Where in the schema the keyword that failed comes from. */
+static const char *tcall_fault_at_(const tcall_fault_ *fault)
 {
-    return tcall_node_at_(f->schema, f->node);
+    return tcall_node_at_(fault->schema, fault->node);
 }
 
-/* The argument of another keyword of the same schema, NULL: it has none. */
-static uint32_t tcall_fault_other_(const tcall_fault_ *f, int op)
+/* The node of another keyword of the same schema, 0: it has none. */
+static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
 {
-    return tcall_node_child_(f->schema->program, f->parent, f->end, op);
+    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
+                             op);
 }
 
 /* Words for the types, in the order of tcall_type_names_. */
@@ -8612,7 +8638,7 @@ static const char *const tcall_type_words_[] = {
     "an array", "an object", "an integer"};
 
 /* The types that a schema allows: "a string, a number or null". */
-static void tcall_say_types_(tcall_writer *w, uint32_t types)
+static void tcall_say_types_(tcall_writer *writer, uint32_t types)
 {
     int i, left = 0;
     for (i = 0; i < 7; i++)
@@ -8620,228 +8646,238 @@ static void tcall_say_types_(tcall_writer *w, uint32_t types)
     for (i = 6; i >= 0; i--) {
         if (!(types >> i & 1))
             continue;
-        tcall_say_(w, tcall_type_words_[i]);
+        tcall_say_(writer, tcall_type_words_[i]);
         if (--left)
-            tcall_say_(w, left == 1 ? " or " : ", ");
+            tcall_say_(writer, left == 1 ? " or " : ", ");
     }
 }
 
-static void tcall_say_type_(tcall_writer *w, const tcall_fault_ *f)
+/* "x" is a string; send an integer or null. What an array or object holds is
+ * not shown: it may be long, and the path says which one it is. */
+static void tcall_say_type_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    uint32_t types = f->schema->program[f->node].arg >> TCALL_TYPES_ & 0x7F;
-    tcall_type type = tcall_json_type(f->value);
+    uint32_t types =
+        fault->schema->program[fault->node].arg >> TCALL_TYPES_ & 0x7F;
+    tcall_type type = tcall_json_type(fault->value);
     if (type == TCALL_NULL) {
-        tcall_say_(w, "null is not allowed here");
+        tcall_say_(writer, "null is not allowed here");
     } else {
-        tcall_say_value_(w, f->value);
-        tcall_say_(w, " is ");
-        tcall_say_(w, type >= TCALL_ARRAY
-                          ? "not allowed here"
-                          : tcall_type_words_[type - TCALL_NULL]);
+        tcall_say_value_(writer, fault->value);
+        tcall_say_(writer, " is ");
+        tcall_say_(writer, type >= TCALL_ARRAY
+                               ? "not allowed here"
+                               : tcall_type_words_[type - TCALL_NULL]);
     }
-    tcall_say_(w, "; send ");
-    tcall_say_types_(w, types);
+    tcall_say_(writer, "; send ");
+    tcall_say_types_(writer, types);
 }
 
 /* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *w, const char *array)
+static void tcall_say_list_(tcall_writer *writer, const char *array)
 {
-    size_t room = w->len + 2 * TCALL_SHOWN_;
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
     const char *p = tcall_text_next_(array + 1), *next;
     for (; *p != ']'; p = next) {
         next = tcall_text_next_(tcall_text_skip_(p));
-        tcall_say_json_(w, p);
+        tcall_say_json_(writer, p);
         if (*next == ']')
             break;
-        tcall_say_(w, *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or "
-                                                                       : ", ");
-        if (w->len > room) {
-            tcall_say_(w, "...");
+        tcall_say_(writer, *tcall_text_next_(tcall_text_skip_(next)) == ']'
+                               ? " or "
+                               : ", ");
+        if (writer->len > room) {
+            tcall_say_(writer, "...");
             break;
         }
     }
 }
 
 /* A bound of a number: " at least 1", from the word and a keyword's node. */
-static void tcall_say_bound_(tcall_writer *w, const tcall_fault_ *f,
+static void tcall_say_bound_(tcall_writer *writer, const tcall_fault_ *fault,
                              const char *words, uint32_t node)
 {
-    tcall_say_(w, words);
-    tcall_say_json_(w, tcall_node_at_(f->schema, node));
+    tcall_say_(writer, words);
+    tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
 }
 
 /* "send a number from 1 to 7": of both bounds that the schema has. */
-static void tcall_say_range_(tcall_writer *w, const tcall_fault_ *f)
+static void tcall_say_range_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    uint32_t types = f->schema->program[f->parent].arg >> TCALL_TYPES_ & 0x7F;
-    uint32_t min = tcall_fault_other_(f, TCALL_K_MINIMUM_);
-    uint32_t max = tcall_fault_other_(f, TCALL_K_MAXIMUM_);
-    uint32_t above = tcall_fault_other_(f, TCALL_K_ABOVE_);
-    uint32_t below = tcall_fault_other_(f, TCALL_K_BELOW_);
+    uint32_t types =
+        fault->schema->program[fault->parent].arg >> TCALL_TYPES_ & 0x7F;
+    uint32_t min = tcall_fault_other_(fault, TCALL_K_MINIMUM_);
+    uint32_t max = tcall_fault_other_(fault, TCALL_K_MAXIMUM_);
+    uint32_t above = tcall_fault_other_(fault, TCALL_K_ABOVE_);
+    uint32_t below = tcall_fault_other_(fault, TCALL_K_BELOW_);
     bool integer = types >> 6 && !(types >> (TCALL_NUMBER - 1) & 1);
-    tcall_say_(w, integer ? "; send an integer" : "; send a number");
+    tcall_say_(writer, integer ? "; send an integer" : "; send a number");
     if (min && max && !above && !below) {
-        tcall_say_bound_(w, f, " from ", min);
-        tcall_say_bound_(w, f, " to ", max);
+        tcall_say_bound_(writer, fault, " from ", min);
+        tcall_say_bound_(writer, fault, " to ", max);
         return;
     }
     if (above)
-        tcall_say_bound_(w, f, " greater than ", above);
+        tcall_say_bound_(writer, fault, " greater than ", above);
     else if (min)
-        tcall_say_bound_(w, f, " of at least ", min);
+        tcall_say_bound_(writer, fault, " of at least ", min);
     if ((above || min) && (below || max))
-        tcall_say_(w, " and");
+        tcall_say_(writer, " and");
     if (below)
-        tcall_say_bound_(w, f, " less than ", below);
+        tcall_say_bound_(writer, fault, " less than ", below);
     else if (max)
-        tcall_say_bound_(w, f, above || min ? " at most " : " of at most ",
-                         max);
+        tcall_say_bound_(writer, fault,
+                         above || min ? " at most " : " of at most ", max);
 }
 
 /* A count with its noun, for strings, arrays and objects. */
-static void tcall_say_counted_(tcall_writer *w, uint32_t count, tcall_type type)
+static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
+                               tcall_type type)
 {
     bool one = count == 1;
-    tcall_say_count_(w, count);
-    tcall_say_(w, type == TCALL_STRING  ? one ? " character" : " characters"
-                  : type == TCALL_ARRAY ? one ? " element" : " elements"
-                  : one                 ? " property"
-                                        : " properties");
+    tcall_say_count_(writer, count);
+    tcall_say_(writer, type == TCALL_STRING ? one ? " character" : " characters"
+                       : type == TCALL_ARRAY ? one ? " element" : " elements"
+                       : one                 ? " property"
+                                             : " properties");
 }
 
 /* The node of the same schema that limits the same count, 0: none. */
-static uint32_t tcall_fault_limit_(const tcall_fault_ *f, int bound)
+static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
 {
-    int op, type = tcall_keywords_[f->keyword].type;
+    int op, type = tcall_keywords_[fault->keyword].type;
     for (op = 0; op < TCALL_K_COUNT_; op++)
         if (tcall_keyword_counts_(op) && tcall_keywords_[op].type == type &&
             tcall_keywords_[op].bound == bound)
-            return tcall_fault_other_(f, op);
+            return tcall_fault_other_(fault, op);
     return 0;
 }
 
 /* "send 2 to 5 elements" */
-static void tcall_say_limits_(tcall_writer *w, const tcall_fault_ *f)
+static void tcall_say_limits_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = f->schema->program;
-    tcall_type type = (tcall_type)tcall_keywords_[f->keyword].type;
-    uint32_t min = tcall_fault_limit_(f, TCALL_AT_LEAST_);
-    uint32_t max = tcall_fault_limit_(f, TCALL_AT_MOST_);
-    tcall_say_(w, "; send ");
+    const tcall_node_ *program = fault->schema->program;
+    tcall_type type = (tcall_type)tcall_keywords_[fault->keyword].type;
+    uint32_t min = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
+    uint32_t max = tcall_fault_limit_(fault, TCALL_AT_MOST_);
+    tcall_say_(writer, "; send ");
     if (!max)
-        tcall_say_(w, "at least ");
+        tcall_say_(writer, "at least ");
     if (!min)
-        tcall_say_(w, "at most ");
+        tcall_say_(writer, "at most ");
     if (min && max && program[min].arg != program[max].arg) {
-        tcall_say_count_(w, program[min].arg);
-        tcall_say_(w, " to ");
+        tcall_say_count_(writer, program[min].arg);
+        tcall_say_(writer, " to ");
     }
-    tcall_say_counted_(w, program[max ? max : min].arg, type);
+    tcall_say_counted_(writer, program[max ? max : min].arg, type);
 }
 
-static void tcall_say_length_(tcall_writer *w, const tcall_fault_ *f)
+/* "ab" has 2 characters, under the minimum 3; send 3 to 10 characters. */
+static void tcall_say_length_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    const tcall_keyword_ *keyword = &tcall_keywords_[f->keyword];
+    const tcall_keyword_ *keyword = &tcall_keywords_[fault->keyword];
     tcall_type type = (tcall_type)keyword->type;
-    tcall_say_value_(w, f->value);
-    tcall_say_(w, " has ");
-    tcall_say_counted_(w, f->count, type);
-    tcall_say_(w, keyword->bound == TCALL_AT_MOST_ ? ", over the maximum "
-                                                   : ", under the minimum ");
-    tcall_say_count_(w, f->schema->program[f->node].arg);
-    tcall_say_limits_(w, f);
+    tcall_say_value_(writer, fault->value);
+    tcall_say_(writer, " has ");
+    tcall_say_counted_(writer, fault->count, type);
+    tcall_say_(writer, keyword->bound == TCALL_AT_MOST_
+                           ? ", over the maximum "
+                           : ", under the minimum ");
+    tcall_say_count_(writer, fault->schema->program[fault->node].arg);
+    tcall_say_limits_(writer, fault);
 }
 
-/* contains, minContains, maxContains. */
-static void tcall_say_contains_(tcall_writer *w, const tcall_fault_ *f)
+/* contains, minContains and maxContains count the same matches. */
+static void tcall_say_contains_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    uint32_t contains = tcall_fault_other_(f, TCALL_K_CONTAINS_);
-    bool most = f->keyword == TCALL_K_MAX_CONTAINS_;
-    uint32_t limit =
-        f->keyword == TCALL_K_CONTAINS_ ? 1 : f->schema->program[f->node].arg;
-    tcall_say_counted_(w, f->count, TCALL_ARRAY);
-    tcall_say_(w, f->count == 1 ? " of the array matches "
-                                : " of the array match ");
-    tcall_say_json_(w, tcall_node_at_(f->schema, contains));
-    tcall_say_(w, most ? "; send at most " : "; send at least ");
-    tcall_say_count_(w, limit);
-    tcall_say_(w, " of them");
+    uint32_t contains = tcall_fault_other_(fault, TCALL_K_CONTAINS_);
+    bool most = fault->keyword == TCALL_K_MAX_CONTAINS_;
+    uint32_t limit = fault->keyword == TCALL_K_CONTAINS_
+                         ? 1
+                         : fault->schema->program[fault->node].arg;
+    tcall_say_counted_(writer, fault->count, TCALL_ARRAY);
+    tcall_say_(writer, fault->count == 1 ? " of the array matches "
+                                         : " of the array match ");
+    tcall_say_json_(writer, tcall_node_at_(fault->schema, contains));
+    tcall_say_(writer, most ? "; send at most " : "; send at least ");
+    tcall_say_count_(writer, limit);
+    tcall_say_(writer, " of them");
 }
 
-/* The property that is required stands in the schema's text. */
-static void tcall_say_required_(tcall_writer *w, const tcall_fault_ *f)
+/* A property that is required, always or because another one is there: then
+ * the parent is the member of dependentRequired. */
+static void tcall_say_required_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    const char *at = tcall_node_at_(f->schema, f->parent);
-    bool depends = f->applied == TCALL_K_DEPENDENT_REQUIRED_ ||
-                   f->applied == TCALL_K_DEPENDENCIES_;
-    tcall_say_(w, "the property ");
-    tcall_say_json_(w, tcall_fault_at_(f));
-    tcall_say_(w, " is missing");
+    const char *at = tcall_node_at_(fault->schema, fault->parent);
+    bool depends = fault->applied == TCALL_K_DEPENDENT_REQUIRED_ ||
+                   fault->applied == TCALL_K_DEPENDENCIES_;
+    tcall_say_(writer, "the property ");
+    tcall_say_json_(writer, tcall_fault_at_(fault));
+    tcall_say_(writer, " is missing");
     if (depends) {
-        tcall_say_(w, ", which ");
-        tcall_say_json_(w, at);
-        tcall_say_(w, " needs");
+        tcall_say_(writer, ", which ");
+        tcall_say_json_(writer, at);
+        tcall_say_(writer, " needs");
     }
-    tcall_say_(w, "; add it");
+    tcall_say_(writer, "; add it");
     if (depends) {
-        tcall_say_(w, " or leave out ");
-        tcall_say_json_(w, at);
+        tcall_say_(writer, " or leave out ");
+        tcall_say_json_(writer, at);
     }
 }
 
 /* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *w, const tcall_fault_ *f)
+static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = f->schema->program;
-    size_t room = w->len + 2 * TCALL_SHOWN_;
-    uint32_t i = tcall_fault_other_(f, TCALL_K_PROPERTIES_);
+    const tcall_node_ *program = fault->schema->program;
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    uint32_t i = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
     const char *before = "; use one of ";
-    for (; i && i < f->end && w->len < room &&
+    for (; i && i < fault->end && writer->len < room &&
            tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_;
          i = tcall_node_after_(program, i)) {
-        tcall_say_(w, before);
-        tcall_say_json_(w, tcall_node_at_(f->schema, i));
+        tcall_say_(writer, before);
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
         before = ", ";
     }
-    tcall_say_(w, *before == ';' ? "; leave it out" : " or leave it out");
+    tcall_say_(writer, *before == ';' ? "; leave it out" : " or leave it out");
 }
 
 /* A schema that is false: what it was applied by says what is wrong. */
-static void tcall_say_never_(tcall_writer *w, const tcall_fault_ *f)
+static void tcall_say_never_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    unsigned applies = tcall_keywords_[f->applied].applies;
-    if (f->applied == TCALL_K_NAMES_) {
-        tcall_say_value_(w, f->value);
-        tcall_say_(w, " is not allowed; leave it out");
+    unsigned applies = tcall_keywords_[fault->applied].applies;
+    if (fault->applied == TCALL_K_NAMES_) {
+        tcall_say_value_(writer, fault->value);
+        tcall_say_(writer, " is not allowed; leave it out");
     } else if (applies == TCALL_TO_MEMBERS_) {
-        tcall_say_quoted_(w, tcall_json_key(f->value));
-        if (f->applied != TCALL_K_ADDITIONAL_) {
-            tcall_say_(w, " is not allowed; leave it out");
+        tcall_say_quoted_(writer, tcall_json_key(fault->value));
+        if (fault->applied != TCALL_K_ADDITIONAL_) {
+            tcall_say_(writer, " is not allowed; leave it out");
             return;
         }
-        tcall_say_(w, " is not a property here");
-        tcall_say_names_(w, f);
+        tcall_say_(writer, " is not a property here");
+        tcall_say_names_(writer, fault);
     } else if (applies == TCALL_TO_ELEMENTS_) {
-        tcall_say_(w, "this element is one too many; leave it out");
+        tcall_say_(writer, "this element is one too many; leave it out");
     } else {
-        tcall_say_(w, "no value is allowed here; leave it out");
+        tcall_say_(writer, "no value is allowed here; leave it out");
     }
 }
 
 /* anyOf and oneOf: none of the alternatives was accepted, or several. */
-static void tcall_say_choice_(tcall_writer *w, const tcall_fault_ *f)
+static void tcall_say_choice_(tcall_writer *writer, const tcall_fault_ *fault)
 {
-    const char *array = tcall_fault_at_(f);
+    const char *array = tcall_fault_at_(fault);
     while (*array != '[')
         array--;
-    tcall_say_value_(w, f->value);
-    tcall_say_(w, f->count ? " fits several alternatives of "
-                           : " fits no alternative of ");
-    tcall_say_(w, tcall_keywords_[f->keyword].name);
-    tcall_say_(w, f->keyword == TCALL_K_ONEOF_
-                      ? "; send what fits exactly one of "
-                      : "; send what fits one of ");
-    tcall_say_json_(w, array);
+    tcall_say_value_(writer, fault->value);
+    tcall_say_(writer, fault->count ? " fits several alternatives of "
+                                    : " fits no alternative of ");
+    tcall_say_(writer, tcall_keywords_[fault->keyword].name);
+    tcall_say_(writer, fault->keyword == TCALL_K_ONEOF_
+                           ? "; send what fits exactly one of "
+                           : "; send what fits one of ");
+    tcall_say_json_(writer, array);
 }
 
 /* What is wrong with a value in view of the keyword's own, and what to send. */
@@ -8859,70 +8895,76 @@ static const struct tcall_sentence_ {
      "; send a value that does not"}};
 
 /* The sentence of a keyword that holds a value against its own. */
-static void tcall_say_compared_(tcall_writer *w, const tcall_fault_ *f)
+static void tcall_say_compared_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     const struct tcall_sentence_ *row = tcall_sentences_;
-    while (row->keyword != f->keyword)
+    while (row->keyword != fault->keyword)
         row++;
-    tcall_say_value_(w, f->value);
-    tcall_say_(w, row->wrong);
-    tcall_say_json_(w, tcall_fault_at_(f));
+    tcall_say_value_(writer, fault->value);
+    tcall_say_(writer, row->wrong);
+    tcall_say_json_(writer, tcall_fault_at_(fault));
     if (row->remedy)
-        tcall_say_(w, row->remedy);
+        tcall_say_(writer, row->remedy);
     else
-        tcall_say_range_(w, f);
+        tcall_say_range_(writer, fault);
 }
 
-static void tcall_say_sentence_(tcall_writer *w, const tcall_fault_ *f)
+/* Which sentence belongs to which keyword. What is not named here counts, or
+ * compares with a value. */
+static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     tcall_str pattern;
-    switch (f->keyword) {
-    case TCALL_K_TYPE_: tcall_say_type_(w, f); break;
-    case TCALL_K_NEVER_: tcall_say_never_(w, f); break;
-    case TCALL_K_REQUIRED_: tcall_say_required_(w, f); break;
+    switch (fault->keyword) {
+    case TCALL_K_TYPE_: tcall_say_type_(writer, fault); break;
+    case TCALL_K_NEVER_: tcall_say_never_(writer, fault); break;
+    case TCALL_K_REQUIRED_: tcall_say_required_(writer, fault); break;
     case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: tcall_say_choice_(w, f); break;
+    case TCALL_K_ONEOF_: tcall_say_choice_(writer, fault); break;
     case TCALL_K_CONTAINS_:
     case TCALL_K_MIN_CONTAINS_:
-    case TCALL_K_MAX_CONTAINS_: tcall_say_contains_(w, f); break;
+    case TCALL_K_MAX_CONTAINS_: tcall_say_contains_(writer, fault); break;
     case TCALL_K_ENUM_:
-        tcall_say_value_(w, f->value);
-        tcall_say_(w, " is not one of the allowed values; send ");
-        tcall_say_list_(w, tcall_fault_at_(f));
+        tcall_say_value_(writer, fault->value);
+        tcall_say_(writer, " is not one of the allowed values; send ");
+        tcall_say_list_(writer, tcall_fault_at_(fault));
         break;
     case TCALL_K_PATTERN_:
-        tcall_say_value_(w, f->value);
-        tcall_say_(w, " does not match the pattern ");
+        tcall_say_value_(writer, fault->value);
+        tcall_say_(writer, " does not match the pattern ");
         /* its escapes are those of the string that is being written */
-        pattern = tcall_text_inner_(tcall_fault_at_(f));
-        tcall_write_bytes(w, pattern.ptr, pattern.len);
-        tcall_say_(w, "; send a string that does");
+        pattern = tcall_text_inner_(tcall_fault_at_(fault));
+        tcall_write_bytes(writer, pattern.ptr, pattern.len);
+        tcall_say_(writer, "; send a string that does");
         break;
     case TCALL_K_UNIQUE_:
-        tcall_say_value_(
-            w, tcall_json_cursor_(f->root.text, f->root.tok + f->count));
-        tcall_say_(w, " is in the array twice; send each value once");
+        tcall_say_value_(writer,
+                         tcall_json_cursor_(fault->root.text,
+                                            fault->root.tok + fault->count));
+        tcall_say_(writer, " is in the array twice; send each value once");
         break;
     default:
-        if (tcall_keyword_counts_(f->keyword))
-            tcall_say_length_(w, f);
+        if (tcall_keyword_counts_(fault->keyword))
+            tcall_say_length_(writer, fault);
         else
-            tcall_say_compared_(w, f);
+            tcall_say_compared_(writer, fault);
     }
 }
 
-/* What the object says is the keyword. */
-static const char *tcall_fault_keyword_(const tcall_fault_ *f)
+/* The word of the schema that a person would look for. required within
+ * dependentRequired is no keyword, and false has none where it is a property's
+ * schema. */
+static const char *tcall_fault_keyword_(const tcall_fault_ *fault)
 {
-    if (f->keyword == TCALL_K_REQUIRED_ &&
-        tcall_keywords_[f->applied].applies == TCALL_TO_PRESENT_ &&
-        f->applied != TCALL_K_DEPENDENT_SCHEMAS_)
-        return tcall_keywords_[f->applied].name;
-    if (f->keyword != TCALL_K_NEVER_)
-        return tcall_keywords_[f->keyword].name;
-    if (f->applied == TCALL_K_ADDITIONAL_ || f->applied == TCALL_K_NAMES_ ||
-        f->applied == TCALL_K_REST_ || f->applied == TCALL_K_EXTRA_)
-        return tcall_keywords_[f->applied].name;
+    if (fault->keyword == TCALL_K_REQUIRED_ &&
+        tcall_keywords_[fault->applied].applies == TCALL_TO_PRESENT_ &&
+        fault->applied != TCALL_K_DEPENDENT_SCHEMAS_)
+        return tcall_keywords_[fault->applied].name;
+    if (fault->keyword != TCALL_K_NEVER_)
+        return tcall_keywords_[fault->keyword].name;
+    if (fault->applied == TCALL_K_ADDITIONAL_ ||
+        fault->applied == TCALL_K_NAMES_ || fault->applied == TCALL_K_REST_ ||
+        fault->applied == TCALL_K_EXTRA_)
+        return tcall_keywords_[fault->applied].name;
     return "false";
 }
 
@@ -8943,125 +8985,128 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
                                     const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
-    tcall_fault_ f;
-    f.schema = schema;
-    f.root = value;
-    f.value = tcall_json_cursor_(value.text, value.tok + error->tok);
-    f.node = error->node;
-    f.count = error->count;
-    f.keyword = (int)error->keyword;
-    f.parent = tcall_node_parent_(program, error->node);
-    f.end = tcall_node_after_(program, f.parent);
-    f.applied = tcall_node_op_(
-        &program[f.keyword == TCALL_K_REQUIRED_ ? f.parent : f.node]);
-    return f;
+    tcall_fault_ fault;
+    fault.schema = schema;
+    fault.root = value;
+    fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
+    fault.node = error->node;
+    fault.count = error->count;
+    fault.keyword = (int)error->keyword;
+    fault.parent = tcall_node_parent_(program, error->node);
+    fault.end = tcall_node_after_(program, fault.parent);
+    fault.applied = tcall_node_op_(
+        &program[fault.keyword == TCALL_K_REQUIRED_ ? fault.parent
+                                                    : fault.node]);
+    return fault;
 }
 
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
-TCALL_SHARED_ void tcall_say_error_(tcall_writer *w, const tcall_schema *schema,
+TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
+                                    const tcall_schema *schema,
                                     tcall_json value,
                                     const tcall_validation_error *error)
 {
-    tcall_fault_ f = tcall_fault_of_(schema, value, error);
-    tcall_say_pointer_(w, value, f.value.tok);
-    tcall_say_(w, f.value.tok > value.tok ? ": " : "");
-    tcall_say_sentence_(w, &f);
+    tcall_fault_ fault = tcall_fault_of_(schema, value, error);
+    tcall_say_pointer_(writer, value, fault.value.tok);
+    tcall_say_(writer, fault.value.tok > value.tok ? ": " : "");
+    tcall_say_sentence_(writer, &fault);
 }
 
-int tcall_write_validation_error(tcall_writer *w, const tcall_schema *schema,
-                                 tcall_json value,
+int tcall_write_validation_error(tcall_writer *writer,
+                                 const tcall_schema *schema, tcall_json value,
                                  const tcall_validation_error *error)
 {
-    tcall_fault_ f = tcall_fault_of_(schema, value, error);
-    tcall_write_open(w, '{');
-    tcall_write_path_(w, value, f.value.tok);
-    tcall_write_key(w, "keyword");
-    tcall_write_string(w, tcall_fault_keyword_(&f));
-    tcall_write_key(w, "message");
-    tcall_write_char_(w, '"');
-    tcall_say_sentence_(w, &f);
-    tcall_write_char_(w, '"');
-    return tcall_write_close(w, '}');
+    tcall_fault_ fault = tcall_fault_of_(schema, value, error);
+    tcall_write_open(writer, '{');
+    tcall_write_path_(writer, value, fault.value.tok);
+    tcall_write_key(writer, "keyword");
+    tcall_write_string(writer, tcall_fault_keyword_(&fault));
+    tcall_write_key(writer, "message");
+    tcall_write_char_(writer, '"');
+    tcall_say_sentence_(writer, &fault);
+    tcall_write_char_(writer, '"');
+    return tcall_write_close(writer, '}');
 }
 
-int tcall_write_validation_errors(tcall_writer *w, const tcall_schema *schema,
-                                  tcall_json value, const tcall_check *check)
+int tcall_write_validation_errors(tcall_writer *writer,
+                                  const tcall_schema *schema, tcall_json value,
+                                  const tcall_check *check)
 {
     size_t i;
-    tcall_write_open(w, '[');
+    tcall_write_open(writer, '[');
     for (i = 0; i < check->error_count && i < check->error_cap; i++)
-        tcall_write_validation_error(w, schema, value, &check->errors[i]);
-    return tcall_write_close(w, ']');
+        tcall_write_validation_error(writer, schema, value, &check->errors[i]);
+    return tcall_write_close(writer, ']');
 }
 
 /* -- Coercions ------------------------------------------------------------ */
 
 /* A value that was sent, as a JSON string or a scalar that is not too long. */
-static void tcall_write_found_(tcall_writer *w, tcall_json value)
+static void tcall_write_found_(tcall_writer *writer, tcall_json value)
 {
     tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (tcall_json_type(value) != TCALL_STRING && text.len <= TCALL_SHOWN_) {
-        tcall_write_verbatim(w, text);
+        tcall_write_verbatim(writer, text);
         return;
     }
-    tcall_write_comma_(w);
-    tcall_write_char_(w, '"');
-    tcall_say_str_(w, text);
-    tcall_write_char_(w, '"');
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_say_str_(writer, text);
+    tcall_write_char_(writer, '"');
 }
 
-int tcall_write_coercions(tcall_writer *w, tcall_json value)
+int tcall_write_coercions(tcall_writer *writer, tcall_json value)
 {
     int i;
-    tcall_write_open(w, '[');
+    tcall_write_open(writer, '[');
     for (i = 0; value.tok && i < value.tok->span; i++) {
         const tcall_tok *tok = value.tok + i;
         if (tok->mark == TCALL_MARK_NONE_)
             continue;
-        tcall_write_open(w, '{');
-        tcall_write_path_(w, value, tok);
-        tcall_write_key(w, "from");
-        tcall_write_found_(w, tcall_json_cursor_(value.text, tok));
+        tcall_write_open(writer, '{');
+        tcall_write_path_(writer, value, tok);
+        tcall_write_key(writer, "from");
+        tcall_write_found_(writer, tcall_json_cursor_(value.text, tok));
         if (tok->mark != TCALL_MARK_DROP_) {
-            tcall_write_key(w, "to");
-            tcall_write_comma_(w);
-            tcall_write_scalar_(w, value.text, tok);
+            tcall_write_key(writer, "to");
+            tcall_write_comma_(writer);
+            tcall_write_scalar_(writer, value.text, tok);
         }
-        tcall_write_close(w, '}');
+        tcall_write_close(writer, '}');
     }
-    return tcall_write_close(w, ']');
+    return tcall_write_close(writer, ']');
 }
 
 /* -- Schema errors -------------------------------------------------------- */
 
 /* JSON text as it is, cut when it is long. */
-static void tcall_write_shown_(tcall_writer *w, tcall_str json)
+static void tcall_write_shown_(tcall_writer *writer, tcall_str json)
 {
     bool cut = json.len > TCALL_SHOWN_;
-    tcall_write_bytes(w, json.ptr,
+    tcall_write_bytes(writer, json.ptr,
                       cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
     if (cut)
-        tcall_write_text(w, "...");
+        tcall_write_text(writer, "...");
 }
 
 /* A name of a JSON Pointer; quote: the name in JSON text. */
-static void tcall_write_pointer_name_(tcall_writer *w, const char *quote)
+static void tcall_write_pointer_name_(tcall_writer *writer, const char *quote)
 {
-    tcall_write_text(w, "/");
+    tcall_write_text(writer, "/");
     for (quote++; *quote != '"';) {
         char bytes[4];
         size_t len = tcall_text_char_(&quote, bytes);
         const char *escape = tcall_pointer_escape_(*bytes);
         if (escape)
-            tcall_write_text(w, escape);
+            tcall_write_text(writer, escape);
         else
-            tcall_write_bytes(w, bytes, len);
+            tcall_write_bytes(writer, bytes, len);
     }
 }
 
 /* The JSON Pointer of the value, or of the member whose name begins, at a place
  * in JSON text. */
-static void tcall_write_place_(tcall_writer *w, const char *text,
+static void tcall_write_place_(tcall_writer *writer, const char *text,
                                const char *place)
 {
     const char *value = tcall_text_space_(text), *member = value;
@@ -9077,36 +9122,36 @@ static void tcall_write_place_(tcall_writer *w, const char *text,
             member = next;
         }
         if (object) {
-            tcall_write_pointer_name_(w, member);
+            tcall_write_pointer_name_(writer, member);
         } else {
-            tcall_write_text(w, "/");
-            tcall_say_count_(w, index);
+            tcall_write_text(writer, "/");
+            tcall_say_count_(writer, index);
         }
         member = value > place ? place : value;
     }
 }
 
-int tcall_write_schema_error(tcall_writer *w, const tcall_schema *schema)
+int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
     if (!schema->reason)
-        return tcall_write_text(w, "ok");
+        return tcall_write_text(writer, "ok");
     if (schema->text) {
         const char *place = schema->text + schema->at;
         if (place == tcall_text_space_(schema->text))
-            tcall_write_text(w, "the schema");
-        tcall_write_place_(w, schema->text, place);
-        tcall_write_text(w, ": ");
-        tcall_write_text(w, schema->reason);
-        tcall_write_text(w, " ");
-        tcall_write_shown_(w, tcall_text_verbatim_(place));
+            tcall_write_text(writer, "the schema");
+        tcall_write_place_(writer, schema->text, place);
+        tcall_write_text(writer, ": ");
+        tcall_write_text(writer, schema->reason);
+        tcall_write_text(writer, " ");
+        tcall_write_shown_(writer, tcall_text_verbatim_(place));
     } else {
-        tcall_write_text(w, schema->reason);
+        tcall_write_text(writer, schema->reason);
     }
     if (schema->remedy) {
-        tcall_write_text(w, "; ");
-        tcall_write_text(w, schema->remedy);
+        tcall_write_text(writer, "; ");
+        tcall_write_text(writer, schema->remedy);
     }
-    return w->error;
+    return writer->error;
 }
 
 /* ==========================================================================

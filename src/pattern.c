@@ -38,7 +38,7 @@ enum {
 #define TCALL_RE_ONCE_        (1u | 1u << 12)
 
 #define TCALL_RE_COUNT_MAX_  1000
-#define TCALL_RE_GROUPS_     16 /* that may be open at once */
+#define TCALL_RE_GROUPS_     7 /* that may be open at once */
 #define TCALL_RE_NONE_       0xFFFFFFFFu
 #define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
 
@@ -58,6 +58,7 @@ static const struct {
     {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
 };
 
+/* Whether a set has a character; none has -1, an end of the text. */
 static bool tcall_re_in_(unsigned set, int32_t c)
 {
     size_t i;
@@ -87,9 +88,9 @@ static int32_t tcall_re_decode_(const char **at, const char *end)
  * a jump to the end of the next one. */
 typedef struct tcall_re_group_ {
     const char *body;
-    uint32_t copies; /* made so far */
-    uint32_t first;  /* the state where this copy begins */
-    uint32_t split;  /* the node with which the last alternative begins */
+    uint16_t copies; /* made so far */
+    uint16_t first;  /* the state where this copy begins */
+    uint16_t split;  /* the node with which the last alternative begins */
 } tcall_re_group_;
 
 typedef struct tcall_re_ {
@@ -102,6 +103,7 @@ typedef struct tcall_re_ {
     int depth;
 } tcall_re_;
 
+/* Refuses the pattern, which ends all loops. The first reason stays. */
 static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
 {
     if (!re->out->reason) {
@@ -123,6 +125,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     return tcall_utf8_next_(&p);
 }
 
+/* The same without going on: an escape of JSON may be several bytes. */
 static int32_t tcall_re_peek_(tcall_re_ *re)
 {
     const char *at = re->at;
@@ -131,6 +134,7 @@ static int32_t tcall_re_peek_(tcall_re_ *re)
     return c;
 }
 
+/* Goes past a character, if it is the next one. */
 static bool tcall_re_take_(tcall_re_ *re, int32_t c)
 {
     bool there = tcall_re_peek_(re) == c;
@@ -305,8 +309,8 @@ static void tcall_re_copy_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     re->at = group->body;
-    group->first = re->states;
-    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    group->first = (uint16_t)re->states;
+    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
 }
 
 /* After '('. */
@@ -329,7 +333,7 @@ static void tcall_re_open_(tcall_re_ *re)
 /* An alternative has ended: the one before it jumps here. */
 static void tcall_re_end_(tcall_re_ *re)
 {
-    tcall_re_patch_(re, re->group[re->depth].split - 1, TCALL_RE_JUMP_,
+    tcall_re_patch_(re, re->group[re->depth].split - 1u, TCALL_RE_JUMP_,
                     re->states);
 }
 
@@ -340,7 +344,7 @@ static void tcall_re_alternative_(tcall_re_ *re)
     tcall_re_end_(re);
     tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
     tcall_re_one_(re, TCALL_RE_JUMP_, 0);
-    group->split = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
 }
 
 /* After ')'. */
@@ -348,7 +352,7 @@ static void tcall_re_close_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     uint32_t close, times;
-    if (!re->depth) {
+    if (!re->depth) { /* that is the whole pattern */
         tcall_re_refuse_(re, ") without (");
         return;
     }
@@ -403,6 +407,9 @@ static void tcall_re_piece_(tcall_re_ *re, int32_t c)
         re->node[node].arg = times;
 }
 
+/* The whole pattern is like a group that is never repeated. Groups with counts
+ * are copied, so it is the size of the program that is limited, at each step:
+ * a few characters can ask for a billion copies. */
 static void tcall_re_parse_(tcall_re_ *re)
 {
     int32_t c;
@@ -457,10 +464,12 @@ int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
 /* A character with its case changed, if it is a letter and case is ignored. */
 static int32_t tcall_re_other_(int32_t c, unsigned flags)
 {
+    /* letters of ASCII only: the others have no such bit */
     bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
 }
 
+/* Whether \d, \W and the like have a character. */
 static bool tcall_re_in_set_(uint32_t value, int32_t c)
 {
     bool others = value & TCALL_RE_OTHERS_;
@@ -532,6 +541,7 @@ static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
             uint32_t value = node->word >> TCALL_RE_VALUE_;
             uint32_t width = TCALL_RE_STATES_(node->arg);
             uint32_t k = TCALL_RE_LEAST_(node->arg);
+            /* from here on what comes next may begin */
             while (k < width && !state[k])
                 k++;
             if (k < width && (op != TCALL_RE_ASSERT_ ||
@@ -558,9 +568,11 @@ static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
     bool arrives = false;
     for (; node < end; node = tcall_re_after_(node)) {
         uint32_t width = TCALL_RE_STATES_(node->arg), k;
+        /* most nodes are not active: their characters are not looked at */
         bool active = memchr(state, 1, width) != NULL;
         bool matches = active && tcall_re_matches_(node, c, other);
         for (k = 0; k < width; k++, state++) {
+            /* the old state is read before the one in front of it moves in */
             bool moves = *state && matches;
             bool stays = k + 1 == width && node->arg & TCALL_RE_AGAIN_;
             *state = arrives || (moves && stays);
@@ -570,6 +582,7 @@ static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
     *state = arrives;
 }
 
+/* One for each node's, and one for the match. */
 size_t tcall_pattern_memory(const tcall_pattern *pattern)
 {
     return pattern->states + 1;

@@ -11,8 +11,9 @@
  * The syntax is that of ECMA-262 without what has no linear time:
  *   . ^ $ \b \B (a|b) (?:a) [a-z] [^a-z] \d \w \s \D \W \S \t \n \r \f \v \0
  *   \xHH \uHHHH a* a+ a? a{2} a{2,} a{2,5}, and lazy forms of these
- * Look-around, back references, \p and named groups are refused. Characters
- * are code points; . does not match the ends of lines.
+ * Look-around, back references, \p and named groups are refused, and so are
+ * more than 6 groups within each other. Characters are code points; . does not
+ * match the ends of lines.
  */
 
 /* One step of the program of a pattern or a schema: 8 bytes, no pointers, free

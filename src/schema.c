@@ -904,7 +904,7 @@ static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
 /* Finds what $refs mean, and refuses those that lead back to themselves without
  * going into the value: no check would ever end. Each is marked until all that
  * it leads to are known to end. */
-static void tcall_sc_refs_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;

@@ -10,20 +10,23 @@
  * number of steps. An assertion that is not supported, or malformed, refuses
  * the whole schema; nothing is ever silently dropped.
  *
- *   eager  tcall_schema_compile once, program in the block:
- *            n = tcall_schema_compile(&s, text, mem, size, TCALL_DRAFT_2020);
- *            n >= 0: keep n bytes of mem and s; n < 0: s.reason, s.need
- *   lazy   the same call into scratch memory, forgotten after the check
+ *   eager  compile once, into memory that stays, and keep the schema:
+ *            n = tcall_schema_compile(&schema, text, mem, size, draft);
+ *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each check
  *   check  check.memory = scratch; check.errors = room for a few;
  *          check.coerce = true;
- *          r = tcall_schema_check(&s, value, &check);
- *          TCALL_E_INVALID: tcall_write_validation_errors(&w, &s, value,
- * &check) r == 0 and check.coerced: log tcall_write_coercions(&w, value), get
- *          the text that was meant with tcall_write_json(&w, value), parse it
- *          and check it once more with coerce = false: only that result counts
+ *          r = tcall_schema_check(&schema, value, &check);
+ *          TCALL_E_INVALID: tcall_write_validation_errors(...)
+ *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
+ * value), write what was meant with tcall_write_json(&w, value), parse that and
+ * check it once more with coerce = false: only that result counts
+ *
+ * A schema that was refused, or is zero, accepts nothing.
  */
 
-/* The draft where the schema has no $schema: 2020-12 unless told. */
+/* The draft of a schema that has no $schema. Of $schema the URIs of these are
+ * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
     TCALL_DRAFT_2020,
     TCALL_DRAFT_2019,
@@ -32,31 +35,33 @@ typedef enum tcall_draft {
     TCALL_DRAFT_4
 } tcall_draft;
 
-/* Nodes, comparisons and characters that one check may cost. */
+/* The nodes, comparisons and characters that one check may cost. */
 #ifndef TOOLCALL_MAX_STEPS
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* Schemas that are at work inside each other; 48 bytes of scratch each. */
+/* The schemas that may be at work inside each other; each takes 48 bytes of
+ * scratch memory. */
 #ifndef TOOLCALL_MAX_FRAMES
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
 typedef struct tcall_schema {
     const char *text;
-    const tcall_node_ *program;
-    uint32_t nodes;
-    uint32_t search;    /* scratch that its largest pattern takes */
-    size_t need;        /* bytes of program; also when they did not fit */
+    size_t need;        /* bytes of program, also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */
-    size_t at;          /* where in the text that stands */
+    size_t at;          /* where in the text the reason is */
+    /* private */
+    const tcall_node_ *program;
+    uint32_t nodes;
+    uint32_t search; /* scratch memory that its largest pattern takes */
 } tcall_schema;
 
-/* Compile. text must be one JSON value (an object, true or false) and outlive
- * the schema. Bytes of mem used (a multiple of 8; mem is aligned up to 4 at
- * its cost), TCALL_E_MEMORY (out->need bytes do; mem may be NULL, size 0, to
- * ask), or TCALL_E_SCHEMA: out->reason says what the author has to change. */
+/* Compiles a schema: text is one JSON value, an object, true or false, and
+ * outlives *out. Returns the bytes of mem used, a multiple of 4; TCALL_E_MEMORY
+ * when out->need bytes are wanted (mem may be NULL and size 0, to ask); or
+ * TCALL_E_SCHEMA, and tcall_write_schema_error says what to change. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -82,17 +87,18 @@ typedef struct tcall_check {
     bool coerce;        /* accept "5" for 5 and the like, see below */
     size_t error_count; /* out: how many there were, stored or not */
     size_t coerced;     /* out: how many values were marked */
-    size_t need;        /* out: scratch used; too little: that much at least */
+    size_t need;        /* out: scratch memory used, or wanted at least */
 } tcall_check;
 
-/* Check a value. TCALL_OK, TCALL_E_INVALID with faults, or TCALL_E_MEMORY,
- * TCALL_E_DEPTH, TCALL_E_BUDGET, which all mean: not accepted.
+/* Checks a value. Returns TCALL_OK; TCALL_E_INVALID with check->errors; or
+ * TCALL_E_SCHEMA (it was refused), TCALL_E_MEMORY, TCALL_E_DEPTH or
+ * TCALL_E_BUDGET, which all mean that the value is not accepted.
  *
- * With coerce a value whose type is wrong, and whose declared types do not
- * include string, may be the string that holds it: a number, true, false,
- * True, False, or the JSON text of an array or object; and null for an
- * optional property means that it is absent. Of several alternatives exactly
- * one must accept it. Such values are only marked; see above what to do. */
+ * With coerce, a string that has the wrong type may be the text of the value
+ * that was meant: of a number, true, false, True, False, an array or an object,
+ * where no string is allowed. And null for an optional property may mean that
+ * it is absent. Of several alternatives exactly one must accept it. Such values
+ * are only marked; see above what to do. */
 TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
                                  tcall_check *check);
 
@@ -104,10 +110,11 @@ TCALL_API int tcall_write_validation_error(tcall_writer *w,
                                            const tcall_schema *schema,
                                            tcall_json value,
                                            const tcall_validation_error *error);
-/* All that were stored, as an array. */
+/* Writes all errors that were stored, as an array. */
 TCALL_API int tcall_write_validation_errors(tcall_writer *w,
                                             const tcall_schema *s,
                                             tcall_json value,
                                             const tcall_check *check);
-/* [{"path":"/n","from":"5","to":5}]; dropped members have no "to". */
+/* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
+ * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);

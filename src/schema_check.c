@@ -7,8 +7,8 @@
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is a fault.
- * Quiet frames (in anyOf, not, if ...) stop at the first fault and report none.
+ * is for, which may push a frame; what that says is counted or is an error.
+ * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
 /* A schema at work on a value. */
@@ -32,7 +32,7 @@ typedef struct tcall_ev_frame_ {
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,  /* stop at the first fault, report none */
+    TCALL_F_QUIET_ = 2,  /* stop at the first error, report none */
     TCALL_F_STRICT_ = 4, /* no coercion */
     TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
     TCALL_F_ALIKE_ = 14, /* what a schema hands down */
@@ -56,7 +56,7 @@ typedef struct tcall_ev_ {
     uint32_t depth;   /* frames */
     int32_t steps;
     int error;
-    uint32_t progress; /* of the last fault, reported or not: its token, and
+    uint32_t progress; /* of the last error, reported or not: its token, and
                         * what failed was not the type */
     uint32_t num_tok;  /* the token that num was read from */
     tcall_num_ num;
@@ -134,8 +134,8 @@ static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
     return NULL;
 }
 
-TCALL_APART_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
-                                         uint32_t tok)
+TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
+                                            uint32_t tok)
 {
 #ifndef TOOLCALL_NO_PATTERN
     tcall_str text = tcall_ev_of_(e, tok);
@@ -364,8 +364,8 @@ static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
     return rest == 0;
 }
 
-TCALL_APART_ static bool tcall_ev_bound_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                         int op)
+TCALL_NOINLINE_ static bool tcall_ev_bound_(tcall_ev_ *e,
+                                            const tcall_ev_frame_ *f, int op)
 {
     const tcall_num_ *n = tcall_ev_num_(e, f->tok);
     tcall_num_ bound = tcall_num_read_(
@@ -464,8 +464,8 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
 
 /* The string may stand for a value of another type: that type, or 0. What is
  * inside a container is checked when it was parsed. */
-TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                               uint32_t tok, unsigned flags)
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
 {
     tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
@@ -496,7 +496,7 @@ TCALL_APART_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
 }
 
 /* The type that a value counts as which is not of the types wanted, 0: that is
- * a fault. */
+ * an error. */
 static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
                                  unsigned flags)
 {
@@ -583,8 +583,8 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return tcall_ev_resume_(e, f);
 }
 
-TCALL_APART_ static uint32_t tcall_ev_child_(const tcall_ev_ *e,
-                                             const tcall_ev_frame_ *f, int op)
+TCALL_NOINLINE_ static uint32_t
+tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
     return tcall_node_child_(e->program, f->schema, f->end, op);
 }
