@@ -119,7 +119,6 @@ extern "C" {
 #define TCALL_UNUSED_
 #define TCALL_NOINLINE_
 #endif
-#define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -12418,8 +12417,8 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 /* Coercion only marks the values it would change. This writes the arguments as
  * they are meant and reads that text, to be checked strictly: so what is
  * checked, shown, run and logged is one and the same value. */
-TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                               size_t base)
+TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
+                                                  size_t base)
 {
     tcall_block *block = &tc->block;
     tcall_json marked = call->args;
@@ -12438,7 +12437,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
     const tcall_validator *validator = tc->desc.validator;
     tcall_block *block = &tc->block;
@@ -12479,8 +12478,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
-TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
-                                              size_t base)
+TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
+                                                 size_t base)
 {
     tcall_block *block = &tc->block;
     tcall_writer out;
@@ -12502,7 +12501,8 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
 
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
-TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
+                                                      tcall_call *call)
 {
     tcall_block *block = &tc->block;
     const tcall_tool *tool = call->tool;
@@ -18621,7 +18621,7 @@ static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
-TCALL_APART_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -18747,7 +18747,7 @@ static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
-TCALL_APART_ static int tcall_agent_open_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     tcall_writer counter;
@@ -18826,7 +18826,7 @@ static int tcall_agent_send_more_(tcall_agent *agent)
 
 /* Sends the request, and once all of it went out gets ready to read: items of
  * the answer begin where the conversation ends now. */
-TCALL_APART_ static int tcall_agent_send_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     int result = tcall_agent_send_more_(agent);
@@ -18881,7 +18881,7 @@ static int tcall_agent_judge_(tcall_agent *agent)
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
-TCALL_APART_ static int tcall_agent_answered_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     tcall_event event;
@@ -18906,7 +18906,7 @@ TCALL_APART_ static int tcall_agent_answered_(tcall_agent *agent)
 }
 
 /* Reads a piece of the answer. */
-TCALL_APART_ static int tcall_agent_read_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int count =
@@ -18936,8 +18936,8 @@ static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
 }
 
 /* The call as it came, not hydrated yet. */
-TCALL_APART_ static bool tcall_agent_asked_(const tcall_agent *agent, int index,
-                                            tcall_call *call)
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int index, tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
@@ -19020,7 +19020,7 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
 }
 
 /* Takes up the calls that come next, as many as may be under way. */
-TCALL_APART_ static void tcall_agent_batch_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     int room = tcall_agent_batch_room_(agent), count;
     for (count = 0; count < room; count++) {
@@ -19061,7 +19061,7 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
 
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
-TCALL_APART_ static int tcall_agent_turn_(tcall_agent *agent, int over)
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
     tcall *tc = agent->desc.tc;
     tcall_block *block = &tc->block;
@@ -19128,7 +19128,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 
 /* Runs one call for a while. Where the turn is over, calls that are under way
  * are told so and still get their results: each call must have one. */
-TCALL_APART_ static int tcall_agent_run_call_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
     if (!agent->batch_count)
@@ -19143,7 +19143,7 @@ TCALL_APART_ static int tcall_agent_run_call_(tcall_agent *agent)
 
 /* Calls that are under way come to their end, whatever becomes of the turn:
  * what they hold is released. Nobody reads their results. */
-TCALL_APART_ static void tcall_agent_drop_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
     char none[1];
     tcall_writer out;
@@ -19260,7 +19260,7 @@ static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
  * error. A connection that was dead when it was reused is replaced at once,
  * which does not count as a try. */
-TCALL_APART_ static int tcall_agent_retry_(tcall_agent *agent, int error)
+TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
     const tcall_response *response = &agent->response;
     bool dead = error == TCALL_E_CLOSED && !response->status &&
@@ -19296,7 +19296,7 @@ static int tcall_agent_wait_(tcall_agent *agent)
 /* An error ends the turn. What it added to the conversation stays as far as it
  * is whole: calls without results are taken back, and so is a question that
  * nobody answered. */
-TCALL_APART_ static void tcall_agent_undo_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t at = 0, next = 0, last = 0;

@@ -1,11 +1,8 @@
 /* hello.c - a language model switches a light: OpenAI's, with the key in
- * OPENAI_API_KEY, or that of a server with the same format:
- *     hello http://127.0.0.1:8080 */
+ * OPENAI_API_KEY; `hello URL` asks another server with the same format. */
 #include "port/port.h"
-
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,9 +35,9 @@ int main(int argc, char **argv)
     static tport port;
     static tcall tc;
     static tcall_agent agent;
-    const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
     const char *key = getenv("OPENAI_API_KEY");
-    const tport_desc net = {.url = url};
+    const tport_desc net = {.url =
+                                argc > 1 ? argv[1] : "https://api.openai.com"};
     const tcall_desc registry = {.block = block,
                                  .block_size = sizeof block,
                                  .tools = tools,

@@ -323,7 +323,8 @@ static inline void trace_event(trace *t, const tcall_event *e)
     tcall_write_key(&w, "event");
     for (i = 0; i < TCALL_ARRAY_LEN(names) && names[i].kind != (int)e->kind;)
         i++;
-    tcall_write_string(&w, i < TCALL_ARRAY_LEN(names) ? names[i].name : "other");
+    tcall_write_string(&w,
+                       i < TCALL_ARRAY_LEN(names) ? names[i].name : "other");
     if (e->error < 0) {
         tcall_write_key(&w, "error");
         tcall_write_string(&w, tcall_error_code(e->error));

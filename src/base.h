@@ -37,7 +37,6 @@
 #define TCALL_UNUSED_
 #define TCALL_NOINLINE_
 #endif
-#define TCALL_APART_ TCALL_NOINLINE_ /* the old name, until all are renamed */
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64

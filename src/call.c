@@ -163,8 +163,8 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
 /* Coercion only marks the values it would change. This writes the arguments as
  * they are meant and reads that text, to be checked strictly: so what is
  * checked, shown, run and logged is one and the same value. */
-TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                               size_t base)
+TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
+                                                  size_t base)
 {
     tcall_block *block = &tc->block;
     tcall_json marked = call->args;
@@ -183,7 +183,7 @@ TCALL_APART_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_APART_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
     const tcall_validator *validator = tc->desc.validator;
     tcall_block *block = &tc->block;
@@ -224,8 +224,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
-TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
-                                              size_t base)
+TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
+                                                 size_t base)
 {
     tcall_block *block = &tc->block;
     tcall_writer out;
@@ -247,7 +247,8 @@ TCALL_APART_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
 
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
-TCALL_APART_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
+                                                      tcall_call *call)
 {
     tcall_block *block = &tc->block;
     const tcall_tool *tool = call->tool;

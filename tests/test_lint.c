@@ -1,4 +1,5 @@
-/* Needs: PROVIDERS, PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI. */
+/* Needs: PROVIDERS, PATTERN, STRICT, OPENAI, RESPONSES, ANTHROPIC, OLLAMA,
+ * GEMINI. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #define TTOOL_IMPLEMENTATION

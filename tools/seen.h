@@ -76,9 +76,8 @@ static inline int ttool_file_check(const ttool_files *files, tcall_str path,
     const ttool_file *row = ttool_seen_row_(files, hash);
     if (!row)
         return TCALL_E_UNREAD;
-    return row->content == tcall_hash(ttool_seen_key_, content)
-               ? TCALL_OK
-               : TCALL_E_STALE;
+    return row->content == tcall_hash(ttool_seen_key_, content) ? TCALL_OK
+                                                                : TCALL_E_STALE;
 }
 
 #endif /* TTOOL_SEEN_H */

@@ -151,8 +151,8 @@ static int ttool_todo_read_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)args;
     ttool_title_(cx, "Read the task list", tcall_str_of(""));
-    return tcall_write_verbatim(
-        out, ttool_todo_list((const ttool_todo *)cx->user));
+    return tcall_write_verbatim(out,
+                                ttool_todo_list((const ttool_todo *)cx->user));
 }
 
 /* clang-format off */

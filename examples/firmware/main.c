@@ -367,7 +367,8 @@ static const struct {
 } steps[] = {
     {"switch the LED on", GOOD, TCALL_OK, 2150, true, false, "LED is on"},
     {"what is the temperature?", GOOD, TCALL_OK, 4125, true, false, "41.25"},
-    {"switch the relay on, switch the LED off", GOOD, TCALL_OK, 4125, false, true, "relay is on"},
+    {"switch the relay on, switch the LED off", GOOD, TCALL_OK, 4125, false,
+     true, "relay is on"},
     {"switch the relay off", GOOD, TCALL_OK, 7150, false, false, "is off"},
     {"switch the relay on", GOOD, TCALL_OK, 7150, false, false, "interlock"},
     {"switch the LED on", STRANGER, TCALL_E_CERTIFICATE, 2150, false, false,

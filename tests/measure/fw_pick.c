@@ -28,5 +28,6 @@ int main(void)
 
     if (check_schema() < 0 || tcall_init(&tc, &desc) < 0)
         return 1;
-    return tcall_pick(&tc, tcall_str_of(text), NULL, picks, TCALL_ARRAY_LEN(picks));
+    return tcall_pick(&tc, tcall_str_of(text), NULL, picks,
+                      TCALL_ARRAY_LEN(picks));
 }
