@@ -13289,7 +13289,7 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
+TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
@@ -13305,7 +13305,7 @@ static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-static int tcall_authorize_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -13354,7 +13354,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 }
 
 /* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
@@ -13404,7 +13404,7 @@ static int tcall_run_call_(tcall_ctx *cx)
 
 /* Runs the tool, or lets it go on. One that has to end is called a last time
  * only if it holds something, and what it then writes does not count. */
-static int tcall_run_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {

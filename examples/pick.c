@@ -31,16 +31,30 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-#define TOOL(n, d)                                    \
-    {                                                 \
-        .name = n, .description = d, .run = run,      \
-        .parameters = TCALL_JSON({"type" : "object"}) \
-    }
+#define NOTHING                        \
+    TCALL_JSON({                       \
+        "type" : "object",             \
+        "properties" : {},             \
+        "additionalProperties" : false \
+    })
+
 static const tcall_tool tools[] = {
-    TOOL("set_lamp", "switch a lamp on or off"),
-    TOOL("play_music", "play a song or a playlist"),
-    TOOL("read_heat", "measure how warm a room is"),
-    TOOL("send_mail", "send an email to a person")};
+    {.name = "set_lamp",
+     .description = "Switch a lamp of the house on or off.",
+     .parameters = NOTHING,
+     .run = run},
+    {.name = "play_music",
+     .description = "Play a song, an album or a list of songs.",
+     .parameters = NOTHING,
+     .run = run},
+    {.name = "read_heat",
+     .description = "Measure how warm a room of the house is.",
+     .parameters = NOTHING,
+     .run = run},
+    {.name = "send_mail",
+     .description = "Send an email to somebody in the contacts.",
+     .parameters = NOTHING,
+     .run = run}};
 
 int main(int argc, char **argv)
 {
