@@ -13490,7 +13490,7 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 
 /* Chooses the order: a tool that has no hooks of its own shares the
  * registry's. */
-static void tcall_order_begin_(tcall_ctx *cx)
+TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
 {
     const tcall *tc = cx->tc;
     const tcall_tool *tool = cx->call->tool;
@@ -13770,7 +13770,7 @@ static int tcall_around_(tcall_ctx *cx)
 }
 
 /* Runs the hooks of the stage at hand; with those around it, the tool. */
-static int tcall_run_hooks_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
     if (cx->stage == TCALL_AROUND_EXECUTE)
         return tcall_around_(cx);
@@ -13782,7 +13782,7 @@ static int tcall_run_hooks_(tcall_ctx *cx)
 #else
 
 /* Without hooks the tool is all there is to run at a stage. */
-static int tcall_run_hooks_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
     if (cx->stage != TCALL_AROUND_EXECUTE)
         return TCALL_OK;
