@@ -167,7 +167,7 @@ static uint32_t tcall_type_bit_(tcall_str word)
     uint32_t i;
     for (i = 0; i < sizeof tcall_type_names_ / sizeof *tcall_type_names_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_type_names_[i]), word))
-            return 1u << (TCALL_TYPES_ + i);
+            return (uint32_t)1 << (TCALL_TYPES_ + i);
     return 0;
 }
 

@@ -405,12 +405,12 @@ static uint32_t now_ms(void *user)
 static int by_meaning(void *user, tcall_str input, const tcall_tool *tool,
                       size_t index)
 {
-    static const double vectors[6][2] = {{100, 0},  {0, 100}, {1, 1},
-                                         {-100, 0}, {0, 0},   {0, 1}};
-    const double *asked = (const double *)user, *v = vectors[index];
-    double dot = asked[0] * v[0] + asked[1] * v[1];
-    double lengths = (asked[0] * asked[0] + asked[1] * asked[1]) *
-                     (v[0] * v[0] + v[1] * v[1]);
+    static const long vectors[6][2] = {{100, 0},  {0, 100}, {1, 1},
+                                          {-100, 0}, {0, 0},   {0, 1}};
+    const long *asked = (const long *)user, *v = vectors[index];
+    long dot = asked[0] * v[0] + asked[1] * v[1];
+    long lengths = (asked[0] * asked[0] + asked[1] * asked[1]) *
+                      (v[0] * v[0] + v[1] * v[1]);
     (void)input;
     (void)tool;
     return dot > 0 ? (int)(1000 * dot * dot / lengths) : 0; /* squared */
@@ -418,7 +418,7 @@ static int by_meaning(void *user, tcall_str input, const tcall_tool *tool,
 
 static void test_scorers(void)
 {
-    static double asked[2] = {127, 0};
+    static long asked[2] = {10, 0}; /* products fit 32 bits */
     int calls = 0;
     tcall_scorer s[2] = {{"length", by_length, NULL, 0, 0},
                          {"words", NULL, NULL, 0, 0}};

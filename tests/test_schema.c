@@ -619,7 +619,7 @@ static uint32_t hash_on(uint32_t hash, uint32_t n, int count)
 
 static void alike(char out[16], const char *word)
 {
-    enum { BITS = CHECK_EVERY > 1 ? 10 : 16 };
+    enum { BITS = CHECK_EVERY > 1 ? 14 : 16 };
     static uint32_t forward[1 << BITS];
     uint32_t inverse = 16777619u, want = 2166136261u, start, n, hash = 0, half;
     int i;
@@ -628,7 +628,7 @@ static void alike(char out[16], const char *word)
     start = ((want ^ 'x') * 16777619u ^ '-') * 16777619u;
     for (; *word; word++)
         want = (want ^ (unsigned char)*word) * 16777619u;
-    for (n = 0; n < 262144; n++)
+    for (n = 0; n < 4 << BITS; n++)
         forward[hash_on(start, n, 3) & ((1u << BITS) - 1)] = n;
     for (n = 0;; n++) {
         for (hash = want, i = 18; i >= 0; i -= 6)
