@@ -252,7 +252,7 @@ static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
     if (!tc->desc.validator)
         return tcall_tool_compile_(tc, schema, text);
     r = tcall_scan_whole_(tcall_str_of(text));
-    schema->text = NULL;
+    memset(schema, 0, sizeof *schema);
     schema->reason = "is not JSON";
     return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
 }

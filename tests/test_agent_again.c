@@ -180,7 +180,8 @@ static void same_request(const tcall_provider *provider,
     size_t i, most;
     CHECK(talk(&blocking, provider, answers, 0, 0) > 0);
     for (i = CHECK_EVERY > 1 ? 2 : 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (most = 1 + CHECK_EVERY / 2; most < 1200; most = most * 3 / 2 + CHECK_EVERY) {
+        for (most = 1 + CHECK_EVERY / 2; most < 1200;
+             most = most * 3 / 2 + CHECK_EVERY) {
             talk(&pausing, provider, answers, most, sizes[i]);
             CHECK(pausing.total == blocking.total);
             CHECK(memcmp(pausing.requests, blocking.requests, blocking.total) ==
