@@ -10259,14 +10259,8 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
 /* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
  * an escape, and all bytes beyond ASCII. */
 static const uint32_t tcall_word_bytes_[8] = {
-    0,
-    0x03FF0000,
-    0x17FFFFFE,
-    0x07FFFFFE,
-    UINT32_MAX,
-    UINT32_MAX,
-    UINT32_MAX,
-    UINT32_MAX};
+    0,          0x03FF0000, 0x17FFFFFE, 0x07FFFFFE,
+    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
 TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
 {

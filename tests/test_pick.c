@@ -406,11 +406,11 @@ static int by_meaning(void *user, tcall_str input, const tcall_tool *tool,
                       size_t index)
 {
     static const long vectors[6][2] = {{100, 0},  {0, 100}, {1, 1},
-                                          {-100, 0}, {0, 0},   {0, 1}};
+                                       {-100, 0}, {0, 0},   {0, 1}};
     const long *asked = (const long *)user, *v = vectors[index];
     long dot = asked[0] * v[0] + asked[1] * v[1];
     long lengths = (asked[0] * asked[0] + asked[1] * asked[1]) *
-                      (v[0] * v[0] + v[1] * v[1]);
+                   (v[0] * v[0] + v[1] * v[1]);
     (void)input;
     (void)tool;
     return dot > 0 ? (int)(1000 * dot * dot / lengths) : 0; /* squared */
