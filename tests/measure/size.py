@@ -397,7 +397,7 @@ def described():
     return dict(re.findall(r"^ \*     (NO_\w+) +(.*)$", text, re.M))
 
 
-def markdown(names, flash, stack, saved):
+def markdown(names, flash, stack):
     """The footprint tables of README.md, see figures.py."""
     heads = [TITLES.get(n.split()[0], n.split()[0]) + f" `{n.split()[1]}`"
              for n in names]
@@ -409,15 +409,8 @@ def markdown(names, flash, stack, saved):
         rows.append([f"stack of `{image}`",
                      *(f"{stack[image, n]:,}" for n in names)])
     rows.append(["static RAM", *("0" for n in names)])
-    more = [["switch, `TOOLCALL_`...", "leaves out", "saves, Cortex-M4 `-Os`"],
-            ["---", "---", "--:"]]
-    for name, words in described().items():
-        bytes_ = saved.get(f"TOOLCALL_{name}")
-        if bytes_ is not None:
-            more.append([f"`{name}`", words, f"{bytes_:,}"])
-    (OUT / "figures.md").write_text("\n".join(
-        "".join("| " + " | ".join(row) + " |\n" for row in table)
-        for table in (rows, more)))
+    (OUT / "figures.md").write_text(
+        "".join("| " + " | ".join(row) + " |\n" for row in rows))
 
 
 def port_layers():
@@ -596,7 +589,7 @@ def main():
     for fault in faults:
         print("FAILED", fault)
     if not skipped:
-        markdown(names, flash, stack, saved)
+        markdown(names, flash, stack)
     rest = f", {len(skipped)} skipped" if skipped else ""
     print(f"size: {passed} passed, {len(faults)} failed{rest}")
     return bool(faults)
