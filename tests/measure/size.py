@@ -75,7 +75,12 @@ KEPT = {"core": {"LENIENT", "PATTERN", "SENTENCES"},
 # What is aimed at on an M4 with -Os, and what it is held at until then.
 BARS = {("core", "M4 -Os"): (28 * 1024, 44900),
         ("agent", "M4 -Os"): (41 * 1024, 60900)}
-STACK_BAR = 1024, 1600  # of a public function, likewise
+STACK_BAR = 1024  # of a public function, likewise
+# What those above it needed last; they may need 1 % more.
+STACK_HELD = {"tcall_init": 1136, "tcall_add": 1080, "tcall_invoke": 1424,
+              "tcall_execute": 1456, "tcall_reader_end": 1144,
+              "tcall_agent_call": 1032, "tcall_agent_step": 1560,
+              "tcall_agent_run": 1584, "tcall_agent_plan": 1584}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
@@ -553,12 +558,13 @@ def main():
     for name in sorted(set().union(*functions.values()), key=header.place):
         line("  " + name, [functions[n].get(name, "-") for n in names], 32)
     over = {f: n for f, n in functions.get("M4 -Os", {}).items()
-            if n > STACK_BAR[0]}
+            if n > STACK_BAR}
     for function, depth in over.items():
-        print(f"  {function}: {depth}, MISSED by {depth - STACK_BAR[0]}")
-        gate(depth <= STACK_BAR[1],
-             f"M4: {function} needs {depth} bytes of stack, held at "
-             f"{STACK_BAR[1]}: see size.py --stack {function}")
+        held = max(STACK_BAR, int(STACK_HELD.get(function, 0) * 1.01))
+        print(f"  {function}: {depth}, aim {STACK_BAR}: MISSED by "
+              f"{depth - STACK_BAR}")
+        gate(depth <= held, f"M4: {function} needs {depth} bytes of stack, held "
+             f"at {held}: see size.py --stack {function}")
     print()
 
     line("whole image, bytes", names)
