@@ -1,4 +1,4 @@
-/* Needs: PROVIDERS, AGENT. */
+/* Needs: AGENT. */
 /* A transport that pauses gets the same request as one that blocks, byte for
  * byte, wherever it pauses: the request is taken up again in the middle. */
 #include "toolcall.h"
@@ -78,7 +78,9 @@ static void set_tools(tcall_tool *tools)
                     "\"integer\",\"minimum\":0,\"maximum\":100}},"
                     "\"additionalProperties\":false}"
                   : "{}";
+#ifndef TOOLCALL_NO_STRICT
         tools[i].strict = i % 2 != 0;
+#endif
         tools[i].run = run;
         tools[i].permissions = TCALL_READ;
     }
@@ -125,6 +127,7 @@ static size_t talk(net *n, const tcall_provider *provider,
     return n->total;
 }
 
+#ifndef TOOLCALL_NO_OPENAI
 static const char *const openai[] = {
     "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
     "\"Well \\\"so\\\".\",\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\","
@@ -136,6 +139,8 @@ static const char *const openai[] = {
     "\"Done.\"},\"finish_reason\":\"stop\"}]}",
     "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
     "\"Bye.\"},\"finish_reason\":\"stop\"}]}"};
+#endif
+#ifndef TOOLCALL_NO_ANTHROPIC
 static const char *const anthropic[] = {
     "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
     "\"thinking\",\"thinking\":\"Hm.\",\"signature\":\"abc\"},{\"type\":"
@@ -146,6 +151,8 @@ static const char *const anthropic[] = {
     "\"text\",\"text\":\"Done.\"}],\"stop_reason\":\"end_turn\"}",
     "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
     "\"text\",\"text\":\"Bye.\"}],\"stop_reason\":\"end_turn\"}"};
+#endif
+#ifndef TOOLCALL_NO_OLLAMA
 static const char *const ollama[] = {
     "{\"message\":{\"role\":\"assistant\",\"content\":\"Well.\",\"tool_calls\":"
     "[{\"function\":{\"name\":\"b\",\"arguments\":{\"room\":\"hall\"}}}]},"
@@ -154,6 +161,8 @@ static const char *const ollama[] = {
     "\"done\":true,\"done_reason\":\"stop\"}",
     "{\"message\":{\"role\":\"assistant\",\"content\":\"Bye.\"},"
     "\"done\":true,\"done_reason\":\"stop\"}"};
+#endif
+#ifndef TOOLCALL_NO_RESPONSES
 static const char *const responses[] = {
     "{\"status\":\"completed\",\"output\":[{\"type\":\"reasoning\",\"id\":"
     "\"r1\",\"encrypted_content\":\"xyz\",\"summary\":[]},{\"type\":"
@@ -163,6 +172,8 @@ static const char *const responses[] = {
     "[{\"type\":\"output_text\",\"text\":\"Done.\"}]}]}",
     "{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":"
     "[{\"type\":\"output_text\",\"text\":\"Bye.\"}]}]}"};
+#endif
+#ifndef TOOLCALL_NO_GEMINI
 static const char *const gemini[] = {
     "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{"
     "\"functionCall\":{\"name\":\"b\",\"args\":{\"room\":\"hall\"}},"
@@ -171,6 +182,7 @@ static const char *const gemini[] = {
     "\"Done.\"}]},\"finishReason\":\"STOP\"}]}",
     "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":"
     "\"Bye.\"}]},\"finishReason\":\"STOP\"}]}"};
+#endif
 
 static void same_request(const tcall_provider *provider,
                          const char *const *answers)
@@ -191,10 +203,20 @@ static void same_request(const tcall_provider *provider,
 
 int main(void)
 {
+#ifndef TOOLCALL_NO_OPENAI
     same_request(&tcall_openai, openai);
+#endif
+#ifndef TOOLCALL_NO_ANTHROPIC
     same_request(&tcall_anthropic, anthropic);
+#endif
+#ifndef TOOLCALL_NO_OLLAMA
     same_request(&tcall_ollama, ollama);
+#endif
+#ifndef TOOLCALL_NO_RESPONSES
     same_request(&tcall_responses, responses);
+#endif
+#ifndef TOOLCALL_NO_GEMINI
     same_request(&tcall_gemini, gemini);
+#endif
     return check_sum("agent_again");
 }

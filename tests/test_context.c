@@ -394,6 +394,11 @@ static void test_example(void)
  * and nothing outside is touched. */
 static void test_sizes(void)
 {
+#ifdef TOOLCALL_NO_LENIENT
+    static const char arguments[] = "{\"n\":3}";
+#else
+    static const char arguments[] = "{'n':\"3\"}";
+#endif
     size_t size, i, works = 0;
     for (size = 0; size < 5000; size += CHECK_EVERY | 1) {
         char *exact = (char *)malloc(size + 16);
@@ -413,7 +418,7 @@ static void test_sizes(void)
         other = "{\"n\":7}";
         r = tcall_init(&tc, &desc);
         if (r == TCALL_OK) {
-            ask("work", "{'n':\"3\"}");
+            ask("work", arguments);
             r = invoke();
             CHECK(r == TCALL_OK ? strcmp(result, "{\"n\":7}") == 0
                                 : r == TCALL_E_MEMORY);

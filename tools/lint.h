@@ -3,7 +3,8 @@
  *
  * For the desk and for CI, where a table of tools is made: what providers
  * would refuse and what models would not understand. build/lint is a program
- * around it.
+ * around it. It asks the strict modes of OpenAI and Anthropic, so it needs the
+ * library with STRICT, OPENAI and ANTHROPIC.
  *
  *     static void print(void *user, const ttool_finding *finding) { ... }
  *     findings = ttool_lint(tools, tool_count, print, NULL);
@@ -12,6 +13,11 @@
 #define TTOOL_LINT_H
 
 #include "toolcall.h"
+
+#if defined TOOLCALL_NO_STRICT || defined TOOLCALL_NO_OPENAI || \
+    defined TOOLCALL_NO_ANTHROPIC
+#error lint.h needs STRICT, OPENAI and ANTHROPIC: leave none of them out
+#endif
 
 #ifdef __cplusplus
 extern "C" {
