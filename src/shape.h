@@ -142,11 +142,13 @@ typedef struct tcall_range {
     const type *name =                                           \
         (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
 #define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
 #else
 #define TCALL_FLASH_
 #define TCALL_BYTE_(at)                (*(const char *)(at))
 #define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
 #define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
 #endif
 
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
@@ -287,8 +289,8 @@ typedef struct tcall_range {
  * flags, size, low, high, more; whether it has a tcall_range, and which; whether
  * it has a name of its own in JSON, and which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
-    TCALL_MEMBER_(name, TCALL_OPEN_ member)
-#define TCALL_MEMBER_(...)                  TCALL_MEMBER_MAKE_(__VA_ARGS__)
+    TCALL_MEMBER_AS_(name, TCALL_OPEN_ member)
+#define TCALL_MEMBER_AS_(...)                  TCALL_MEMBER_MAKE_(__VA_ARGS__)
 #define TCALL_MEMBER_MAKE_(name, type, ...) type name __VA_ARGS__;
 
 #define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
