@@ -127,7 +127,7 @@ extern "C" {
 /* X(name, code, sentence). The code is for machines and never changes; the
  * sentence says to the model or the developer what is wrong and, where that is
  * not obvious, what to do. */
-#define TCALL_ERRORS(X)                                                        \
+#define TCALL_ERRORS_CALL(X)                                                   \
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
@@ -163,37 +163,47 @@ extern "C" {
     X(APPROVAL, "approval", "the call waits for approval")                     \
     X(FAILED, "failed", "the tool failed")                                     \
     X(CUT, "cut", "the call was cut off: send it again, shorter")              \
-    X(PROVIDER, "provider", "the provider reported an error")                  \
-    X(REQUEST, "request", "the provider rejected the request as invalid")      \
-    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
-    X(CONTEXT, "context", "the conversation is too long for the model")        \
-    X(REFUSED, "refused", "the provider refused the content")                  \
-    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
-    X(AUTH, "auth", "the provider did not accept the key")                     \
-    X(RATE, "rate", "too many requests: wait before the next one")             \
-    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
-    X(CONNECT, "connect", "the host does not accept a connection")             \
-    X(TLS, "tls", "no secure connection to the host is possible")              \
-    X(CERTIFICATE, "certificate",                                              \
-      "the certificate of the host is not trusted")                            \
-    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
-    X(EXPIRED, "expired", "the certificate has expired")                       \
-    X(NOT_YET, "not-yet-valid",                                                \
-      "the certificate is not valid yet: check the clock")                     \
-    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
-    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
     X(TIMEOUT, "timeout", "it took longer than allowed")                       \
-    X(CLOSED, "closed", "the connection ended before the answer did")          \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
     X(LIMIT, "limit", "a limit was reached")                                   \
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
     X(OUTPUT, "output", "the output of the tool does not match its schema")    \
-    X(TWICE, "twice", "the call has run already and must not run twice")       \
-    X(LOOP, "loop", "the same call is being repeated: try something else")     \
     X(STALE, "stale", "the content has changed: read it again first")          \
     X(UNREAD, "unread", "the content has not been read: read it first")
+
+/* Errors of ready-made hooks. */
+#define TCALL_ERRORS_HOOKS(X)                                            \
+    X(TWICE, "twice", "the call has run already and must not run twice") \
+    X(LOOP, "loop", "the same call is being repeated: try something else")
+
+/* Errors of providers and of the network. */
+#define TCALL_ERRORS_AGENT(X)                                                 \
+    X(PROVIDER, "provider", "the provider reported an error")                 \
+    X(REQUEST, "request", "the provider rejected the request as invalid")     \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")      \
+    X(CONTEXT, "context", "the conversation is too long for the model")       \
+    X(REFUSED, "refused", "the provider refused the content")                 \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")    \
+    X(AUTH, "auth", "the provider did not accept the key")                    \
+    X(RATE, "rate", "too many requests: wait before the next one")            \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")           \
+    X(CONNECT, "connect", "the host does not accept a connection")            \
+    X(TLS, "tls", "no secure connection to the host is possible")             \
+    X(CERTIFICATE, "certificate",                                             \
+      "the certificate of the host is not trusted")                           \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")    \
+    X(EXPIRED, "expired", "the certificate has expired")                      \
+    X(NOT_YET, "not-yet-valid",                                               \
+      "the certificate is not valid yet: check the clock")                    \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
+    X(CLOSED, "closed", "the connection ended before the answer did")         \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")
+
+/* All of them, in the order of their numbers, which no switch changes. */
+#define TCALL_ERRORS(X) \
+    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -222,9 +232,10 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
-/* Returns its sentence: "the JSON text ends too early: send all of it". Where
- * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
- * code. */
+/* Returns its sentence: "the JSON text ends too early: send all of it". It is
+ * the code where the sentence was left out: TOOLCALL_NO_HOOKS and _NO_AGENT
+ * leave out those of what only hooks and the loop report, TOOLCALL_NO_SENTENCES
+ * all of them. */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -1729,11 +1740,6 @@ struct tcall_call {
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
@@ -1804,18 +1810,6 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* ==========================================================================
- * >>result: what the model reads of a call
- *
- * A success is what the tool wrote. A failure is {"success":false,"error":...}:
- * what was wrong, where, and what to send instead.
- */
-
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
-
-/* ==========================================================================
  * >>stages: hooks around the run of a tool
  */
 
@@ -1867,6 +1861,20 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* ==========================================================================
+ * >>records: what programs and logs read of a call
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, raw arguments, fixes, coercions, validator
+ * and its mode, times, validated, repaired, no_schema_mode, errors. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 
 /* ==========================================================================
  * >>hash: fingerprints that nobody can forge without the key
@@ -2667,17 +2675,32 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 
 /* ---- errors ---- */
 
+/* A row with its sentence, and one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   {code, sentence},
+#define TCALL_UNSAID_(name, code, sentence) {code, code},
 #ifdef TOOLCALL_NO_SENTENCES
-#define TCALL_X_(name, code, sentence) {code, code},
+#define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
-#define TCALL_X_(name, code, sentence) {code, sentence},
+#define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_HOOKS
+#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
+#endif
+#ifdef TOOLCALL_NO_AGENT
+#define TCALL_AGENT_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
+#endif
+
 /* Row -error: the first is success, the last any number that is no error. */
 static const struct {
     const char *code, *sentence;
-} tcall_errors_[] = {{"ok", "ok"},
-                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
-#undef TCALL_X_
+} tcall_errors_[] = {
+    {"ok", "ok"},
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -4415,7 +4438,7 @@ double tcall_json_double(tcall_json v, double fallback)
  * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-static const char *const tcall_fix_names_[] = {
+static const char tcall_fix_names_[][19] = {
 #define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
@@ -9496,9 +9519,10 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
     size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
+    uint16_t *at;
     if (!tc->names || found || !name.len)
         return;
+    at = tc->names + place;
     memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
     *at = (uint16_t)row;
     tc->name_count++;
@@ -12612,79 +12636,6 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    static const char steps[][9] = {"find", "parse", "validate", "bind",
-                                    "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
-    tcall_write_pair_(out, "tool", call->name);
-    tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (long)call->hydrate_ms);
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    return tcall_write_close(out, '}');
-}
-
 /* ==========================================================================
  * >>context
  */
@@ -12983,50 +12934,11 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 }
 
 /* ==========================================================================
- * >>result
+ * >>result: what the model reads of a call
+ *
+ * A success is what the tool wrote. A failure is {"success":false,"error":...}:
+ * what was wrong, where, and what to send instead.
  */
-
-/* Attachments are named and measured, not sent: their bytes are not text. */
-static void tcall_write_attachments_(tcall_writer *out,
-                                     const tcall_attachment *attachment)
-{
-    tcall_write_key(out, "attachments");
-    tcall_write_open(out, '[');
-    for (; attachment; attachment = attachment->next) {
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
-        tcall_write_key(out, "bytes");
-        tcall_write_int(out, (long)attachment->bytes.len);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-int tcall_write_result(tcall_writer *out, const tcall_result *result)
-{
-    tcall_str output = result->output;
-    tcall_write_open(out, '{');
-    if (result->error < 0 && output.len > 1) {
-        /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
-    } else {
-        tcall_write_key(out, "success");
-        tcall_write_bool(out, result->error == TCALL_OK);
-        tcall_write_pair_(out, "error", tcall_str_of(""));
-    }
-    if (result->title.len)
-        tcall_write_pair_(out, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(out, "metadata");
-        tcall_write_verbatim(out, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(out, "output", output);
-    if (result->attached)
-        tcall_write_attachments_(out, result->attached);
-    return tcall_write_close(out, '}');
-}
 
 /* ---- the call in passing: name(key=value, ...) ---- */
 
@@ -13956,6 +13868,127 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_release(tc, call);
     tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>records
+ */
+
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
+{
+    tcall_str output = result->output;
+    tcall_write_open(out, '{');
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
+    } else {
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(out, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(out, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
+}
+
+/* ---- where the arguments came from ---- */
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *out)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    bool eager =
+        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
+                      call->repaired ? call->original : call->arguments);
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
+    if (call->repaired)
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (tool && !tool->parameters)
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
+                      tcall_str_of(tcall_error_code(call->error)));
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
 }
 
 /* ==========================================================================
@@ -15040,45 +15073,35 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message. A space
- * may be an underscore there, capitals do not matter. The first row that
- * occurs counts. */
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. */
+static const char tcall_words_context_[] =
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens";
+static const char tcall_words_auth_[] = "api key|authenticat|permission";
+static const char tcall_words_not_found_[] = "not_found|model identifier";
+static const char tcall_words_overload_[] = "overloaded|unavailable";
+static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
+static const char tcall_words_refused_[] =
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
+static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+
+/* The first row that occurs counts. */
 static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
-    {"context l", TCALL_E_CONTEXT}, /* length, limit */
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt too long", TCALL_E_CONTEXT},
-    {"input is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"prompt length", TCALL_E_CONTEXT},
-    {"input length", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"too many tokens", TCALL_E_CONTEXT},
-    {"token limit", TCALL_E_CONTEXT},
-    {"max_new_tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"authenticat", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"invalid_prompt", TCALL_E_REFUSED},
-    {"data_inspection", TCALL_E_REFUSED},
-    {"usage guidelines", TCALL_E_REFUSED},
-    {"moderation", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
+    {tcall_words_context_, TCALL_E_CONTEXT},
+    {tcall_words_auth_, TCALL_E_AUTH},
+    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
+    {tcall_words_overload_, TCALL_E_OVERLOAD},
+    {tcall_words_rate_, TCALL_E_RATE},
+    {tcall_words_refused_, TCALL_E_REFUSED},
+    {tcall_words_request_, TCALL_E_REQUEST},
 };
 
 /* Statuses that leave no doubt. */
@@ -15094,16 +15117,28 @@ static char tcall_to_lower_(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++) {
-        size_t i = 0;
-        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
-                            (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i])
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
             return true;
-    }
     return false;
 }
 
