@@ -340,10 +340,11 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these. The implementation needs jsmn.h, included
+ * first or found by the compiler, with JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined, and JSMN_STATIC unless jsmn is linked. Without, the scanner makes the
+ * same ones. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -3773,9 +3774,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
