@@ -340,10 +340,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -3014,10 +3014,11 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }
 
 /* ==========================================================================
@@ -3774,9 +3775,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
