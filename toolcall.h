@@ -340,10 +340,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -2198,7 +2198,8 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. */
+/* What of the model's reasoning is kept and goes back with the history. In
+ * OpenAI's format only one of the >>servers, or a copy of it, has any. */
 enum {
     TCALL_REASONING_NONE,
     TCALL_REASONING_TEXT,    /* words and signatures */
@@ -2210,7 +2211,8 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such */
+                                        are mapped to such (by a copy of one of
+                                        the >>servers) */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -3012,10 +3014,11 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }
 
 /* ==========================================================================
@@ -3772,9 +3775,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
@@ -15554,32 +15559,19 @@ TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
 
 /* ---- members of objects ---- */
 
-/* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
-                                      char bracket)
-{
-    if (key)
-        tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
-}
-
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
-{
-    for (; *brackets; brackets++)
-        tcall_write_close(out, *brackets);
-}
-
 TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       tcall_str value)
+                                       const char *value)
 {
     tcall_write_key(out, key);
-    tcall_write_str(out, value);
+    tcall_write_string(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
-                                     const char *word)
+/* Likewise, unless there is no text. */
+TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
+                                         const char *value)
 {
-    tcall_write_member_(out, key, tcall_str_of(word));
+    if (value && *value)
+        tcall_write_member_(out, key, value);
 }
 
 TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
@@ -15599,13 +15591,6 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     tcall_write_int(out, value);
 }
 
-TCALL_SHARED_ bool tcall_has_text_(const char *text)
-{
-    return text && *text;
-}
-
-/* ---- the conversation ---- */
-
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
 TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 {
@@ -15617,25 +15602,103 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     return len == 0;
 }
 
-/* A call whose arguments are no object was not run; it goes back without. */
-TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+/* ---- items ---- */
+
+/* How a format writes an item: JSON with ' for quotes and with holes.
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same as a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *
+ * What stands between < and > is left out where the hole in it is empty. */
+typedef struct tcall_forms_ {
+    const char *user, *text, *call, *result;
+    const char *failure;   /* a result that is an error */
+    const char *reasoning; /* NULL: items that are never written */
+    const char *data;      /* a reasoning that is no words */
+} tcall_forms_;
+
+static const char *tcall_form_of_(const tcall_forms_ *forms,
+                                  const tcall_item *item)
 {
-    return call->is_object ? call->text : tcall_slice_("{}", 2);
+    switch (item->kind) {
+    case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_TEXT: return forms->text;
+    case TCALL_ITEM_CALL: return forms->call;
+    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
+    default: return item->raw ? forms->data : forms->reasoning;
+    }
 }
 
-/* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
-                                            const tcall_item *result)
+/* What of the item goes into a hole. A call whose arguments are no object was
+ * not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_item *item, char hole)
+{
+    switch (hole) {
+    case 'i': return item->id;
+    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
+    case 'n': return item->name;
+    case 's': return item->signature;
+    case 'a':
+    case 'q':
+        if (!item->is_object)
+            return tcall_slice_("{}", 2); /* fall through */
+    default: return item->text;
+    }
+}
+
+/* Writes the text of a result, for formats that have no flag for an error. An
+ * object says itself that something failed. */
+static void tcall_write_result_text_(tcall_writer *out,
+                                     const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(out, key);
     tcall_write_quote(out);
-    /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
         tcall_write_text(out, "Error: ");
     tcall_write_bytes(out, text.ptr, text.len);
     tcall_write_unquote(out);
 }
+
+static void tcall_write_hole_(tcall_writer *out, char hole,
+                              const tcall_item *item)
+{
+    tcall_str value = tcall_hole_(item, hole);
+    if (hole == 'r')
+        tcall_write_result_text_(out, item);
+    else if (hole == 'a' || hole == 'j')
+        tcall_write_bytes(out, value.ptr, value.len);
+    else
+        tcall_write_str(out, value);
+}
+
+/* Writes a form. Without an item it has no holes. */
+TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
+                                     const tcall_item *item)
+{
+    tcall_write_comma_(out);
+    for (; *form; form++)
+        if (*form == '%')
+            tcall_write_hole_(out, *++form, item);
+        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
+            form = strchr(form, '>');
+        else if (*form != '<' && *form != '>')
+            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+}
+
+/* Writes a form that names something. */
+TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
+                                      const char *name)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.name = tcall_str_of(name);
+    tcall_write_form_(out, form, &item);
+}
+
+/* ---- the conversation ---- */
 
 /* Which of the results with this id, counted from 1, belongs to the call that
  * ends at this place; 0 or less: none. Where further calls of the answer have
@@ -15692,7 +15755,6 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
-    char id[9];      /* an id that had to be mapped */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -15703,30 +15765,6 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     history.to = to;
     history.chat = chat;
     return history;
-}
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
 }
 
 /* Is the item of the model given in this pass? Reasoning is a secret between
@@ -15778,24 +15816,37 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(history->id, item->id);
     return true;
 }
 
-/* Begins a message of this role with a list, unless the last one is of the
- * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
-                                     const char *role, const char *list)
+/* Writes items as messages that hold lists of them. Roles have to take turns:
+ * results of tools are said by the user, so what the user says next joins their
+ * message. */
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms,
+                                      const char *const roles[2])
 {
-    if (*open && strcmp(*open, role) == 0)
-        return;
-    if (*open)
-        tcall_write_ends_(out, "]}");
-    *open = role;
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_begin_(out, list, '[');
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item)) {
+        const char *form = tcall_form_of_(forms, &item);
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (!form || tcall_item_is_blank_(&item))
+            continue;
+        if (role != roles[user]) {
+            if (role)
+                tcall_write_text(out, "]}");
+            role = roles[user];
+            tcall_write_form_(out, role, NULL);
+        }
+        tcall_write_form_(out, form, &item);
+    }
+    if (role)
+        tcall_write_text(out, "]}");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -15809,12 +15860,11 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                                     tcall_message_ to)
+static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
+                              tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "role", "assistant");
+        tcall_write_form_(out, "{'role':'assistant'", NULL);
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
@@ -15824,54 +15874,80 @@ TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_write_unquote(out);
-        tcall_write_begin_(out, "tool_calls", '[');
+        tcall_write_form_(out, "'tool_calls':[", NULL);
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
-                                      tcall_message_ *message)
+static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
     case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
     }
-    tcall_write_close(out, '}');
+    tcall_write_text(out, "}");
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
-                                        tcall_str content)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_member_(out, "content", content);
-    tcall_write_close(out, '}');
-}
+/* What servers add to this format: see >>servers. */
+typedef struct tcall_server_ {
+    /* Writes a reasoning as members of the message that it led to. */
+    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Gives an item the id that the server takes, which may lie in id. */
+    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
+} tcall_server_;
 
-/* Writes what all such formats write alike of an item; results and calls are
- * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
-                                       tcall_message_ *message,
-                                       const tcall_item *item)
+/* Writes one item. Reasoning stands before text and calls of its message: a
+ * further one between calls cannot be said here. */
+static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
+                                const tcall_item *item,
+                                const tcall_forms_ *forms,
+                                const tcall_server_ *server)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER:
-        tcall_message_end_(out, message);
-        tcall_write_message_(out, "user", item->text);
-        break;
     case TCALL_ITEM_TEXT:
         tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
-        break;
+        return;
+    case TCALL_ITEM_REASONING:
+        if (*message > TCALL_MESSAGE_OPEN_ || !server)
+            return;
+        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
+        server->reasoning(out, item);
+        return;
     case TCALL_ITEM_CALL:
         tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
-    default: break;
+    default: tcall_message_end_(out, message);
     }
+    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+}
+
+/* Writes the system message, and then one message for what each side said.
+ * server may be NULL. */
+TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
+                                         tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const tcall_forms_ *forms,
+                                         const tcall_server_ *server)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    char id[9];
+    tcall_write_form_(out, "'messages':[", NULL);
+    if (request->system && *request->system)
+        tcall_write_named_(out, "{'role':'system','content':%n}",
+                           request->system);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (server)
+            server->map_id(provider, &item, id);
+        tcall_message_item_(out, &message, &item, forms, server);
+    }
+    tcall_message_end_(out, &message);
+    tcall_write_text(out, "]");
 }
 
 /* ---- tools ---- */
@@ -15883,7 +15959,6 @@ typedef struct tcall_sent_tools_ {
     const tcall_tool *tool; /* NULL: no more */
     size_t next;            /* among the picks, or all */
     tcall_strict_budget_ budget;
-    bool say_strict; /* where a tool is not strict, that has to be said */
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
@@ -15900,7 +15975,7 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
             strcmp(tool->name, request->choice_name) == 0);
 }
 
-TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
     size_t count = request->picks ? request->pick_count : request->tool_count;
@@ -15915,8 +15990,8 @@ TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
     }
 }
 
-TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
-    const tcall_provider *provider, const tcall_chat_request *request)
+static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
+                                              const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools;
     memset(&tools, 0, sizeof tools);
@@ -15927,26 +16002,17 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
     return tools;
 }
 
-/* Begins the tool at hand. Returns false where it went out before the sink
+/* Is the tool at hand to be written? Not where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
-                                     tcall_writer *out)
+static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
 {
-    if (tcall_write_part_(out)) {
-        tcall_write_begin_(out, NULL, '{');
+    if (tcall_write_part_(out))
         return true;
-    }
     if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
-}
-
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
-{
-    tcall_write_close(out, '}');
-    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -15992,80 +16058,89 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* How a format writes its tools: what stands around their list and around
+ * each, and how it calls the schema. */
+typedef struct tcall_tool_form_ {
+    const char *list, *tool, *schema, *tool_end, *list_end;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_tool_form_;
+
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
-                                     tcall_sent_tools_ *tools,
-                                     const char *schema_key)
+static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
+                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(out, "name", tool->name);
+    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, schema_key);
+    tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
         tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || tools->say_strict)
+    if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
+    tcall_write_text(out, form->tool_end);
 }
 
-/* Writes tools as OpenAI began to write them. Returns false if there are none.
- */
-TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
-                            const tcall_chat_request *request)
+/* Writes the tools of a request. Returns false if there are none. */
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_tool_form_ *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(out, "tools", '[');
+    tcall_write_form_(out, form->list, NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_write_close(out, '}');
-        tcall_end_tool_(out);
+        tcall_write_tool_(out, &tools, form);
+        tcall_write_part_end_(out);
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, form->list_end);
     return true;
 }
 
-/* Has the request to name a tool that must be called? */
-TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
-                                     const tcall_chat_request *request)
+/* The tools of OpenAI's first format, which others took over. */
+static const tcall_tool_form_ tcall_function_tools_ = {
+    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
+    false};
+
+/* Writes the choice among the tools: a word, or the form that names the one
+ * that must be called. */
+static void tcall_write_word_choice_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const char *named)
 {
-    return request->choice == TCALL_CHOICE_ONE &&
-           !(provider->quirks &
-             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+    const unsigned quirks = provider->quirks;
+    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    if (request->choice == TCALL_CHOICE_ONE &&
+        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
+        tcall_write_named_(out, named, request->choice_name);
+    else
+        tcall_write_member_(out, "tool_choice",
+                            request->choice == TCALL_CHOICE_NONE ? "none"
+                                                                 : required);
 }
 
-/* Writes the choice among the tools, where none is named. */
+/* Likewise, and says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
-                                       const tcall_chat_request *request)
-{
-    const char *required =
-        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO ||
-        provider->quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    tcall_write_word_(out, "tool_choice",
-                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
-}
-
-/* Says whether an answer may hold more than one call. */
-TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request)
+                                       const tcall_chat_request *request,
+                                       const char *named)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    tcall_write_word_choice_(provider, out, request, named);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
@@ -17364,6 +17439,601 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
+/* Arguments are a string. There is no flag for an error, the text says it. */
+static const tcall_forms_ tcall_openai_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
+ * in a stream only when it is asked for. */
+TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const tcall_server_ *server)
+{
+    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+        tcall_write_choice_(
+            provider, out, request,
+            "'tool_choice':{'type':'function','function':{'name':%n}}");
+    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
+                       request->max_tokens);
+    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
+        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+static int tcall_openai_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    return tcall_openai_body_(provider, out, request, NULL);
+}
+
+TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
+                                                 "https://api.openai.com",
+                                                 "/v1/chat/completions",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_openai_write_,
+                                                 &tcall_openai_paths_,
+                                                 tcall_openai_stops_,
+                                                 tcall_openai_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OPENAI,
+                                                 0};
+
+#endif /* TCALL_HAS_OPENAI_ */
+
+/* ==========================================================================
+ * >>anthropic
+ *
+ * An event of a stream is itself the element of a call: index and type may
+ * stand before it or after it.
+ */
+
+#ifdef TCALL_HAS_ANTHROPIC_
+
+#define TCALL_ANTHROPIC_PATHS_(X)                                          \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
+    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
+    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(2, 0, 0, "usage")                                                    \
+    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, 0, 0, "usage")                                                    \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
+    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(2, TCALL_FIELD_ID, 0, "id")                                          \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(3, TCALL_FIELD_ID, 0, "id")                                          \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+static const tcall_word tcall_anthropic_stops_[] = {
+    {"end_turn", TCALL_STOP_END},
+    {"stop_sequence", TCALL_STOP_END},
+    {"tool_use", TCALL_STOP_TOOL_CALLS},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
+    {"refusal", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Of blocks, and the event that ends a stream. */
+static const tcall_word tcall_anthropic_types_[] = {
+    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
+    {"tool_use", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {NULL, 0},
+};
+
+/* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
+ * the signature does not fit. */
+static const tcall_forms_ tcall_anthropic_forms_ = {
+    "{'type':'text','text':%t}",
+    "{'type':'text','text':%t}",
+    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
+    "{'type':'thinking','thinking':%t,'signature':%s}",
+    "{'type':'redacted_thinking','data':%t}"};
+
+static const char *const tcall_anthropic_roles_[2] = {
+    "{'role':'assistant','content':[", "{'role':'user','content':["};
+
+static const tcall_tool_form_ tcall_anthropic_tools_ = {
+    "'tools':[", "{", "input_schema", "}", "]", false};
+
+/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
+ * be only one call is said in the choice, for which "none" has no room. */
+static void tcall_anthropic_choice_(tcall_writer *out,
+                                    const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
+        "'tool_choice':{'type':'any'",
+        "'tool_choice':{'type':'tool','name':%n"};
+    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+        return;
+    tcall_write_named_(out, forms[request->choice], request->choice_name);
+    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+        tcall_write_flag_(out, "disable_parallel_tool_use", true);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
+ * the system prompt is no message. */
+static int tcall_anthropic_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    /* The one format in which a limit must be given. */
+    tcall_write_limit_(out, "max_tokens",
+                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    tcall_write_optional_(out, "system", request->system);
+    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+                       tcall_anthropic_roles_);
+    tcall_write_text(out, "]");
+    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+        tcall_anthropic_choice_(out, request);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_anthropic = {
+    "anthropic",
+    "https://api.anthropic.com",
+    "/v1/messages",
+    NULL,
+    "x-api-key",
+    "",
+    {"anthropic-version", "2023-06-01"},
+    tcall_anthropic_write_,
+    &tcall_anthropic_paths_,
+    tcall_anthropic_stops_,
+    tcall_anthropic_types_,
+    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+    TCALL_STRICT_ANTHROPIC,
+    0};
+
+#endif /* TCALL_HAS_ANTHROPIC_ */
+
+/* ==========================================================================
+ * >>ollama
+ *
+ * Calls come whole, and their numbers mean nothing: each is a new one.
+ */
+
+#ifdef TCALL_HAS_OLLAMA_
+
+#define TCALL_OLLAMA_PATHS_(X)                               \
+    X(1, 0, 0, "message")                                    \
+    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, 0, 0, "tool_calls")                                 \
+    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
+    X(4, TCALL_FIELD_ID, 0, "id")                            \
+    X(4, 0, 0, "function")                                   \
+    X(5, TCALL_FIELD_NAME, 0, "name")                        \
+    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
+    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
+    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
+    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+
+static const tcall_word tcall_ollama_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"length", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* The event is the value of "done". */
+static const tcall_word tcall_ollama_types_[] = {
+    {"true", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Arguments are an object. Of a result, templates of models use the name, the
+ * server itself the id. */
+static const tcall_forms_ tcall_ollama_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    /* It streams unless it is told not to. */
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
+                                                 "http://127.0.0.1:11434",
+                                                 "/api/chat",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_ollama_write_,
+                                                 &tcall_ollama_paths_,
+                                                 tcall_ollama_stops_,
+                                                 tcall_ollama_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OLLAMA,
+                                                 TCALL_QUIRK_WEAK_CHOICE};
+
+#endif /* TCALL_HAS_OLLAMA_ */
+
+/* ==========================================================================
+ * >>responses
+ *
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event says what its piece is of. Reasoning goes back as it came.
+ */
+
+#ifdef TCALL_HAS_RESPONSES_
+
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
+    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
+    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
+    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
+    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
+    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+
+/* The status of the answer, and the reason where it is incomplete. */
+static const tcall_word tcall_responses_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
+static const tcall_word tcall_responses_types_[] = {
+    {"function_call", TCALL_MEANS_CALL},
+    {"custom_tool_call", TCALL_MEANS_CALL},
+    {"message", TCALL_MEANS_TEXT},
+    {"reasoning", TCALL_MEANS_REASONING},
+    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
+    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
+    {"response.output_text.delta", TCALL_MEANS_TEXT},
+    {"response.refusal.delta", TCALL_MEANS_TEXT},
+    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
+    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
+    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static const tcall_forms_ tcall_responses_forms_ = {
+    "{'role':'user','content':%t}",
+    "{'role':'assistant','content':%t}",
+    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "%j",
+    "%j"};
+
+/* They are flat, where Chat Completions nests, and without a word they would be
+ * strict. */
+static const tcall_tool_form_ tcall_responses_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+
+/* The conversation is a flat list: there are no messages with parts. */
+static void tcall_responses_input_(const tcall_provider *provider,
+                                   tcall_writer *out,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    tcall_write_form_(out, "'input':[", NULL);
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(
+                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
+    tcall_write_text(out, "]");
+}
+
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
+static int tcall_responses_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+        tcall_write_choice_(provider, out, request,
+                            "'tool_choice':{'type':'function','name':%n}");
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
+    tcall_write_flag_(out, "store", false);
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+                          NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
+                                                    "https://api.openai.com",
+                                                    "/v1/responses",
+                                                    NULL,
+                                                    "Authorization",
+                                                    "Bearer ",
+                                                    {NULL, NULL},
+                                                    tcall_responses_write_,
+                                                    &tcall_responses_paths_,
+                                                    tcall_responses_stops_,
+                                                    tcall_responses_types_,
+                                                    TCALL_REASONING_ELEMENTS,
+                                                    TCALL_STRICT_OPENAI,
+                                                    0};
+
+#endif /* TCALL_HAS_RESPONSES_ */
+
+/* ==========================================================================
+ * >>gemini
+ *
+ * A call is a part of what the model says and comes whole. A part may bear a
+ * signature, which has to go back with the same part. Results must be objects.
+ */
+
+#ifdef TCALL_HAS_GEMINI_
+
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_FIELD_ID, 0, "id")                                           \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+
+/* By name or by number: protobuf's JSON allows both for an enum. */
+static const tcall_word tcall_gemini_stops_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"3", TCALL_STOP_CONTENT_FILTER},
+    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
+    {"4", TCALL_STOP_CONTENT_FILTER},
+    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
+    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
+    {"SPII", TCALL_STOP_CONTENT_FILTER},
+    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
+    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
+    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
+    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
+    {NULL, 0},
+};
+
+/* No element and no event has a type here. */
+static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+
+/* Everything that is said is a part. An id that was made up here is none of
+ * Google's: only names connect then. A response has to be an object, and
+ * "error" is the member for a failure. Signatures are of parts: there is no
+ * reasoning by itself. */
+static const tcall_forms_ tcall_gemini_forms_ = {
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
+    "<,'thoughtSignature':%s>}",
+    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
+    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
+    NULL,
+    NULL};
+
+static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
+                                                   "{'role':'user','parts':["};
+
+/* The older "parameters" takes a part of JSON Schema only. */
+static const tcall_tool_form_ tcall_gemini_tools_ = {
+    "'tools':[{'functionDeclarations':[",
+    "{",
+    "parametersJsonSchema",
+    "}",
+    "]}]",
+    false};
+
+static void tcall_gemini_choice_(tcall_writer *out,
+                                 const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
+        "'allowedFunctionNames':[%n]}}"};
+    if (request->choice != TCALL_CHOICE_AUTO)
+        tcall_write_named_(out, forms[request->choice], request->choice_name);
+}
+
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+                       tcall_gemini_roles_);
+    tcall_write_text(out, "]");
+    if (request->system && *request->system)
+        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
+                           request->system);
+    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+        tcall_gemini_choice_(out, request);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_write_,
+    &tcall_gemini_paths_,
+    tcall_gemini_stops_,
+    tcall_gemini_types_,
+    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_STRICT_NONE,
+    0};
+
+#endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>servers
+ */
+
+#ifdef TCALL_HAS_SERVERS_
+
 /* ---- reasoning details of OpenRouter ---- */
 
 /* They are lists of objects, one list after the other as they were streamed. A
@@ -17499,7 +18169,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_begin_(out, "reasoning_details", '[');
+    tcall_write_form_(out, "'reasoning_details':[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -17508,907 +18178,60 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
             tcall_write_detail_(out, &detail);
         piece = detail.next;
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, "]");
 }
 
-/* ---- requests ---- */
-
-/* {"id":"call_1","type":"function",
- *  "function":{"name":"f","arguments":"{\"x\":1}"}}: arguments are a string. */
-static void tcall_openai_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_word_(out, "type", "function");
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_call_id":"call_1","content":"..."}: there is no flag for
- * an error, the text has to say it. */
-static void tcall_openai_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* Reasoning stands before text and calls of its message, or not at all. */
-static void tcall_openai_reasoning_(tcall_writer *out, tcall_message_ *message,
+static void tcall_server_reasoning_(tcall_writer *out,
                                     const tcall_item *reasoning)
 {
-    /* A further one between calls cannot be said here. */
-    if (*message > TCALL_MESSAGE_OPEN_)
-        return;
-    tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw)
         tcall_write_details_(out, reasoning->text);
     else
-        tcall_write_member_(out, "reasoning_content", reasoning->text);
+        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* The system message, and then one message for what each side said. */
-static void tcall_openai_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
+/* ---- ids ---- */
+
+/* Mistral takes ids of nine letters and digits only. Others are mapped to
+ * such, each always to the same. */
+static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_openai_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_openai_result_(out, &item);
-        else if (item.kind == TCALL_ITEM_REASONING)
-            tcall_openai_reasoning_(out, &message, &item);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i = 0;
+    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
+        i++;
+    if (i == 9 && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
     }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        to[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(to, 9);
 }
 
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_openai_choice_(const tcall_provider *provider,
-                                 tcall_writer *out,
-                                 const tcall_chat_request *request)
+static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
+                             char id[9])
 {
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_ends_(out, "}}");
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
+    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
+        item->id = tcall_nine_letters_(id, item->id);
 }
 
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-static int tcall_openai_write_(const tcall_provider *provider,
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
+                                                    tcall_server_id_};
+
+static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_openai_messages_(provider, out, request);
-    if (tcall_write_function_tools_(provider, out, request))
-        tcall_openai_choice_(provider, out, request);
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
-        tcall_write_begin_(out, "stream_options", '{');
-        tcall_write_flag_(out, "include_usage", true);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
-
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_paths_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 0};
-
-#endif /* TCALL_HAS_OPENAI_ */
-
-/* ==========================================================================
- * >>anthropic
- *
- * An event of a stream is itself the element of a call: index and type may
- * stand before it or after it.
- */
-
-#ifdef TCALL_HAS_ANTHROPIC_
-
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
-
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
-
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Of blocks, and the event that ends a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {NULL, 0},
-};
-
-/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
- *  "is_error":true} */
-static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_word_(out, "type", "tool_result");
-    tcall_write_member_(out, "tool_use_id", result->id);
-    tcall_write_member_(out, "content", result->text);
-    if (result->error)
-        tcall_write_flag_(out, "is_error", true);
-}
-
-/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
- * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
- * byte, or the signature does not fit. */
-static void tcall_anthropic_reasoning_(tcall_writer *out,
-                                       const tcall_item *reasoning)
-{
-    if (reasoning->raw) {
-        tcall_write_word_(out, "type", "redacted_thinking");
-        tcall_write_member_(out, "data", reasoning->text);
-    } else {
-        tcall_write_word_(out, "type", "thinking");
-        tcall_write_member_(out, "thinking", reasoning->text);
-        tcall_write_member_(out, "signature", reasoning->signature);
-    }
-}
-
-/* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    switch (item->kind) {
-    case TCALL_ITEM_CALL:
-        tcall_write_word_(out, "type", "tool_use");
-        tcall_write_member_(out, "id", item->id);
-        tcall_write_member_(out, "name", item->name);
-        tcall_write_key(out, "input");
-        tcall_write_verbatim(out, tcall_sent_arguments_(item));
-        break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
-    default:
-        tcall_write_word_(out, "type", "text");
-        tcall_write_member_(out, "text", item->text);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: results of tools are said by the user, so what the
- * user says next joins their message. */
-static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        if (tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* {"name":"f","description":"...","input_schema":{...}} each. */
-static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "input_schema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char *const types[] = {"auto", "none", "any", "tool"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_begin_(out, "tool_choice", '{');
-    tcall_write_word_(out, "type", types[request->choice]);
-    if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(out, "name", request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_close(out, '}');
-}
-
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "system", request->system);
-    tcall_anthropic_messages_(provider, out, request);
-    if (tcall_anthropic_tools_(provider, out, request))
-        tcall_anthropic_choice_(out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    0};
-
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
-/* ==========================================================================
- * >>ollama
- *
- * Calls come whole, and their numbers mean nothing: each is a new one.
- */
-
-#ifdef TCALL_HAS_OLLAMA_
-
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
-
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
-
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
-
-/* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
- * object. */
-static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "arguments");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
- * templates of models use the name, the server itself the id. */
-static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_name", result->name);
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* The system message, and then one message for what each side said. */
-static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(out, &item);
-    }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
-}
-
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_ollama_messages_(provider, out, request);
-    tcall_write_function_tools_(provider, out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "options", '{');
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
-
-#endif /* TCALL_HAS_OLLAMA_ */
-
-/* ==========================================================================
- * >>responses
- *
- * A stream says everything three times: in pieces, at their end, and in the
- * item; servers differ in which they fill, so the longest counts. The type of
- * an event says what its piece is of. Reasoning goes back as it came.
- */
-
-#ifdef TCALL_HAS_RESPONSES_
-
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
-
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
-
-/* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Types of items, and of the events of a stream, which never meet. What is not
- * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
-static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call");
-    tcall_write_member_(out, "call_id", call->id);
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(out, '}');
-}
-
-/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
-static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call_output");
-    tcall_write_member_(out, "call_id", result->id);
-    tcall_write_result_text_(out, "output", result);
-    tcall_write_close(out, '}');
-}
-
-/* Every item is an element of its own; a reasoning is its own JSON text, id and
- * encrypted content included. */
-static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
-    default: tcall_write_message_(out, "assistant", item->text);
-    }
-}
-
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_begin_(out, "input", '[');
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(out, &item);
-    tcall_write_close(out, ']');
-}
-
-/* {"type":"function","name":"f","description":"...","parameters":{...},
- *  "strict":false} each: flat, where Chat Completions nests. */
-static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_close(out, '}');
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
-}
-
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
-    if (tcall_responses_tools_(provider, out, request))
-        tcall_responses_choice_(provider, out, request);
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(out, "include", '[');
-        tcall_write_string(out, "reasoning.encrypted_content");
-        tcall_write_close(out, ']');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_paths_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    0};
-
-#endif /* TCALL_HAS_RESPONSES_ */
-
-/* ==========================================================================
- * >>gemini
- *
- * A call is a part of what the model says and comes whole. A part may bear a
- * signature, which has to go back with the same part. Results must be objects.
- */
-
-#ifdef TCALL_HAS_GEMINI_
-
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
-
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
-
-/* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
-
-/* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
-
-/* {"text":"...","thoughtSignature":"..."} */
-static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_member_(out, "text", item->text);
-    if (item->signature.len)
-        tcall_write_member_(out, "thoughtSignature", item->signature);
-}
-
-/* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
-{
-    if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(out, "id", item->id);
-}
-
-/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
-static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, "functionCall", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "args");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_gemini_id_(out, call);
-    tcall_write_close(out, '}');
-    if (call->signature.len)
-        tcall_write_member_(out, "thoughtSignature", call->signature);
-}
-
-/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
- * to be an object, and "error" is the member for a failure. */
-static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, "functionResponse", '{');
-    tcall_write_member_(out, "name", result->name);
-    tcall_write_begin_(out, "response", '{');
-    tcall_write_member_(out, result->error ? "error" : "output", result->text);
-    tcall_write_close(out, '}');
-    tcall_gemini_id_(out, result);
-    tcall_write_close(out, '}');
-}
-
-/* Everything that is said is a part: text, call or result. */
-static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(out, item);
-    else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(out, item);
-    else
-        tcall_gemini_text_(out, item);
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: parts of one role share a content. */
-static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "contents", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        /* Signatures are of parts: there is no reasoning by itself. */
-        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
- * older "parameters" takes a part of JSON Schema only. */
-static bool tcall_gemini_tools_(const tcall_provider *provider,
-                                tcall_writer *out,
-                                const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_begin_(out, "functionDeclarations", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "parametersJsonSchema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_ends_(out, "]}]");
-    return true;
-}
-
-/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    if (request->choice == TCALL_CHOICE_AUTO)
-        return;
-    tcall_write_begin_(out, "toolConfig", '{');
-    tcall_write_begin_(out, "functionCallingConfig", '{');
-    tcall_write_word_(out, "mode",
-                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
-    if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(out, "allowedFunctionNames", '[');
-        tcall_write_string(out, request->choice_name);
-        tcall_write_close(out, ']');
-    }
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_gemini_contents_(provider, out, request);
-    if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(out, "systemInstruction", '{');
-        tcall_write_begin_(out, "parts", '[');
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "text", request->system);
-        tcall_write_ends_(out, "}]}");
-    }
-    if (tcall_gemini_tools_(provider, out, request))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "generationConfig", '{');
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_paths_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
-    TCALL_STRICT_NONE,
-    0};
-
-#endif /* TCALL_HAS_GEMINI_ */
-
-/* ==========================================================================
- * >>servers
- */
-
-#ifdef TCALL_HAS_SERVERS_
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
@@ -18418,7 +18241,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
                                                      header,                 \
                                                      prefix,                 \
                                                      {NULL, NULL},           \
-                                                     tcall_openai_write_,    \
+                                                     tcall_server_write_,    \
                                                      &tcall_openai_paths_,   \
                                                      tcall_openai_stops_,    \
                                                      tcall_openai_types_,    \

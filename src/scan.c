@@ -757,9 +757,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the

@@ -26,7 +26,8 @@
  * words that are no names in C: WORD(me, one_hour, "1 hour")), TCALL_LIST(NAME,
  * kind, min, max), or TCALL_SHAPE for an object. TCALL_OPEN_SHAPE makes an
  * object whose unknown members are read over, TCALL_OPEN_LIST(NAME, kind, min,
- * room) a list that has no maximum in the schema.
+ * room) a list that has no maximum in the schema. TCALL_EMPTY_SHAPE(NAME) and
+ * TCALL_OPEN_EMPTY_SHAPE(NAME) are objects without members.
  *
  * Roles: required; optional, zero where absent; defaults(value), which the
  * kind's bounds must allow, or it does not compile. Kinds, and what becomes of
@@ -41,6 +42,9 @@
  *     number(low, high)        double; low and high have at most 6 decimals
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     characters_in(min, max, room)
+ *                              char[room + 1]: the same, but more than room
+ *                              bytes do not fit
  *     string(min, room)        char[room + 1]: no maximum in the schema, but
  *                              more than room bytes do not fit
  *     choice(NAME)             uint8_t, the index of the word
@@ -169,6 +173,7 @@ typedef struct tcall_range {
         ROWS(TCALL_ROW_MEMBER_, me)                                           \
     };                                                                        \
     TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
+    TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
     ROWS(TCALL_ROW_HOLDS_, me)                                                \
     static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
     static const char me##_descriptions_[] TCALL_FLASH_ =                     \
@@ -183,6 +188,19 @@ typedef struct tcall_range {
     TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
         me##_names_, me##_descriptions_, me##_members_, &me##_initial_,       \
         sizeof(struct me), me##_member_count, is_open};
+
+/* C has no arrays of nothing, so an object without members is made alone. */
+#define TCALL_EMPTY_SHAPE(me)      TCALL_EMPTY_SHAPE_MAKE_(me, false)
+#define TCALL_OPEN_EMPTY_SHAPE(me) TCALL_EMPTY_SHAPE_MAKE_(me, true)
+#define TCALL_EMPTY_SHAPE_MAKE_(me, is_open)                                  \
+    struct me {                                                               \
+        char none_;                                                           \
+    };                                                                        \
+    static const char me##_names_[] TCALL_FLASH_ = "";                        \
+    static const struct me me##_initial_ TCALL_FLASH_ = {0};                  \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
+        is_open};
 
 #define TCALL_CHOICE(me, WORDS)                                               \
     TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
@@ -391,6 +409,11 @@ typedef struct tcall_range {
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
     TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+#define TCALL_K_characters_in(min, max, room)                                 \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
+      NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
