@@ -387,7 +387,8 @@ static bool tcall_is_plain_(char c)
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
         size_t word, quotes, slashes, marks;
         memcpy(&word, p, sizeof word);
         quotes = word ^ ones * '"';
