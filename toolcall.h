@@ -132,7 +132,7 @@ extern "C" {
 /* X(name, code, sentence). The code is for machines and never changes; the
  * sentence says to the model or the developer what is wrong and, where that is
  * not obvious, what to do. */
-#define TCALL_ERRORS(X)                                                        \
+#define TCALL_ERRORS_CALL(X)                                                   \
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
@@ -168,37 +168,47 @@ extern "C" {
     X(APPROVAL, "approval", "the call waits for approval")                     \
     X(FAILED, "failed", "the tool failed")                                     \
     X(CUT, "cut", "the call was cut off: send it again, shorter")              \
-    X(PROVIDER, "provider", "the provider reported an error")                  \
-    X(REQUEST, "request", "the provider rejected the request as invalid")      \
-    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
-    X(CONTEXT, "context", "the conversation is too long for the model")        \
-    X(REFUSED, "refused", "the provider refused the content")                  \
-    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
-    X(AUTH, "auth", "the provider did not accept the key")                     \
-    X(RATE, "rate", "too many requests: wait before the next one")             \
-    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
-    X(CONNECT, "connect", "the host does not accept a connection")             \
-    X(TLS, "tls", "no secure connection to the host is possible")              \
-    X(CERTIFICATE, "certificate",                                              \
-      "the certificate of the host is not trusted")                            \
-    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
-    X(EXPIRED, "expired", "the certificate has expired")                       \
-    X(NOT_YET, "not-yet-valid",                                                \
-      "the certificate is not valid yet: check the clock")                     \
-    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
-    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
     X(TIMEOUT, "timeout", "it took longer than allowed")                       \
-    X(CLOSED, "closed", "the connection ended before the answer did")          \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
     X(LIMIT, "limit", "a limit was reached")                                   \
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
     X(OUTPUT, "output", "the output of the tool does not match its schema")    \
-    X(TWICE, "twice", "the call has run already and must not run twice")       \
-    X(LOOP, "loop", "the same call is being repeated: try something else")     \
     X(STALE, "stale", "the content has changed: read it again first")          \
     X(UNREAD, "unread", "the content has not been read: read it first")
+
+/* Errors of ready-made hooks. */
+#define TCALL_ERRORS_HOOKS(X)                                            \
+    X(TWICE, "twice", "the call has run already and must not run twice") \
+    X(LOOP, "loop", "the same call is being repeated: try something else")
+
+/* Errors of providers and of the network. */
+#define TCALL_ERRORS_AGENT(X)                                                 \
+    X(PROVIDER, "provider", "the provider reported an error")                 \
+    X(REQUEST, "request", "the provider rejected the request as invalid")     \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")      \
+    X(CONTEXT, "context", "the conversation is too long for the model")       \
+    X(REFUSED, "refused", "the provider refused the content")                 \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")    \
+    X(AUTH, "auth", "the provider did not accept the key")                    \
+    X(RATE, "rate", "too many requests: wait before the next one")            \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")           \
+    X(CONNECT, "connect", "the host does not accept a connection")            \
+    X(TLS, "tls", "no secure connection to the host is possible")             \
+    X(CERTIFICATE, "certificate",                                             \
+      "the certificate of the host is not trusted")                           \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")    \
+    X(EXPIRED, "expired", "the certificate has expired")                      \
+    X(NOT_YET, "not-yet-valid",                                               \
+      "the certificate is not valid yet: check the clock")                    \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
+    X(CLOSED, "closed", "the connection ended before the answer did")         \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")
+
+/* All of them, in the order of their numbers, which no switch changes. */
+#define TCALL_ERRORS(X) \
+    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -227,9 +237,10 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
-/* Returns its sentence: "the JSON text ends too early: send all of it". Where
- * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
- * code. */
+/* Returns its sentence: "the JSON text ends too early: send all of it". It is
+ * the code where the sentence was left out: TOOLCALL_NO_HOOKS and _NO_AGENT
+ * leave out those of what only hooks and the loop report, TOOLCALL_NO_SENTENCES
+ * all of them. */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -282,7 +293,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * words that are no names in C: WORD(me, one_hour, "1 hour")), TCALL_LIST(NAME,
  * kind, min, max), or TCALL_SHAPE for an object. TCALL_OPEN_SHAPE makes an
  * object whose unknown members are read over, TCALL_OPEN_LIST(NAME, kind, min,
- * room) a list that has no maximum in the schema.
+ * room) a list that has no maximum in the schema. TCALL_EMPTY_SHAPE(NAME) and
+ * TCALL_OPEN_EMPTY_SHAPE(NAME) are objects without members.
  *
  * Roles: required; optional, zero where absent; defaults(value), which the
  * kind's bounds must allow, or it does not compile. Kinds, and what becomes of
@@ -297,6 +309,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     number(low, high)        double; low and high have at most 6 decimals
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     characters_in(min, max, room)
+ *                              char[room + 1]: the same, but more than room
+ *                              bytes do not fit
  *     string(min, room)        char[room + 1]: no maximum in the schema, but
  *                              more than room bytes do not fit
  *     choice(NAME)             uint8_t, the index of the word
@@ -425,6 +440,7 @@ typedef struct tcall_range {
         ROWS(TCALL_ROW_MEMBER_, me)                                           \
     };                                                                        \
     TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
+    TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
     ROWS(TCALL_ROW_HOLDS_, me)                                                \
     static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
     static const char me##_descriptions_[] TCALL_FLASH_ =                     \
@@ -439,6 +455,19 @@ typedef struct tcall_range {
     TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
         me##_names_, me##_descriptions_, me##_members_, &me##_initial_,       \
         sizeof(struct me), me##_member_count, is_open};
+
+/* C has no arrays of nothing, so an object without members is made alone. */
+#define TCALL_EMPTY_SHAPE(me)      TCALL_EMPTY_SHAPE_MAKE_(me, false)
+#define TCALL_OPEN_EMPTY_SHAPE(me) TCALL_EMPTY_SHAPE_MAKE_(me, true)
+#define TCALL_EMPTY_SHAPE_MAKE_(me, is_open)                                  \
+    struct me {                                                               \
+        char none_;                                                           \
+    };                                                                        \
+    static const char me##_names_[] TCALL_FLASH_ = "";                        \
+    static const struct me me##_initial_ TCALL_FLASH_ = {0};                  \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
+        is_open};
 
 #define TCALL_CHOICE(me, WORDS)                                               \
     TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
@@ -514,9 +543,9 @@ typedef struct tcall_range {
     TCALL_CALL_(macro, TCALL_ROW_OR_(TCALL_K_##kind, TCALL_UNKNOWN_),        \
                 __VA_ARGS__)
 #define TCALL_CALL_(macro, row, ...)                                          \
-    TCALL_CALL_OPEN_(macro, TCALL_OPEN_ row, __VA_ARGS__)
+    TCALL_CALL_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
 #define TCALL_CALL_OPEN_(macro, ...)        macro(__VA_ARGS__)
-#define TCALL_OPEN_(...)                    __VA_ARGS__
+#define TCALL_COLUMNS_(...)                    __VA_ARGS__
 #define TCALL_ROW_OR_(row, other)           TCALL_ROW_IF_(TCALL_IS_ROW_(row), row, other)
 #define TCALL_ROW_IF_(is, row, other)       TCALL_ROW_IF_KNOWN_(is, row, other)
 #define TCALL_ROW_IF_KNOWN_(is, row, other) TCALL_ROW_IF_##is(row, other)
@@ -535,7 +564,7 @@ typedef struct tcall_range {
     TCALL_ROLE_CALL_(macro, TCALL_ROW_OR_(TCALL_R_##role, TCALL_R_optional),  \
                      __VA_ARGS__)
 #define TCALL_ROLE_CALL_(macro, row, ...)                                     \
-    TCALL_ROLE_OPEN_(macro, TCALL_OPEN_ row, __VA_ARGS__)
+    TCALL_ROLE_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
 #define TCALL_ROLE_OPEN_(macro, ...)           macro(__VA_ARGS__)
 #define TCALL_BITS_(role)                      TCALL_ROLE_(TCALL_BITS_OF_, role, 0)
 #define TCALL_BITS_OF_(bits, has, value, none) bits
@@ -545,24 +574,24 @@ typedef struct tcall_range {
  * flags, size, low, high, more; whether it has a tcall_range, and which; whether
  * it has a name of its own in JSON, and which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
-    TCALL_MEMBER_AS_(name, TCALL_OPEN_ member)
-#define TCALL_MEMBER_AS_(...)                  TCALL_MEMBER_MAKE_(__VA_ARGS__)
-#define TCALL_MEMBER_MAKE_(name, type, ...) type name __VA_ARGS__;
+    TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
+#define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
+#define TCALL_DECLARE_MAKE_(name, type, ...) type name __VA_ARGS__;
 
 #define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
-    TCALL_LABEL_(name, TCALL_OPEN_ label)
+    TCALL_LABEL_(name, TCALL_COLUMNS_ label)
 #define TCALL_LABEL_(...)                 TCALL_LABEL_MAKE_(__VA_ARGS__)
 #define TCALL_LABEL_MAKE_(name, has, own) TCALL_ROW_IF_##has(own, name)
 
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
-    TCALL_RANGE_(name, TCALL_OPEN_ range)
+    TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
 #define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
-    TCALL_BOUNDS_(TCALL_OPEN_ range)
+    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
 #define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
 #define TCALL_BOUNDS_0(low, high)
@@ -570,7 +599,7 @@ typedef struct tcall_range {
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
-    TCALL_NODE_(types, bits, at, where, TCALL_OPEN_ range, TCALL_OPEN_ node)
+    TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
 #define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
                          digits, flags, size, low, high, more)                \
@@ -578,7 +607,7 @@ typedef struct tcall_range {
      TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
-    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_OPEN_ initial)
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
 #define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
     TCALL_FITTING_##has(value, fits, from, to)
 #define TCALL_FITTING_0(value, fits, from, to) 1
@@ -586,7 +615,7 @@ typedef struct tcall_range {
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
-    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_OPEN_ initial)
+    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
 #define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
     TCALL_INITIAL_##has(value, name, store)
 #ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
@@ -603,8 +632,8 @@ typedef struct tcall_range {
 #define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
-#define TCALL_NEVER_(value, low, high)  0
-#define TCALL_ALWAYS_(value, low, high) 1
+#define TCALL_FITS_NEVER_(value, low, high)  0
+#define TCALL_FITS_ALWAYS_(value, low, high) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
 #define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
@@ -621,7 +650,7 @@ typedef struct tcall_range {
                       : (int64_t)TCALL_SCALED_(value, 1000000.))
 
 #define TCALL_UNKNOWN_                                                        \
-    ((bool, ), (TCALL_AS_ZERO_, TCALL_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
      (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
@@ -647,6 +676,11 @@ typedef struct tcall_range {
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
     TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+#define TCALL_K_characters_in(min, max, room)                                 \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
+      NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
@@ -658,17 +692,17 @@ typedef struct tcall_range {
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
      (0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
      (0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
      (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), set,        \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
      (0, 0, 0), (0, 0))
 
@@ -685,7 +719,7 @@ typedef struct tcall_range {
     TCALL_AROUND_##is(row, macro, value)
 #define TCALL_AROUND_0(row, macro, value) row
 #define TCALL_AROUND_1(row, macro, value)                                     \
-    TCALL_AROUND_OPEN_(macro, TCALL_OPEN_ row, value)
+    TCALL_AROUND_OPEN_(macro, TCALL_COLUMNS_ row, value)
 #define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
 #define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
     (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
@@ -879,10 +913,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -1387,6 +1421,11 @@ TCALL_API int tcall_writer_flush(tcall_writer *writer);
 TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
                                 size_t len);
+/* Writes a text that lies in flash, as those of shapes do. A literal does so on
+ * an AVR only if it is written with TCALL_SAY(writer, "on"). */
+TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
+#define TCALL_SAY(writer, literal) \
+    tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
 /* Opens '{' or '[', closes '}' or ']'. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
@@ -2305,11 +2344,6 @@ struct tcall_call {
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
@@ -2380,18 +2414,6 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* ==========================================================================
- * >>result: what the model reads of a call
- *
- * A success is what the tool wrote. A failure is {"success":false,"error":...}:
- * what was wrong, where, and what to send instead.
- */
-
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
-
-/* ==========================================================================
  * >>stages: hooks around the run of a tool
  */
 
@@ -2443,6 +2465,20 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* ==========================================================================
+ * >>records: what programs and logs read of a call
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, raw arguments, fixes, coercions, validator
+ * and its mode, times, validated, repaired, no_schema_mode, errors. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 
 /* ==========================================================================
  * >>hash: fingerprints that nobody can forge without the key
@@ -2766,7 +2802,8 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. */
+/* What of the model's reasoning is kept and goes back with the history. In
+ * OpenAI's format only one of the >>servers, or a copy of it, has any. */
 enum {
     TCALL_REASONING_NONE,
     TCALL_REASONING_TEXT,    /* words and signatures */
@@ -2778,7 +2815,8 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such */
+                                        are mapped to such (by a copy of one of
+                                        the >>servers) */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -3243,17 +3281,32 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 
 /* ---- errors ---- */
 
+/* A row with its sentence, and one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   {code, sentence},
+#define TCALL_UNSAID_(name, code, sentence) {code, code},
 #ifdef TOOLCALL_NO_SENTENCES
-#define TCALL_X_(name, code, sentence) {code, code},
+#define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
-#define TCALL_X_(name, code, sentence) {code, sentence},
+#define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_HOOKS
+#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
+#endif
+#ifdef TOOLCALL_NO_AGENT
+#define TCALL_AGENT_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
+#endif
+
 /* Row -error: the first is success, the last any number that is no error. */
 static const struct {
     const char *code, *sentence;
-} tcall_errors_[] = {{"ok", "ok"},
-                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
-#undef TCALL_X_
+} tcall_errors_[] = {
+    {"ok", "ok"},
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -3565,10 +3618,11 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }
 
 
@@ -3957,7 +4011,8 @@ static bool tcall_is_plain_(char c)
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
         size_t word, quotes, slashes, marks;
         memcpy(&word, p, sizeof word);
         quotes = word ^ ones * '"';
@@ -4326,9 +4381,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
@@ -4992,7 +5049,7 @@ double tcall_json_double(tcall_json v, double fallback)
  * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-static const char *const tcall_fix_names_[] = {
+static const char tcall_fix_names_[][19] = {
 #define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
@@ -5966,6 +6023,13 @@ int tcall_writer_flush(tcall_writer *writer)
     return writer->error;
 }
 
+/* Only the agent takes up texts again. */
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_RESUME_(writer) ((writer)->resume)
+#else
+#define TCALL_RESUME_(writer) ((tcall_resume_ *)NULL)
+#endif
+
 /* A text that is written again, because the sink refused the rest of it, need
  * not be written as a whole: its strings and tools are parts, and those before
  * the one that was refused are left out. All else is written again: it is
@@ -5975,7 +6039,7 @@ int tcall_writer_flush(tcall_writer *writer)
  * to follow. A part within another one does not count. */
 TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = writer->resume;
+    tcall_resume_ *resume = TCALL_RESUME_(writer);
     if (resume && !writer->in_part) {
         writer->parts++;
         if (writer->parts < resume->part || writer->error)
@@ -6016,7 +6080,8 @@ static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
-    size_t stored = writer->resume ? writer->resume->stored : 0;
+    const tcall_resume_ *resume = TCALL_RESUME_(writer);
+    size_t stored = resume ? resume->stored : 0;
     size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
     if (skip >= len)
@@ -6134,6 +6199,22 @@ TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
     return tcall_write_bytes(writer, &c, 1);
 }
 
+int tcall_write_flash(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != 0) {
+        if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
+    return writer->error;
+#else
+    return tcall_write_text(writer, text);
+#endif
+}
+
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
@@ -6214,34 +6295,44 @@ TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
 
 /* ---- numbers ---- */
 
-/* Takes the last decimal digit off a number. Sixteen bits are divided at a
- * time, since a division of 64 bits is a large function on small machines. */
-static char tcall_write_digit_(uint64_t *number)
+/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
+ * large function on small machines. */
+typedef struct tcall_natural_ {
+    uint16_t part[4];
+} tcall_natural_;
+
+/* Takes the last decimal digit off a number. Returns whether more are left. */
+static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
 {
-    uint64_t quotient = 0;
     uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
-        quotient = quotient << 16 | rest / 10;
+    bool more = false;
+    int i;
+    for (i = 3; i >= 0; i--) {
+        rest = rest << 16 | number->part[i];
+        number->part[i] = (uint16_t)(rest / 10);
         rest %= 10;
+        more = more || number->part[i];
     }
-    *number = quotient;
-    return (char)('0' + rest);
+    *digit = (char)('0' + rest);
+    return more;
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
+    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
+                            (uint16_t)(number >> 32),
+                            (uint16_t)(number >> 48)}};
     char out[48], *first = out + sizeof out;
     int digits = 0;
+    bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        *--first = tcall_write_digit_(&number);
+        more = tcall_write_digit_(&left, --first);
         digits++;
-    } while ((number || digits <= decimals) && first > out + 2);
+    } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
@@ -6578,20 +6669,10 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 
 /* ---- texts in flash ---- */
 
-/* Writes bytes from flash: as they are, or as the content of a JSON string. */
-static void tcall_put_(tcall_writer *writer, const char *text, size_t len,
-                       bool content)
-{
-    if (content)
-        tcall_write_content_(writer, tcall_slice_(text, len));
-    else
-        tcall_write_bytes(writer, text, len);
-}
-
-/* Writes a text that lies in flash. On an AVR it goes by the character, whose
- * bytes must stay together for the writer to know them as UTF-8. */
-static void tcall_put_flash_(tcall_writer *writer, const char *text,
-                             bool content)
+/* Writes a text from flash as the content of a JSON string. On an AVR it goes
+ * by the character, whose bytes must stay together for the writer to know them
+ * as UTF-8. */
+static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
     char bytes[4];
@@ -6599,18 +6680,13 @@ static void tcall_put_flash_(tcall_writer *writer, const char *text,
     while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
         text++;
         if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_put_(writer, bytes, len, content);
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
             len = 0;
         }
     }
 #else
-    tcall_put_(writer, text, strlen(text), content);
+    tcall_write_content_(writer, tcall_str_of(text));
 #endif
-}
-
-static void tcall_put_text_(tcall_writer *writer, const char *text)
-{
-    tcall_put_flash_(writer, text, false);
 }
 
 /* Returns the next text of a list in flash. */
@@ -6634,7 +6710,7 @@ static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
     tcall_write_comma_(writer);
     tcall_write_char_(writer, '"');
-    tcall_put_flash_(writer, text, true);
+    tcall_put_content_(writer, text);
     tcall_write_char_(writer, '"');
 }
 
@@ -6918,7 +6994,7 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
     if (object->open && !view->closed)
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    tcall_put_text_(view->out, TCALL_FLASH_TEXT_("false"));
+    TCALL_SAY(view->out, "false");
 }
 
 /* Writes the schema of an object as the view wants it. */
@@ -6997,8 +7073,8 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_BOOLEAN:
         tcall_load_(&byte, at, sizeof byte, flash);
         tcall_write_comma_(writer);
-        tcall_put_text_(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                     : TCALL_FLASH_TEXT_("false"));
+        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
+                                       : TCALL_FLASH_TEXT_("false"));
         return;
     case TCALL_KIND_INTEGER:
     case TCALL_KIND_INTEGER64:
@@ -7154,7 +7230,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
                     : node->flags & TCALL_MEMBER_CHARACTERS ? 1
                                                             : 0;
     tcall_put_number_(writer, count, 0);
-    tcall_put_text_(writer, tcall_list_at_(nouns, noun));
+    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
     if (count != 1)
         tcall_write_char_(writer, 's');
 }
@@ -7163,7 +7239,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
                               const char *words, int64_t bound)
 {
-    tcall_put_text_(writer, words);
+    tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)
         tcall_put_number_(writer, bound, node->digits);
     else
@@ -7176,8 +7252,8 @@ static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
     if (said.has_low && said.has_high && said.low != said.high) {
-        tcall_put_text_(writer, counts ? TCALL_FLASH_TEXT_(" of ")
-                                       : TCALL_FLASH_TEXT_(" from "));
+        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
+                                         : TCALL_FLASH_TEXT_(" from "));
         tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
         tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
     } else if (said.has_low && said.has_high) {
@@ -7197,12 +7273,12 @@ static void tcall_tell_list_(tcall_writer *writer, const char *list)
     while (TCALL_BYTE_(list)) {
         const char *next = tcall_list_next_(list);
         tcall_write_char_(writer, '"');
-        tcall_put_text_(writer, list);
+        tcall_write_flash(writer, list);
         tcall_write_char_(writer, '"');
         if (TCALL_BYTE_(next))
-            tcall_put_text_(writer, TCALL_BYTE_(tcall_list_next_(next))
-                                        ? TCALL_FLASH_TEXT_(", ")
-                                        : TCALL_FLASH_TEXT_(" or "));
+            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
         list = next;
     }
 }
@@ -7217,12 +7293,12 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index--) {
         if (!(types >> index & 1))
             continue;
-        tcall_put_text_(writer, tcall_list_at_(words, index));
+        tcall_write_flash(writer, tcall_list_at_(words, index));
         types &= ~(1u << index);
         if (types)
-            tcall_put_text_(writer, types & (types - 1)
-                                        ? TCALL_FLASH_TEXT_(", ")
-                                        : TCALL_FLASH_TEXT_(" or "));
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -7231,7 +7307,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
 {
     unsigned types = tcall_types_of_(node);
     bool one = tcall_kind_is_one_type_(node);
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("; send "));
+    TCALL_SAY(writer, "; send ");
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_tell_list_(writer, (const char *)node->more);
     else
@@ -7240,7 +7316,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
     if (tcall_kind_has_bounds_(node))
         tcall_tell_bounds_(writer, node);
     if (one && types & TCALL_SHAPE_NULL)
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(" or null"));
+        TCALL_SAY(writer, " or null");
 }
 
 /* ---- what is wrong ---- */
@@ -7251,7 +7327,7 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
     if (place->misfit->exact)
         tcall_put_number_(writer, place->misfit->got, place->node.digits);
     else
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_("this number"));
+        TCALL_SAY(writer, "this number");
 }
 
 /* Writes that a bound was passed, and which. */
@@ -7266,9 +7342,9 @@ static void tcall_tell_passed_(tcall_writer *writer,
     if (said.group == TCALL_SAID_VALUE_)
         tcall_tell_got_(writer, place);
     else
-        tcall_put_text_(writer, said.group == TCALL_SAID_ITEMS_
-                                    ? TCALL_FLASH_TEXT_("the array")
-                                    : TCALL_FLASH_TEXT_("the string"));
+        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
+                                      ? TCALL_FLASH_TEXT_("the array")
+                                      : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
                       over ? TCALL_FLASH_TEXT_(" is over the maximum ")
                            : TCALL_FLASH_TEXT_(" is under the minimum "),
@@ -7281,17 +7357,16 @@ static void tcall_tell_room_(tcall_writer *writer,
                              const tcall_misplaced_ *place)
 {
     const tcall_shape *node = &place->node;
-    tcall_put_text_(writer,
-                    TCALL_FLASH_TEXT_("this is more than there is room for"));
+    TCALL_SAY(writer, "this is more than there is room for");
     if (node->kind < TCALL_KIND_TEXT) {
         tcall_tell_wanted_(writer, node);
     } else if (node->kind == TCALL_KIND_LIST) {
         tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
                           node->high);
     } else {
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_("; send at most "));
+        TCALL_SAY(writer, "; send at most ");
         tcall_put_number_(writer, node->size - 1, 0);
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(" bytes"));
+        TCALL_SAY(writer, " bytes");
     }
 }
 
@@ -7299,23 +7374,23 @@ static void tcall_tell_room_(tcall_writer *writer,
 static void tcall_tell_absent_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
 {
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("the property \""));
-    tcall_put_text_(writer, place->name ? place->name : TCALL_FLASH_TEXT_(""));
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("\" is missing; add it"));
+    TCALL_SAY(writer, "the property \"");
+    tcall_write_flash(writer,
+                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
+    TCALL_SAY(writer, "\" is missing; add it");
 }
 
 /* Writes which members there are instead of one that is not known. */
 static void tcall_tell_unknown_(tcall_writer *writer,
                                 const tcall_misplaced_ *place)
 {
-    tcall_put_text_(writer,
-                    TCALL_FLASH_TEXT_("a property is not known here; "));
+    TCALL_SAY(writer, "a property is not known here; ");
     if (place->object.count) {
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_("use "));
+        TCALL_SAY(writer, "use ");
         tcall_tell_list_(writer, place->object.names);
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(" or "));
+        TCALL_SAY(writer, " or ");
     }
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("leave it out"));
+    TCALL_SAY(writer, "leave it out");
 }
 
 /* Writes what is wrong, and what to send instead. */
@@ -7346,7 +7421,7 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
     case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
     default: tcall_tell_passed_(writer, place); return;
     }
-    tcall_put_text_(writer, wrong);
+    tcall_write_flash(writer, wrong);
     if (place->misfit->code <= TCALL_MISFIT_ENUM)
         tcall_tell_wanted_(writer, &place->node);
 }
@@ -7361,9 +7436,9 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_place_init_(&place, misfit, shape);
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(": "));
+        TCALL_SAY(writer, ": ");
 #ifdef TOOLCALL_NO_SENTENCES
-    tcall_put_text_(writer, tcall_misfit_keyword_(misfit));
+    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
 #else
     tcall_tell_misfit_(writer, &place);
 #endif
@@ -10879,9 +10954,10 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
     size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
+    uint16_t *at;
     if (!tc->names || found || !name.len)
         return;
+    at = tc->names + place;
     memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
     *at = (uint16_t)row;
     tc->name_count++;
@@ -13995,79 +14071,6 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    static const char steps[][9] = {"find", "parse", "validate", "bind",
-                                    "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
-    tcall_write_pair_(out, "tool", call->name);
-    tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (long)call->hydrate_ms);
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    return tcall_write_close(out, '}');
-}
-
 /* ==========================================================================
  * >>context
  */
@@ -14366,50 +14369,11 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 }
 
 /* ==========================================================================
- * >>result
+ * >>result: what the model reads of a call
+ *
+ * A success is what the tool wrote. A failure is {"success":false,"error":...}:
+ * what was wrong, where, and what to send instead.
  */
-
-/* Attachments are named and measured, not sent: their bytes are not text. */
-static void tcall_write_attachments_(tcall_writer *out,
-                                     const tcall_attachment *attachment)
-{
-    tcall_write_key(out, "attachments");
-    tcall_write_open(out, '[');
-    for (; attachment; attachment = attachment->next) {
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
-        tcall_write_key(out, "bytes");
-        tcall_write_int(out, (long)attachment->bytes.len);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-int tcall_write_result(tcall_writer *out, const tcall_result *result)
-{
-    tcall_str output = result->output;
-    tcall_write_open(out, '{');
-    if (result->error < 0 && output.len > 1) {
-        /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
-    } else {
-        tcall_write_key(out, "success");
-        tcall_write_bool(out, result->error == TCALL_OK);
-        tcall_write_pair_(out, "error", tcall_str_of(""));
-    }
-    if (result->title.len)
-        tcall_write_pair_(out, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(out, "metadata");
-        tcall_write_verbatim(out, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(out, "output", output);
-    if (result->attached)
-        tcall_write_attachments_(out, result->attached);
-    return tcall_write_close(out, '}');
-}
 
 /* ---- the call in passing: name(key=value, ...) ---- */
 
@@ -15339,6 +15303,127 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_release(tc, call);
     tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>records
+ */
+
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
+{
+    tcall_str output = result->output;
+    tcall_write_open(out, '{');
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
+    } else {
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(out, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(out, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
+}
+
+/* ---- where the arguments came from ---- */
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *out)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    bool eager =
+        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
+                      call->repaired ? call->original : call->arguments);
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
+    if (call->repaired)
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (tool && !tool->parameters)
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
+                      tcall_str_of(tcall_error_code(call->error)));
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
 }
 
 /* ==========================================================================
@@ -16423,45 +16508,35 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message. A space
- * may be an underscore there, capitals do not matter. The first row that
- * occurs counts. */
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. */
+static const char tcall_words_context_[] =
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens";
+static const char tcall_words_auth_[] = "api key|authenticat|permission";
+static const char tcall_words_not_found_[] = "not_found|model identifier";
+static const char tcall_words_overload_[] = "overloaded|unavailable";
+static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
+static const char tcall_words_refused_[] =
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
+static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+
+/* The first row that occurs counts. */
 static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
-    {"context l", TCALL_E_CONTEXT}, /* length, limit */
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt too long", TCALL_E_CONTEXT},
-    {"input is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"prompt length", TCALL_E_CONTEXT},
-    {"input length", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"too many tokens", TCALL_E_CONTEXT},
-    {"token limit", TCALL_E_CONTEXT},
-    {"max_new_tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"authenticat", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"invalid_prompt", TCALL_E_REFUSED},
-    {"data_inspection", TCALL_E_REFUSED},
-    {"usage guidelines", TCALL_E_REFUSED},
-    {"moderation", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
+    {tcall_words_context_, TCALL_E_CONTEXT},
+    {tcall_words_auth_, TCALL_E_AUTH},
+    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
+    {tcall_words_overload_, TCALL_E_OVERLOAD},
+    {tcall_words_rate_, TCALL_E_RATE},
+    {tcall_words_refused_, TCALL_E_REFUSED},
+    {tcall_words_request_, TCALL_E_REQUEST},
 };
 
 /* Statuses that leave no doubt. */
@@ -16477,16 +16552,28 @@ static char tcall_to_lower_(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++) {
-        size_t i = 0;
-        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
-                            (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i])
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
             return true;
-    }
     return false;
 }
 
@@ -16902,32 +16989,19 @@ TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
 
 /* ---- members of objects ---- */
 
-/* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
-                                      char bracket)
-{
-    if (key)
-        tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
-}
-
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
-{
-    for (; *brackets; brackets++)
-        tcall_write_close(out, *brackets);
-}
-
 TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       tcall_str value)
+                                       const char *value)
 {
     tcall_write_key(out, key);
-    tcall_write_str(out, value);
+    tcall_write_string(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
-                                     const char *word)
+/* Likewise, unless there is no text. */
+TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
+                                         const char *value)
 {
-    tcall_write_member_(out, key, tcall_str_of(word));
+    if (value && *value)
+        tcall_write_member_(out, key, value);
 }
 
 TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
@@ -16947,13 +17021,6 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     tcall_write_int(out, value);
 }
 
-TCALL_SHARED_ bool tcall_has_text_(const char *text)
-{
-    return text && *text;
-}
-
-/* ---- the conversation ---- */
-
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
 TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 {
@@ -16965,25 +17032,103 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     return len == 0;
 }
 
-/* A call whose arguments are no object was not run; it goes back without. */
-TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+/* ---- items ---- */
+
+/* How a format writes an item: JSON with ' for quotes and with holes.
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same as a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *
+ * What stands between < and > is left out where the hole in it is empty. */
+typedef struct tcall_forms_ {
+    const char *user, *text, *call, *result;
+    const char *failure;   /* a result that is an error */
+    const char *reasoning; /* NULL: items that are never written */
+    const char *data;      /* a reasoning that is no words */
+} tcall_forms_;
+
+static const char *tcall_form_of_(const tcall_forms_ *forms,
+                                  const tcall_item *item)
 {
-    return call->is_object ? call->text : tcall_slice_("{}", 2);
+    switch (item->kind) {
+    case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_TEXT: return forms->text;
+    case TCALL_ITEM_CALL: return forms->call;
+    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
+    default: return item->raw ? forms->data : forms->reasoning;
+    }
 }
 
-/* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
-                                            const tcall_item *result)
+/* What of the item goes into a hole. A call whose arguments are no object was
+ * not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_item *item, char hole)
+{
+    switch (hole) {
+    case 'i': return item->id;
+    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
+    case 'n': return item->name;
+    case 's': return item->signature;
+    case 'a':
+    case 'q':
+        if (!item->is_object)
+            return tcall_slice_("{}", 2); /* fall through */
+    default: return item->text;
+    }
+}
+
+/* Writes the text of a result, for formats that have no flag for an error. An
+ * object says itself that something failed. */
+static void tcall_write_result_text_(tcall_writer *out,
+                                     const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(out, key);
     tcall_write_quote(out);
-    /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
         tcall_write_text(out, "Error: ");
     tcall_write_bytes(out, text.ptr, text.len);
     tcall_write_unquote(out);
 }
+
+static void tcall_write_hole_(tcall_writer *out, char hole,
+                              const tcall_item *item)
+{
+    tcall_str value = tcall_hole_(item, hole);
+    if (hole == 'r')
+        tcall_write_result_text_(out, item);
+    else if (hole == 'a' || hole == 'j')
+        tcall_write_bytes(out, value.ptr, value.len);
+    else
+        tcall_write_str(out, value);
+}
+
+/* Writes a form. Without an item it has no holes. */
+TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
+                                     const tcall_item *item)
+{
+    tcall_write_comma_(out);
+    for (; *form; form++)
+        if (*form == '%')
+            tcall_write_hole_(out, *++form, item);
+        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
+            form = strchr(form, '>');
+        else if (*form != '<' && *form != '>')
+            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+}
+
+/* Writes a form that names something. */
+TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
+                                      const char *name)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.name = tcall_str_of(name);
+    tcall_write_form_(out, form, &item);
+}
+
+/* ---- the conversation ---- */
 
 /* Which of the results with this id, counted from 1, belongs to the call that
  * ends at this place; 0 or less: none. Where further calls of the answer have
@@ -17040,7 +17185,6 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
-    char id[9];      /* an id that had to be mapped */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -17051,30 +17195,6 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     history.to = to;
     history.chat = chat;
     return history;
-}
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
 }
 
 /* Is the item of the model given in this pass? Reasoning is a secret between
@@ -17126,24 +17246,37 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(history->id, item->id);
     return true;
 }
 
-/* Begins a message of this role with a list, unless the last one is of the
- * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
-                                     const char *role, const char *list)
+/* Writes items as messages that hold lists of them. Roles have to take turns:
+ * results of tools are said by the user, so what the user says next joins their
+ * message. */
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms,
+                                      const char *const roles[2])
 {
-    if (*open && strcmp(*open, role) == 0)
-        return;
-    if (*open)
-        tcall_write_ends_(out, "]}");
-    *open = role;
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_begin_(out, list, '[');
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item)) {
+        const char *form = tcall_form_of_(forms, &item);
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (!form || tcall_item_is_blank_(&item))
+            continue;
+        if (role != roles[user]) {
+            if (role)
+                tcall_write_text(out, "]}");
+            role = roles[user];
+            tcall_write_form_(out, role, NULL);
+        }
+        tcall_write_form_(out, form, &item);
+    }
+    if (role)
+        tcall_write_text(out, "]}");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -17157,12 +17290,11 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                                     tcall_message_ to)
+static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
+                              tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "role", "assistant");
+        tcall_write_form_(out, "{'role':'assistant'", NULL);
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
@@ -17172,54 +17304,80 @@ TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_write_unquote(out);
-        tcall_write_begin_(out, "tool_calls", '[');
+        tcall_write_form_(out, "'tool_calls':[", NULL);
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
-                                      tcall_message_ *message)
+static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
     case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
     }
-    tcall_write_close(out, '}');
+    tcall_write_text(out, "}");
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
-                                        tcall_str content)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_member_(out, "content", content);
-    tcall_write_close(out, '}');
-}
+/* What servers add to this format: see >>servers. */
+typedef struct tcall_server_ {
+    /* Writes a reasoning as members of the message that it led to. */
+    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Gives an item the id that the server takes, which may lie in id. */
+    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
+} tcall_server_;
 
-/* Writes what all such formats write alike of an item; results and calls are
- * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
-                                       tcall_message_ *message,
-                                       const tcall_item *item)
+/* Writes one item. Reasoning stands before text and calls of its message: a
+ * further one between calls cannot be said here. */
+static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
+                                const tcall_item *item,
+                                const tcall_forms_ *forms,
+                                const tcall_server_ *server)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER:
-        tcall_message_end_(out, message);
-        tcall_write_message_(out, "user", item->text);
-        break;
     case TCALL_ITEM_TEXT:
         tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
-        break;
+        return;
+    case TCALL_ITEM_REASONING:
+        if (*message > TCALL_MESSAGE_OPEN_ || !server)
+            return;
+        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
+        server->reasoning(out, item);
+        return;
     case TCALL_ITEM_CALL:
         tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
-    default: break;
+    default: tcall_message_end_(out, message);
     }
+    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+}
+
+/* Writes the system message, and then one message for what each side said.
+ * server may be NULL. */
+TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
+                                         tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const tcall_forms_ *forms,
+                                         const tcall_server_ *server)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    char id[9];
+    tcall_write_form_(out, "'messages':[", NULL);
+    if (request->system && *request->system)
+        tcall_write_named_(out, "{'role':'system','content':%n}",
+                           request->system);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (server)
+            server->map_id(provider, &item, id);
+        tcall_message_item_(out, &message, &item, forms, server);
+    }
+    tcall_message_end_(out, &message);
+    tcall_write_text(out, "]");
 }
 
 /* ---- tools ---- */
@@ -17231,7 +17389,6 @@ typedef struct tcall_sent_tools_ {
     const tcall_tool *tool; /* NULL: no more */
     size_t next;            /* among the picks, or all */
     tcall_strict_budget_ budget;
-    bool say_strict; /* where a tool is not strict, that has to be said */
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
@@ -17248,7 +17405,7 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
             strcmp(tool->name, request->choice_name) == 0);
 }
 
-TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
     size_t count = request->picks ? request->pick_count : request->tool_count;
@@ -17263,8 +17420,8 @@ TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
     }
 }
 
-TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
-    const tcall_provider *provider, const tcall_chat_request *request)
+static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
+                                              const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools;
     memset(&tools, 0, sizeof tools);
@@ -17275,26 +17432,17 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
     return tools;
 }
 
-/* Begins the tool at hand. Returns false where it went out before the sink
+/* Is the tool at hand to be written? Not where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
-                                     tcall_writer *out)
+static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
 {
-    if (tcall_write_part_(out)) {
-        tcall_write_begin_(out, NULL, '{');
+    if (tcall_write_part_(out))
         return true;
-    }
     if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
-}
-
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
-{
-    tcall_write_close(out, '}');
-    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -17340,80 +17488,89 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* How a format writes its tools: what stands around their list and around
+ * each, and how it calls the schema. */
+typedef struct tcall_tool_form_ {
+    const char *list, *tool, *schema, *tool_end, *list_end;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_tool_form_;
+
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
-                                     tcall_sent_tools_ *tools,
-                                     const char *schema_key)
+static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
+                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(out, "name", tool->name);
+    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, schema_key);
+    tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
         tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || tools->say_strict)
+    if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
+    tcall_write_text(out, form->tool_end);
 }
 
-/* Writes tools as OpenAI began to write them. Returns false if there are none.
- */
-TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
-                            const tcall_chat_request *request)
+/* Writes the tools of a request. Returns false if there are none. */
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_tool_form_ *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(out, "tools", '[');
+    tcall_write_form_(out, form->list, NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_write_close(out, '}');
-        tcall_end_tool_(out);
+        tcall_write_tool_(out, &tools, form);
+        tcall_write_part_end_(out);
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, form->list_end);
     return true;
 }
 
-/* Has the request to name a tool that must be called? */
-TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
-                                     const tcall_chat_request *request)
+/* The tools of OpenAI's first format, which others took over. */
+static const tcall_tool_form_ tcall_function_tools_ = {
+    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
+    false};
+
+/* Writes the choice among the tools: a word, or the form that names the one
+ * that must be called. */
+static void tcall_write_word_choice_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const char *named)
 {
-    return request->choice == TCALL_CHOICE_ONE &&
-           !(provider->quirks &
-             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+    const unsigned quirks = provider->quirks;
+    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    if (request->choice == TCALL_CHOICE_ONE &&
+        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
+        tcall_write_named_(out, named, request->choice_name);
+    else
+        tcall_write_member_(out, "tool_choice",
+                            request->choice == TCALL_CHOICE_NONE ? "none"
+                                                                 : required);
 }
 
-/* Writes the choice among the tools, where none is named. */
+/* Likewise, and says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
-                                       const tcall_chat_request *request)
-{
-    const char *required =
-        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO ||
-        provider->quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    tcall_write_word_(out, "tool_choice",
-                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
-}
-
-/* Says whether an answer may hold more than one call. */
-TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request)
+                                       const tcall_chat_request *request,
+                                       const char *named)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    tcall_write_word_choice_(provider, out, request, named);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
@@ -18712,6 +18869,601 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
+/* Arguments are a string. There is no flag for an error, the text says it. */
+static const tcall_forms_ tcall_openai_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
+ * in a stream only when it is asked for. */
+TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const tcall_server_ *server)
+{
+    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+        tcall_write_choice_(
+            provider, out, request,
+            "'tool_choice':{'type':'function','function':{'name':%n}}");
+    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
+                       request->max_tokens);
+    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
+        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+static int tcall_openai_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    return tcall_openai_body_(provider, out, request, NULL);
+}
+
+TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
+                                                 "https://api.openai.com",
+                                                 "/v1/chat/completions",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_openai_write_,
+                                                 &tcall_openai_paths_,
+                                                 tcall_openai_stops_,
+                                                 tcall_openai_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OPENAI,
+                                                 0};
+
+#endif /* TCALL_HAS_OPENAI_ */
+
+/* ==========================================================================
+ * >>anthropic
+ *
+ * An event of a stream is itself the element of a call: index and type may
+ * stand before it or after it.
+ */
+
+#ifdef TCALL_HAS_ANTHROPIC_
+
+#define TCALL_ANTHROPIC_PATHS_(X)                                          \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
+    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
+    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(2, 0, 0, "usage")                                                    \
+    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, 0, 0, "usage")                                                    \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
+    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(2, TCALL_FIELD_ID, 0, "id")                                          \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(3, TCALL_FIELD_ID, 0, "id")                                          \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+static const tcall_word tcall_anthropic_stops_[] = {
+    {"end_turn", TCALL_STOP_END},
+    {"stop_sequence", TCALL_STOP_END},
+    {"tool_use", TCALL_STOP_TOOL_CALLS},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
+    {"refusal", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Of blocks, and the event that ends a stream. */
+static const tcall_word tcall_anthropic_types_[] = {
+    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
+    {"tool_use", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {NULL, 0},
+};
+
+/* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
+ * the signature does not fit. */
+static const tcall_forms_ tcall_anthropic_forms_ = {
+    "{'type':'text','text':%t}",
+    "{'type':'text','text':%t}",
+    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
+    "{'type':'thinking','thinking':%t,'signature':%s}",
+    "{'type':'redacted_thinking','data':%t}"};
+
+static const char *const tcall_anthropic_roles_[2] = {
+    "{'role':'assistant','content':[", "{'role':'user','content':["};
+
+static const tcall_tool_form_ tcall_anthropic_tools_ = {
+    "'tools':[", "{", "input_schema", "}", "]", false};
+
+/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
+ * be only one call is said in the choice, for which "none" has no room. */
+static void tcall_anthropic_choice_(tcall_writer *out,
+                                    const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
+        "'tool_choice':{'type':'any'",
+        "'tool_choice':{'type':'tool','name':%n"};
+    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+        return;
+    tcall_write_named_(out, forms[request->choice], request->choice_name);
+    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+        tcall_write_flag_(out, "disable_parallel_tool_use", true);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
+ * the system prompt is no message. */
+static int tcall_anthropic_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    /* The one format in which a limit must be given. */
+    tcall_write_limit_(out, "max_tokens",
+                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    tcall_write_optional_(out, "system", request->system);
+    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+                       tcall_anthropic_roles_);
+    tcall_write_text(out, "]");
+    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+        tcall_anthropic_choice_(out, request);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_anthropic = {
+    "anthropic",
+    "https://api.anthropic.com",
+    "/v1/messages",
+    NULL,
+    "x-api-key",
+    "",
+    {"anthropic-version", "2023-06-01"},
+    tcall_anthropic_write_,
+    &tcall_anthropic_paths_,
+    tcall_anthropic_stops_,
+    tcall_anthropic_types_,
+    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+    TCALL_STRICT_ANTHROPIC,
+    0};
+
+#endif /* TCALL_HAS_ANTHROPIC_ */
+
+/* ==========================================================================
+ * >>ollama
+ *
+ * Calls come whole, and their numbers mean nothing: each is a new one.
+ */
+
+#ifdef TCALL_HAS_OLLAMA_
+
+#define TCALL_OLLAMA_PATHS_(X)                               \
+    X(1, 0, 0, "message")                                    \
+    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, 0, 0, "tool_calls")                                 \
+    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
+    X(4, TCALL_FIELD_ID, 0, "id")                            \
+    X(4, 0, 0, "function")                                   \
+    X(5, TCALL_FIELD_NAME, 0, "name")                        \
+    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
+    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
+    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
+    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+
+static const tcall_word tcall_ollama_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"length", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* The event is the value of "done". */
+static const tcall_word tcall_ollama_types_[] = {
+    {"true", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Arguments are an object. Of a result, templates of models use the name, the
+ * server itself the id. */
+static const tcall_forms_ tcall_ollama_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    /* It streams unless it is told not to. */
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
+                                                 "http://127.0.0.1:11434",
+                                                 "/api/chat",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_ollama_write_,
+                                                 &tcall_ollama_paths_,
+                                                 tcall_ollama_stops_,
+                                                 tcall_ollama_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OLLAMA,
+                                                 TCALL_QUIRK_WEAK_CHOICE};
+
+#endif /* TCALL_HAS_OLLAMA_ */
+
+/* ==========================================================================
+ * >>responses
+ *
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event says what its piece is of. Reasoning goes back as it came.
+ */
+
+#ifdef TCALL_HAS_RESPONSES_
+
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
+    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
+    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
+    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
+    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
+    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+
+/* The status of the answer, and the reason where it is incomplete. */
+static const tcall_word tcall_responses_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
+static const tcall_word tcall_responses_types_[] = {
+    {"function_call", TCALL_MEANS_CALL},
+    {"custom_tool_call", TCALL_MEANS_CALL},
+    {"message", TCALL_MEANS_TEXT},
+    {"reasoning", TCALL_MEANS_REASONING},
+    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
+    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
+    {"response.output_text.delta", TCALL_MEANS_TEXT},
+    {"response.refusal.delta", TCALL_MEANS_TEXT},
+    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
+    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
+    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static const tcall_forms_ tcall_responses_forms_ = {
+    "{'role':'user','content':%t}",
+    "{'role':'assistant','content':%t}",
+    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "%j",
+    "%j"};
+
+/* They are flat, where Chat Completions nests, and without a word they would be
+ * strict. */
+static const tcall_tool_form_ tcall_responses_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+
+/* The conversation is a flat list: there are no messages with parts. */
+static void tcall_responses_input_(const tcall_provider *provider,
+                                   tcall_writer *out,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    tcall_write_form_(out, "'input':[", NULL);
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(
+                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
+    tcall_write_text(out, "]");
+}
+
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
+static int tcall_responses_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+        tcall_write_choice_(provider, out, request,
+                            "'tool_choice':{'type':'function','name':%n}");
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
+    tcall_write_flag_(out, "store", false);
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+                          NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
+                                                    "https://api.openai.com",
+                                                    "/v1/responses",
+                                                    NULL,
+                                                    "Authorization",
+                                                    "Bearer ",
+                                                    {NULL, NULL},
+                                                    tcall_responses_write_,
+                                                    &tcall_responses_paths_,
+                                                    tcall_responses_stops_,
+                                                    tcall_responses_types_,
+                                                    TCALL_REASONING_ELEMENTS,
+                                                    TCALL_STRICT_OPENAI,
+                                                    0};
+
+#endif /* TCALL_HAS_RESPONSES_ */
+
+/* ==========================================================================
+ * >>gemini
+ *
+ * A call is a part of what the model says and comes whole. A part may bear a
+ * signature, which has to go back with the same part. Results must be objects.
+ */
+
+#ifdef TCALL_HAS_GEMINI_
+
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_FIELD_ID, 0, "id")                                           \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+
+/* By name or by number: protobuf's JSON allows both for an enum. */
+static const tcall_word tcall_gemini_stops_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"3", TCALL_STOP_CONTENT_FILTER},
+    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
+    {"4", TCALL_STOP_CONTENT_FILTER},
+    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
+    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
+    {"SPII", TCALL_STOP_CONTENT_FILTER},
+    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
+    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
+    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
+    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
+    {NULL, 0},
+};
+
+/* No element and no event has a type here. */
+static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+
+/* Everything that is said is a part. An id that was made up here is none of
+ * Google's: only names connect then. A response has to be an object, and
+ * "error" is the member for a failure. Signatures are of parts: there is no
+ * reasoning by itself. */
+static const tcall_forms_ tcall_gemini_forms_ = {
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
+    "<,'thoughtSignature':%s>}",
+    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
+    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
+    NULL,
+    NULL};
+
+static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
+                                                   "{'role':'user','parts':["};
+
+/* The older "parameters" takes a part of JSON Schema only. */
+static const tcall_tool_form_ tcall_gemini_tools_ = {
+    "'tools':[{'functionDeclarations':[",
+    "{",
+    "parametersJsonSchema",
+    "}",
+    "]}]",
+    false};
+
+static void tcall_gemini_choice_(tcall_writer *out,
+                                 const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
+        "'allowedFunctionNames':[%n]}}"};
+    if (request->choice != TCALL_CHOICE_AUTO)
+        tcall_write_named_(out, forms[request->choice], request->choice_name);
+}
+
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+                       tcall_gemini_roles_);
+    tcall_write_text(out, "]");
+    if (request->system && *request->system)
+        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
+                           request->system);
+    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+        tcall_gemini_choice_(out, request);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_write_,
+    &tcall_gemini_paths_,
+    tcall_gemini_stops_,
+    tcall_gemini_types_,
+    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_STRICT_NONE,
+    0};
+
+#endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>servers
+ */
+
+#ifdef TCALL_HAS_SERVERS_
+
 /* ---- reasoning details of OpenRouter ---- */
 
 /* They are lists of objects, one list after the other as they were streamed. A
@@ -18847,7 +19599,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_begin_(out, "reasoning_details", '[');
+    tcall_write_form_(out, "'reasoning_details':[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -18856,907 +19608,60 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
             tcall_write_detail_(out, &detail);
         piece = detail.next;
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, "]");
 }
 
-/* ---- requests ---- */
-
-/* {"id":"call_1","type":"function",
- *  "function":{"name":"f","arguments":"{\"x\":1}"}}: arguments are a string. */
-static void tcall_openai_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_word_(out, "type", "function");
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_call_id":"call_1","content":"..."}: there is no flag for
- * an error, the text has to say it. */
-static void tcall_openai_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* Reasoning stands before text and calls of its message, or not at all. */
-static void tcall_openai_reasoning_(tcall_writer *out, tcall_message_ *message,
+static void tcall_server_reasoning_(tcall_writer *out,
                                     const tcall_item *reasoning)
 {
-    /* A further one between calls cannot be said here. */
-    if (*message > TCALL_MESSAGE_OPEN_)
-        return;
-    tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw)
         tcall_write_details_(out, reasoning->text);
     else
-        tcall_write_member_(out, "reasoning_content", reasoning->text);
+        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* The system message, and then one message for what each side said. */
-static void tcall_openai_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
+/* ---- ids ---- */
+
+/* Mistral takes ids of nine letters and digits only. Others are mapped to
+ * such, each always to the same. */
+static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_openai_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_openai_result_(out, &item);
-        else if (item.kind == TCALL_ITEM_REASONING)
-            tcall_openai_reasoning_(out, &message, &item);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i = 0;
+    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
+        i++;
+    if (i == 9 && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
     }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        to[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(to, 9);
 }
 
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_openai_choice_(const tcall_provider *provider,
-                                 tcall_writer *out,
-                                 const tcall_chat_request *request)
+static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
+                             char id[9])
 {
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_ends_(out, "}}");
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
+    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
+        item->id = tcall_nine_letters_(id, item->id);
 }
 
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-static int tcall_openai_write_(const tcall_provider *provider,
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
+                                                    tcall_server_id_};
+
+static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_openai_messages_(provider, out, request);
-    if (tcall_write_function_tools_(provider, out, request))
-        tcall_openai_choice_(provider, out, request);
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
-        tcall_write_begin_(out, "stream_options", '{');
-        tcall_write_flag_(out, "include_usage", true);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
-
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_paths_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 0};
-
-#endif /* TCALL_HAS_OPENAI_ */
-
-/* ==========================================================================
- * >>anthropic
- *
- * An event of a stream is itself the element of a call: index and type may
- * stand before it or after it.
- */
-
-#ifdef TCALL_HAS_ANTHROPIC_
-
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
-
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
-
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Of blocks, and the event that ends a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {NULL, 0},
-};
-
-/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
- *  "is_error":true} */
-static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_word_(out, "type", "tool_result");
-    tcall_write_member_(out, "tool_use_id", result->id);
-    tcall_write_member_(out, "content", result->text);
-    if (result->error)
-        tcall_write_flag_(out, "is_error", true);
-}
-
-/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
- * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
- * byte, or the signature does not fit. */
-static void tcall_anthropic_reasoning_(tcall_writer *out,
-                                       const tcall_item *reasoning)
-{
-    if (reasoning->raw) {
-        tcall_write_word_(out, "type", "redacted_thinking");
-        tcall_write_member_(out, "data", reasoning->text);
-    } else {
-        tcall_write_word_(out, "type", "thinking");
-        tcall_write_member_(out, "thinking", reasoning->text);
-        tcall_write_member_(out, "signature", reasoning->signature);
-    }
-}
-
-/* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    switch (item->kind) {
-    case TCALL_ITEM_CALL:
-        tcall_write_word_(out, "type", "tool_use");
-        tcall_write_member_(out, "id", item->id);
-        tcall_write_member_(out, "name", item->name);
-        tcall_write_key(out, "input");
-        tcall_write_verbatim(out, tcall_sent_arguments_(item));
-        break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
-    default:
-        tcall_write_word_(out, "type", "text");
-        tcall_write_member_(out, "text", item->text);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: results of tools are said by the user, so what the
- * user says next joins their message. */
-static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        if (tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* {"name":"f","description":"...","input_schema":{...}} each. */
-static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "input_schema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char *const types[] = {"auto", "none", "any", "tool"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_begin_(out, "tool_choice", '{');
-    tcall_write_word_(out, "type", types[request->choice]);
-    if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(out, "name", request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_close(out, '}');
-}
-
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "system", request->system);
-    tcall_anthropic_messages_(provider, out, request);
-    if (tcall_anthropic_tools_(provider, out, request))
-        tcall_anthropic_choice_(out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    0};
-
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
-/* ==========================================================================
- * >>ollama
- *
- * Calls come whole, and their numbers mean nothing: each is a new one.
- */
-
-#ifdef TCALL_HAS_OLLAMA_
-
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
-
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
-
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
-
-/* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
- * object. */
-static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "arguments");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
- * templates of models use the name, the server itself the id. */
-static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_name", result->name);
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* The system message, and then one message for what each side said. */
-static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(out, &item);
-    }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
-}
-
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_ollama_messages_(provider, out, request);
-    tcall_write_function_tools_(provider, out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "options", '{');
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
-
-#endif /* TCALL_HAS_OLLAMA_ */
-
-/* ==========================================================================
- * >>responses
- *
- * A stream says everything three times: in pieces, at their end, and in the
- * item; servers differ in which they fill, so the longest counts. The type of
- * an event says what its piece is of. Reasoning goes back as it came.
- */
-
-#ifdef TCALL_HAS_RESPONSES_
-
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
-
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
-
-/* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Types of items, and of the events of a stream, which never meet. What is not
- * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
-static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call");
-    tcall_write_member_(out, "call_id", call->id);
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(out, '}');
-}
-
-/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
-static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call_output");
-    tcall_write_member_(out, "call_id", result->id);
-    tcall_write_result_text_(out, "output", result);
-    tcall_write_close(out, '}');
-}
-
-/* Every item is an element of its own; a reasoning is its own JSON text, id and
- * encrypted content included. */
-static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
-    default: tcall_write_message_(out, "assistant", item->text);
-    }
-}
-
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_begin_(out, "input", '[');
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(out, &item);
-    tcall_write_close(out, ']');
-}
-
-/* {"type":"function","name":"f","description":"...","parameters":{...},
- *  "strict":false} each: flat, where Chat Completions nests. */
-static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_close(out, '}');
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
-}
-
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
-    if (tcall_responses_tools_(provider, out, request))
-        tcall_responses_choice_(provider, out, request);
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(out, "include", '[');
-        tcall_write_string(out, "reasoning.encrypted_content");
-        tcall_write_close(out, ']');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_paths_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    0};
-
-#endif /* TCALL_HAS_RESPONSES_ */
-
-/* ==========================================================================
- * >>gemini
- *
- * A call is a part of what the model says and comes whole. A part may bear a
- * signature, which has to go back with the same part. Results must be objects.
- */
-
-#ifdef TCALL_HAS_GEMINI_
-
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
-
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
-
-/* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
-
-/* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
-
-/* {"text":"...","thoughtSignature":"..."} */
-static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_member_(out, "text", item->text);
-    if (item->signature.len)
-        tcall_write_member_(out, "thoughtSignature", item->signature);
-}
-
-/* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
-{
-    if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(out, "id", item->id);
-}
-
-/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
-static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, "functionCall", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "args");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_gemini_id_(out, call);
-    tcall_write_close(out, '}');
-    if (call->signature.len)
-        tcall_write_member_(out, "thoughtSignature", call->signature);
-}
-
-/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
- * to be an object, and "error" is the member for a failure. */
-static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, "functionResponse", '{');
-    tcall_write_member_(out, "name", result->name);
-    tcall_write_begin_(out, "response", '{');
-    tcall_write_member_(out, result->error ? "error" : "output", result->text);
-    tcall_write_close(out, '}');
-    tcall_gemini_id_(out, result);
-    tcall_write_close(out, '}');
-}
-
-/* Everything that is said is a part: text, call or result. */
-static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(out, item);
-    else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(out, item);
-    else
-        tcall_gemini_text_(out, item);
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: parts of one role share a content. */
-static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "contents", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        /* Signatures are of parts: there is no reasoning by itself. */
-        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
- * older "parameters" takes a part of JSON Schema only. */
-static bool tcall_gemini_tools_(const tcall_provider *provider,
-                                tcall_writer *out,
-                                const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_begin_(out, "functionDeclarations", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "parametersJsonSchema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_ends_(out, "]}]");
-    return true;
-}
-
-/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    if (request->choice == TCALL_CHOICE_AUTO)
-        return;
-    tcall_write_begin_(out, "toolConfig", '{');
-    tcall_write_begin_(out, "functionCallingConfig", '{');
-    tcall_write_word_(out, "mode",
-                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
-    if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(out, "allowedFunctionNames", '[');
-        tcall_write_string(out, request->choice_name);
-        tcall_write_close(out, ']');
-    }
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_gemini_contents_(provider, out, request);
-    if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(out, "systemInstruction", '{');
-        tcall_write_begin_(out, "parts", '[');
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "text", request->system);
-        tcall_write_ends_(out, "}]}");
-    }
-    if (tcall_gemini_tools_(provider, out, request))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "generationConfig", '{');
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_paths_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
-    TCALL_STRICT_NONE,
-    0};
-
-#endif /* TCALL_HAS_GEMINI_ */
-
-/* ==========================================================================
- * >>servers
- */
-
-#ifdef TCALL_HAS_SERVERS_
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
@@ -19766,7 +19671,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
                                                      header,                 \
                                                      prefix,                 \
                                                      {NULL, NULL},           \
-                                                     tcall_openai_write_,    \
+                                                     tcall_server_write_,    \
                                                      &tcall_openai_paths_,   \
                                                      tcall_openai_stops_,    \
                                                      tcall_openai_types_,    \

@@ -26,7 +26,8 @@
  * words that are no names in C: WORD(me, one_hour, "1 hour")), TCALL_LIST(NAME,
  * kind, min, max), or TCALL_SHAPE for an object. TCALL_OPEN_SHAPE makes an
  * object whose unknown members are read over, TCALL_OPEN_LIST(NAME, kind, min,
- * room) a list that has no maximum in the schema.
+ * room) a list that has no maximum in the schema. TCALL_EMPTY_SHAPE(NAME) and
+ * TCALL_OPEN_EMPTY_SHAPE(NAME) are objects without members.
  *
  * Roles: required; optional, zero where absent; defaults(value), which the
  * kind's bounds must allow, or it does not compile. Kinds, and what becomes of
@@ -41,6 +42,9 @@
  *     number(low, high)        double; low and high have at most 6 decimals
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     characters_in(min, max, room)
+ *                              char[room + 1]: the same, but more than room
+ *                              bytes do not fit
  *     string(min, room)        char[room + 1]: no maximum in the schema, but
  *                              more than room bytes do not fit
  *     choice(NAME)             uint8_t, the index of the word
@@ -169,6 +173,7 @@ typedef struct tcall_range {
         ROWS(TCALL_ROW_MEMBER_, me)                                           \
     };                                                                        \
     TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
+    TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
     ROWS(TCALL_ROW_HOLDS_, me)                                                \
     static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
     static const char me##_descriptions_[] TCALL_FLASH_ =                     \
@@ -183,6 +188,19 @@ typedef struct tcall_range {
     TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
         me##_names_, me##_descriptions_, me##_members_, &me##_initial_,       \
         sizeof(struct me), me##_member_count, is_open};
+
+/* C has no arrays of nothing, so an object without members is made alone. */
+#define TCALL_EMPTY_SHAPE(me)      TCALL_EMPTY_SHAPE_MAKE_(me, false)
+#define TCALL_OPEN_EMPTY_SHAPE(me) TCALL_EMPTY_SHAPE_MAKE_(me, true)
+#define TCALL_EMPTY_SHAPE_MAKE_(me, is_open)                                  \
+    struct me {                                                               \
+        char none_;                                                           \
+    };                                                                        \
+    static const char me##_names_[] TCALL_FLASH_ = "";                        \
+    static const struct me me##_initial_ TCALL_FLASH_ = {0};                  \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
+        is_open};
 
 #define TCALL_CHOICE(me, WORDS)                                               \
     TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
@@ -258,9 +276,9 @@ typedef struct tcall_range {
     TCALL_CALL_(macro, TCALL_ROW_OR_(TCALL_K_##kind, TCALL_UNKNOWN_),        \
                 __VA_ARGS__)
 #define TCALL_CALL_(macro, row, ...)                                          \
-    TCALL_CALL_OPEN_(macro, TCALL_OPEN_ row, __VA_ARGS__)
+    TCALL_CALL_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
 #define TCALL_CALL_OPEN_(macro, ...)        macro(__VA_ARGS__)
-#define TCALL_OPEN_(...)                    __VA_ARGS__
+#define TCALL_COLUMNS_(...)                    __VA_ARGS__
 #define TCALL_ROW_OR_(row, other)           TCALL_ROW_IF_(TCALL_IS_ROW_(row), row, other)
 #define TCALL_ROW_IF_(is, row, other)       TCALL_ROW_IF_KNOWN_(is, row, other)
 #define TCALL_ROW_IF_KNOWN_(is, row, other) TCALL_ROW_IF_##is(row, other)
@@ -279,7 +297,7 @@ typedef struct tcall_range {
     TCALL_ROLE_CALL_(macro, TCALL_ROW_OR_(TCALL_R_##role, TCALL_R_optional),  \
                      __VA_ARGS__)
 #define TCALL_ROLE_CALL_(macro, row, ...)                                     \
-    TCALL_ROLE_OPEN_(macro, TCALL_OPEN_ row, __VA_ARGS__)
+    TCALL_ROLE_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
 #define TCALL_ROLE_OPEN_(macro, ...)           macro(__VA_ARGS__)
 #define TCALL_BITS_(role)                      TCALL_ROLE_(TCALL_BITS_OF_, role, 0)
 #define TCALL_BITS_OF_(bits, has, value, none) bits
@@ -289,24 +307,24 @@ typedef struct tcall_range {
  * flags, size, low, high, more; whether it has a tcall_range, and which; whether
  * it has a name of its own in JSON, and which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
-    TCALL_MEMBER_AS_(name, TCALL_OPEN_ member)
-#define TCALL_MEMBER_AS_(...)                  TCALL_MEMBER_MAKE_(__VA_ARGS__)
-#define TCALL_MEMBER_MAKE_(name, type, ...) type name __VA_ARGS__;
+    TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
+#define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
+#define TCALL_DECLARE_MAKE_(name, type, ...) type name __VA_ARGS__;
 
 #define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
-    TCALL_LABEL_(name, TCALL_OPEN_ label)
+    TCALL_LABEL_(name, TCALL_COLUMNS_ label)
 #define TCALL_LABEL_(...)                 TCALL_LABEL_MAKE_(__VA_ARGS__)
 #define TCALL_LABEL_MAKE_(name, has, own) TCALL_ROW_IF_##has(own, name)
 
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
-    TCALL_RANGE_(name, TCALL_OPEN_ range)
+    TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
 #define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
-    TCALL_BOUNDS_(TCALL_OPEN_ range)
+    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
 #define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
 #define TCALL_BOUNDS_0(low, high)
@@ -314,7 +332,7 @@ typedef struct tcall_range {
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
-    TCALL_NODE_(types, bits, at, where, TCALL_OPEN_ range, TCALL_OPEN_ node)
+    TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
 #define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
                          digits, flags, size, low, high, more)                \
@@ -322,7 +340,7 @@ typedef struct tcall_range {
      TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
-    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_OPEN_ initial)
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
 #define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
     TCALL_FITTING_##has(value, fits, from, to)
 #define TCALL_FITTING_0(value, fits, from, to) 1
@@ -330,7 +348,7 @@ typedef struct tcall_range {
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
-    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_OPEN_ initial)
+    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
 #define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
     TCALL_INITIAL_##has(value, name, store)
 #ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
@@ -347,8 +365,8 @@ typedef struct tcall_range {
 #define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
-#define TCALL_NEVER_(value, low, high)  0
-#define TCALL_ALWAYS_(value, low, high) 1
+#define TCALL_FITS_NEVER_(value, low, high)  0
+#define TCALL_FITS_ALWAYS_(value, low, high) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
 #define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
@@ -365,7 +383,7 @@ typedef struct tcall_range {
                       : (int64_t)TCALL_SCALED_(value, 1000000.))
 
 #define TCALL_UNKNOWN_                                                        \
-    ((bool, ), (TCALL_AS_ZERO_, TCALL_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
      (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
@@ -391,6 +409,11 @@ typedef struct tcall_range {
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
     TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+#define TCALL_K_characters_in(min, max, room)                                 \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
+      NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
@@ -402,17 +425,17 @@ typedef struct tcall_range {
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
      (0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
      (0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
      (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), set,        \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
      (0, 0, 0), (0, 0))
 
@@ -429,7 +452,7 @@ typedef struct tcall_range {
     TCALL_AROUND_##is(row, macro, value)
 #define TCALL_AROUND_0(row, macro, value) row
 #define TCALL_AROUND_1(row, macro, value)                                     \
-    TCALL_AROUND_OPEN_(macro, TCALL_OPEN_ row, value)
+    TCALL_AROUND_OPEN_(macro, TCALL_COLUMNS_ row, value)
 #define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
 #define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
     (member, initial, TCALL_SHAPE_NULL | types, node, range, label)

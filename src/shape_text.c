@@ -16,20 +16,10 @@
 
 /* ---- texts in flash ---- */
 
-/* Writes bytes from flash: as they are, or as the content of a JSON string. */
-static void tcall_put_(tcall_writer *writer, const char *text, size_t len,
-                       bool content)
-{
-    if (content)
-        tcall_write_content_(writer, tcall_slice_(text, len));
-    else
-        tcall_write_bytes(writer, text, len);
-}
-
-/* Writes a text that lies in flash. On an AVR it goes by the character, whose
- * bytes must stay together for the writer to know them as UTF-8. */
-static void tcall_put_flash_(tcall_writer *writer, const char *text,
-                             bool content)
+/* Writes a text from flash as the content of a JSON string. On an AVR it goes
+ * by the character, whose bytes must stay together for the writer to know them
+ * as UTF-8. */
+static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
     char bytes[4];
@@ -37,18 +27,13 @@ static void tcall_put_flash_(tcall_writer *writer, const char *text,
     while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
         text++;
         if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_put_(writer, bytes, len, content);
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
             len = 0;
         }
     }
 #else
-    tcall_put_(writer, text, strlen(text), content);
+    tcall_write_content_(writer, tcall_str_of(text));
 #endif
-}
-
-static void tcall_put_text_(tcall_writer *writer, const char *text)
-{
-    tcall_put_flash_(writer, text, false);
 }
 
 /* Returns the next text of a list in flash. */
@@ -72,7 +57,7 @@ static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
     tcall_write_comma_(writer);
     tcall_write_char_(writer, '"');
-    tcall_put_flash_(writer, text, true);
+    tcall_put_content_(writer, text);
     tcall_write_char_(writer, '"');
 }
 
@@ -356,7 +341,7 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
     if (object->open && !view->closed)
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    tcall_put_text_(view->out, TCALL_FLASH_TEXT_("false"));
+    TCALL_SAY(view->out, "false");
 }
 
 /* Writes the schema of an object as the view wants it. */
@@ -435,8 +420,8 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_BOOLEAN:
         tcall_load_(&byte, at, sizeof byte, flash);
         tcall_write_comma_(writer);
-        tcall_put_text_(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                     : TCALL_FLASH_TEXT_("false"));
+        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
+                                       : TCALL_FLASH_TEXT_("false"));
         return;
     case TCALL_KIND_INTEGER:
     case TCALL_KIND_INTEGER64:
@@ -592,7 +577,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
                     : node->flags & TCALL_MEMBER_CHARACTERS ? 1
                                                             : 0;
     tcall_put_number_(writer, count, 0);
-    tcall_put_text_(writer, tcall_list_at_(nouns, noun));
+    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
     if (count != 1)
         tcall_write_char_(writer, 's');
 }
@@ -601,7 +586,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
                               const char *words, int64_t bound)
 {
-    tcall_put_text_(writer, words);
+    tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)
         tcall_put_number_(writer, bound, node->digits);
     else
@@ -614,8 +599,8 @@ static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
     if (said.has_low && said.has_high && said.low != said.high) {
-        tcall_put_text_(writer, counts ? TCALL_FLASH_TEXT_(" of ")
-                                       : TCALL_FLASH_TEXT_(" from "));
+        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
+                                         : TCALL_FLASH_TEXT_(" from "));
         tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
         tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
     } else if (said.has_low && said.has_high) {
@@ -635,12 +620,12 @@ static void tcall_tell_list_(tcall_writer *writer, const char *list)
     while (TCALL_BYTE_(list)) {
         const char *next = tcall_list_next_(list);
         tcall_write_char_(writer, '"');
-        tcall_put_text_(writer, list);
+        tcall_write_flash(writer, list);
         tcall_write_char_(writer, '"');
         if (TCALL_BYTE_(next))
-            tcall_put_text_(writer, TCALL_BYTE_(tcall_list_next_(next))
-                                        ? TCALL_FLASH_TEXT_(", ")
-                                        : TCALL_FLASH_TEXT_(" or "));
+            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
         list = next;
     }
 }
@@ -655,12 +640,12 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index--) {
         if (!(types >> index & 1))
             continue;
-        tcall_put_text_(writer, tcall_list_at_(words, index));
+        tcall_write_flash(writer, tcall_list_at_(words, index));
         types &= ~(1u << index);
         if (types)
-            tcall_put_text_(writer, types & (types - 1)
-                                        ? TCALL_FLASH_TEXT_(", ")
-                                        : TCALL_FLASH_TEXT_(" or "));
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -669,7 +654,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
 {
     unsigned types = tcall_types_of_(node);
     bool one = tcall_kind_is_one_type_(node);
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("; send "));
+    TCALL_SAY(writer, "; send ");
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_tell_list_(writer, (const char *)node->more);
     else
@@ -678,7 +663,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
     if (tcall_kind_has_bounds_(node))
         tcall_tell_bounds_(writer, node);
     if (one && types & TCALL_SHAPE_NULL)
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(" or null"));
+        TCALL_SAY(writer, " or null");
 }
 
 /* ---- what is wrong ---- */
@@ -689,7 +674,7 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
     if (place->misfit->exact)
         tcall_put_number_(writer, place->misfit->got, place->node.digits);
     else
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_("this number"));
+        TCALL_SAY(writer, "this number");
 }
 
 /* Writes that a bound was passed, and which. */
@@ -704,9 +689,9 @@ static void tcall_tell_passed_(tcall_writer *writer,
     if (said.group == TCALL_SAID_VALUE_)
         tcall_tell_got_(writer, place);
     else
-        tcall_put_text_(writer, said.group == TCALL_SAID_ITEMS_
-                                    ? TCALL_FLASH_TEXT_("the array")
-                                    : TCALL_FLASH_TEXT_("the string"));
+        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
+                                      ? TCALL_FLASH_TEXT_("the array")
+                                      : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
                       over ? TCALL_FLASH_TEXT_(" is over the maximum ")
                            : TCALL_FLASH_TEXT_(" is under the minimum "),
@@ -719,17 +704,16 @@ static void tcall_tell_room_(tcall_writer *writer,
                              const tcall_misplaced_ *place)
 {
     const tcall_shape *node = &place->node;
-    tcall_put_text_(writer,
-                    TCALL_FLASH_TEXT_("this is more than there is room for"));
+    TCALL_SAY(writer, "this is more than there is room for");
     if (node->kind < TCALL_KIND_TEXT) {
         tcall_tell_wanted_(writer, node);
     } else if (node->kind == TCALL_KIND_LIST) {
         tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
                           node->high);
     } else {
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_("; send at most "));
+        TCALL_SAY(writer, "; send at most ");
         tcall_put_number_(writer, node->size - 1, 0);
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(" bytes"));
+        TCALL_SAY(writer, " bytes");
     }
 }
 
@@ -737,23 +721,23 @@ static void tcall_tell_room_(tcall_writer *writer,
 static void tcall_tell_absent_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
 {
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("the property \""));
-    tcall_put_text_(writer, place->name ? place->name : TCALL_FLASH_TEXT_(""));
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("\" is missing; add it"));
+    TCALL_SAY(writer, "the property \"");
+    tcall_write_flash(writer,
+                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
+    TCALL_SAY(writer, "\" is missing; add it");
 }
 
 /* Writes which members there are instead of one that is not known. */
 static void tcall_tell_unknown_(tcall_writer *writer,
                                 const tcall_misplaced_ *place)
 {
-    tcall_put_text_(writer,
-                    TCALL_FLASH_TEXT_("a property is not known here; "));
+    TCALL_SAY(writer, "a property is not known here; ");
     if (place->object.count) {
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_("use "));
+        TCALL_SAY(writer, "use ");
         tcall_tell_list_(writer, place->object.names);
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(" or "));
+        TCALL_SAY(writer, " or ");
     }
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_("leave it out"));
+    TCALL_SAY(writer, "leave it out");
 }
 
 /* Writes what is wrong, and what to send instead. */
@@ -784,7 +768,7 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
     case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
     default: tcall_tell_passed_(writer, place); return;
     }
-    tcall_put_text_(writer, wrong);
+    tcall_write_flash(writer, wrong);
     if (place->misfit->code <= TCALL_MISFIT_ENUM)
         tcall_tell_wanted_(writer, &place->node);
 }
@@ -799,9 +783,9 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_place_init_(&place, misfit, shape);
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
-        tcall_put_text_(writer, TCALL_FLASH_TEXT_(": "));
+        TCALL_SAY(writer, ": ");
 #ifdef TOOLCALL_NO_SENTENCES
-    tcall_put_text_(writer, tcall_misfit_keyword_(misfit));
+    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
 #else
     tcall_tell_misfit_(writer, &place);
 #endif
