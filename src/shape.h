@@ -146,11 +146,13 @@ typedef struct tcall_range {
     const type *name =                                           \
         (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
 #define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
 #else
 #define TCALL_FLASH_
 #define TCALL_BYTE_(at)                (*(const char *)(at))
 #define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
 #define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
 #endif
 
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
@@ -274,9 +276,9 @@ typedef struct tcall_range {
     TCALL_CALL_(macro, TCALL_ROW_OR_(TCALL_K_##kind, TCALL_UNKNOWN_),        \
                 __VA_ARGS__)
 #define TCALL_CALL_(macro, row, ...)                                          \
-    TCALL_CALL_OPEN_(macro, TCALL_OPEN_ row, __VA_ARGS__)
+    TCALL_CALL_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
 #define TCALL_CALL_OPEN_(macro, ...)        macro(__VA_ARGS__)
-#define TCALL_OPEN_(...)                    __VA_ARGS__
+#define TCALL_COLUMNS_(...)                    __VA_ARGS__
 #define TCALL_ROW_OR_(row, other)           TCALL_ROW_IF_(TCALL_IS_ROW_(row), row, other)
 #define TCALL_ROW_IF_(is, row, other)       TCALL_ROW_IF_KNOWN_(is, row, other)
 #define TCALL_ROW_IF_KNOWN_(is, row, other) TCALL_ROW_IF_##is(row, other)
@@ -295,7 +297,7 @@ typedef struct tcall_range {
     TCALL_ROLE_CALL_(macro, TCALL_ROW_OR_(TCALL_R_##role, TCALL_R_optional),  \
                      __VA_ARGS__)
 #define TCALL_ROLE_CALL_(macro, row, ...)                                     \
-    TCALL_ROLE_OPEN_(macro, TCALL_OPEN_ row, __VA_ARGS__)
+    TCALL_ROLE_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
 #define TCALL_ROLE_OPEN_(macro, ...)           macro(__VA_ARGS__)
 #define TCALL_BITS_(role)                      TCALL_ROLE_(TCALL_BITS_OF_, role, 0)
 #define TCALL_BITS_OF_(bits, has, value, none) bits
@@ -305,24 +307,24 @@ typedef struct tcall_range {
  * flags, size, low, high, more; whether it has a tcall_range, and which; whether
  * it has a name of its own in JSON, and which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
-    TCALL_MEMBER_(name, TCALL_OPEN_ member)
-#define TCALL_MEMBER_(...)                  TCALL_MEMBER_MAKE_(__VA_ARGS__)
-#define TCALL_MEMBER_MAKE_(name, type, ...) type name __VA_ARGS__;
+    TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
+#define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
+#define TCALL_DECLARE_MAKE_(name, type, ...) type name __VA_ARGS__;
 
 #define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
-    TCALL_LABEL_(name, TCALL_OPEN_ label)
+    TCALL_LABEL_(name, TCALL_COLUMNS_ label)
 #define TCALL_LABEL_(...)                 TCALL_LABEL_MAKE_(__VA_ARGS__)
 #define TCALL_LABEL_MAKE_(name, has, own) TCALL_ROW_IF_##has(own, name)
 
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
-    TCALL_RANGE_(name, TCALL_OPEN_ range)
+    TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
 #define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
-    TCALL_BOUNDS_(TCALL_OPEN_ range)
+    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
 #define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
 #define TCALL_BOUNDS_0(low, high)
@@ -330,7 +332,7 @@ typedef struct tcall_range {
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
-    TCALL_NODE_(types, bits, at, where, TCALL_OPEN_ range, TCALL_OPEN_ node)
+    TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
 #define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
                          digits, flags, size, low, high, more)                \
@@ -338,7 +340,7 @@ typedef struct tcall_range {
      TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
-    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_OPEN_ initial)
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
 #define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
     TCALL_FITTING_##has(value, fits, from, to)
 #define TCALL_FITTING_0(value, fits, from, to) 1
@@ -346,7 +348,7 @@ typedef struct tcall_range {
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
-    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_OPEN_ initial)
+    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
 #define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
     TCALL_INITIAL_##has(value, name, store)
 #ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
@@ -363,8 +365,8 @@ typedef struct tcall_range {
 #define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
-#define TCALL_NEVER_(value, low, high)  0
-#define TCALL_ALWAYS_(value, low, high) 1
+#define TCALL_FITS_NEVER_(value, low, high)  0
+#define TCALL_FITS_ALWAYS_(value, low, high) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
 #define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
@@ -381,7 +383,7 @@ typedef struct tcall_range {
                       : (int64_t)TCALL_SCALED_(value, 1000000.))
 
 #define TCALL_UNKNOWN_                                                        \
-    ((bool, ), (TCALL_AS_ZERO_, TCALL_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
      (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
@@ -423,17 +425,17 @@ typedef struct tcall_range {
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
      (0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
      (0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
      (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_NEVER_, 0, 0), set,        \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
      (0, 0, 0), (0, 0))
 
@@ -450,7 +452,7 @@ typedef struct tcall_range {
     TCALL_AROUND_##is(row, macro, value)
 #define TCALL_AROUND_0(row, macro, value) row
 #define TCALL_AROUND_1(row, macro, value)                                     \
-    TCALL_AROUND_OPEN_(macro, TCALL_OPEN_ row, value)
+    TCALL_AROUND_OPEN_(macro, TCALL_COLUMNS_ row, value)
 #define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
 #define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
     (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
