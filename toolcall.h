@@ -50,6 +50,8 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
+ *     NO_SHAPES      shapes and their decoder
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
@@ -119,6 +121,25 @@ extern "C" {
 #define TCALL_UNUSED_
 #define TCALL_NOINLINE_
 #endif
+/* Const data lies in flash on an AVR, which needs other instructions to read
+ * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define TCALL_FLASH_    PROGMEM
+#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FETCH_(type, name, from) \
+    type name##_copy_;                 \
+    const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
+#else
+#define TCALL_FLASH_
+#define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
+#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -246,6 +267,11 @@ TCALL_API const char *tcall_error_text(int error);
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
 
+/* A UTF-8 character that has begun. */
+typedef struct tcall_utf_ {
+    uint8_t left, low, high; /* bytes to come; bounds of the next one */
+} tcall_utf_;
+
 /* ==========================================================================
  * >>block: the caller's memory
  *
@@ -329,6 +355,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * came with a value, TCALL_CAME whether it came at all, be it as null.
  */
 
+#ifndef TOOLCALL_NO_SHAPES
+
 /* The JSON types that a value may have, as a set. */
 enum {
     TCALL_SHAPE_NULL = 1,
@@ -377,7 +405,7 @@ typedef struct tcall_shape {
     uint16_t size;    /* text, json: bytes of the member; list: of an item */
     uint16_t offset;  /* of the member in its struct */
     int32_t low;      /* of the value in units of its last digit, of bytes, */
-    int32_t high;     /* characters or items */
+    int32_t high;     /* characters or items; choice: index of the last word */
     const void *more; /* see tcall_shape_kind */
 } tcall_shape;
 
@@ -401,26 +429,6 @@ typedef struct tcall_range {
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
-
-/* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
-#ifdef __AVR__
-#include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
-#define TCALL_FETCH_(type, name, from)                           \
-    type name##_copy_;                                           \
-    const type *name =                                           \
-        (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
-#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
-#define TCALL_FLASH_TEXT_(text)     PSTR(text)
-#else
-#define TCALL_FLASH_
-#define TCALL_BYTE_(at)                (*(const char *)(at))
-#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
-#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
-#define TCALL_FLASH_TEXT_(text)        (text)
-#endif
 
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
 #define TCALL_GIVEN(args, me, member) \
@@ -664,6 +672,7 @@ typedef struct tcall_range {
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
       TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+#ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
@@ -672,6 +681,7 @@ typedef struct tcall_range {
     ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+#endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
@@ -689,7 +699,8 @@ typedef struct tcall_range {
      (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
-     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
+     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
+      (int)me##_word_count - 1, me##_words_),                              \
      (0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
@@ -728,6 +739,8 @@ typedef struct tcall_range {
 
 /* clang-format on */
 
+#endif /* TOOLCALL_NO_SHAPES */
+
 /* ==========================================================================
  * >>read: bytes in, checked values out
  *
@@ -750,6 +763,8 @@ typedef struct tcall_range {
  * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
 
+#ifndef TOOLCALL_NO_SHAPES
+
 /* Objects and lists with a shape of their own that may lie within each other.
  * Deeper ones are refused as a misfit. */
 #ifndef TOOLCALL_SHAPE_LEVELS
@@ -758,20 +773,20 @@ typedef struct tcall_range {
 
 /* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
  * Schema where there is one. */
-#define TCALL_MISFITS(X)                                                     \
-    X(TYPE, "type")                                                          \
-    X(MINIMUM, "minimum")                                                    \
-    X(MAXIMUM, "maximum")                                                    \
-    X(ENUM, "enum")                                                          \
-    X(MIN_LENGTH, "minLength")                                               \
-    X(MAX_LENGTH, "maxLength")                                               \
-    X(MIN_ITEMS, "minItems")                                                 \
-    X(MAX_ITEMS, "maxItems")                                                 \
-    X(REQUIRED, "required")                                                  \
-    X(UNKNOWN, "additionalProperties")                                       \
-    X(DUPLICATE, "duplicate") /* a known name came twice */                  \
-    X(NUL, "nul")             /* U+0000 in a text */                         \
-    X(ROOM, "room")           /* more than the struct has room for */        \
+#define TCALL_MISFITS(X)                                              \
+    X(TYPE, "type")                                                   \
+    X(MINIMUM, "minimum")                                             \
+    X(MAXIMUM, "maximum")                                             \
+    X(ENUM, "enum")                                                   \
+    X(MIN_LENGTH, "minLength")                                        \
+    X(MAX_LENGTH, "maxLength")                                        \
+    X(MIN_ITEMS, "minItems")                                          \
+    X(MAX_ITEMS, "maxItems")                                          \
+    X(REQUIRED, "required")                                           \
+    X(UNKNOWN, "additionalProperties")                                \
+    X(DUPLICATE, "duplicate") /* a known name came twice */           \
+    X(NUL, "nul")             /* U+0000 in a text */                  \
+    X(ROOM, "room")           /* more than the struct has room for */ \
     X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
 
 typedef enum tcall_misfit_code {
@@ -792,12 +807,48 @@ typedef struct tcall_misfit {
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
-/* Where a value that is open has its members or items. */
+/* An object or list with a shape that is open. */
 typedef struct tcall_level_ {
     const void *what; /* the tcall_object, or the tcall_shape of a list */
     char *base;       /* its struct */
+    const char *next; /* of an object: the name that most likely comes next */
     uint16_t index;   /* member or item that is read */
 } tcall_level_;
+
+/* A string that is read. Of a name or word only so much is known: with which
+ * one in flash it agrees so far. */
+typedef struct tcall_string_ {
+    const char *word;  /* that one, or NULL: none agrees */
+    char *to;          /* where a text is kept, or NULL */
+    uint32_t len;      /* bytes so far */
+    uint32_t followed; /* those that are not the first of their character */
+    uint16_t unit;     /* \u escape so far */
+    uint16_t high;     /* surrogate that waits for its low one */
+    uint8_t hex_left;  /* digits of the escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    tcall_utf_ utf;
+} tcall_string_;
+
+#ifdef TOOLCALL_NO_INT64
+typedef uint32_t tcall_number_digits_;
+typedef int32_t tcall_whole_;
+#else
+typedef uint64_t tcall_number_digits_;
+typedef int64_t tcall_whole_;
+#endif
+
+/* A number that is read: digits * 10^(tail - places + power). */
+typedef struct tcall_number_ {
+    tcall_number_digits_
+        digits;        /* as many as there is room for, up to one not 0 */
+    int16_t tail;      /* digits after those */
+    int16_t zeros;     /* how many at the end are 0 */
+    int16_t places;    /* digits after the point */
+    int16_t power;     /* the exponent, without its sign */
+    uint8_t state;     /* in the grammar of numbers */
+    bool minus, small; /* sign of the number, of the exponent */
+    bool rest;         /* some of the tail are not 0, or were cut off */
+} tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -817,6 +868,19 @@ struct tcall_decoder {
     void *user;
 
     /* private */
+    uint8_t state, depth, levels;
+    uint8_t use;   /* what becomes of the string */
+    bool object;   /* the innermost open container is one */
+    bool keeping;  /* a value is kept as its text */
+    uint16_t kept; /* bytes of that text so far */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    union {
+        tcall_string_ string;
+        tcall_number_ number;
+    } now;
+    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to
@@ -833,8 +897,12 @@ TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
  * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
  * struct be used. */
 TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes: what drove the line lost a byte. */
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -932,11 +1000,6 @@ typedef struct TCALL_TOK_ tcall_tok {
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
 } tcall_tok;
-
-/* A UTF-8 character that has begun. */
-typedef struct tcall_utf_ {
-    uint8_t left, low, high; /* bytes to come; bounds of the next one */
-} tcall_utf_;
 
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
@@ -3363,6 +3426,12 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* A byte of a string that needs no second look. */
+TCALL_SHARED_ bool tcall_is_plain_(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -3370,6 +3439,33 @@ TCALL_SHARED_ int tcall_hex_(char digit)
         return digit - '0';
     digit = (char)(digit | 0x20); /* to lower case */
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* First or following byte of a multi-byte character. */
+TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+{
+    if (u->left) {
+        if (c < u->low || c > u->high)
+            return false;
+        u->left--;
+        u->low = 0x80;
+        u->high = 0xBF;
+        return true;
+    }
+    if (c < 0xC2 || c > 0xF4)
+        return false;
+    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
+    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    return true;
+}
+
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns the literal that begins with c, in flash; null if there is none. */
+TCALL_SHARED_ const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
@@ -3420,6 +3516,61 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     case 't': return '\t';
     default: return 0;
     }
+}
+
+/* ---- the grammar of numbers ---- */
+
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+
+TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
+{
+    const uint8_t *next = tcall_number_grammar_[state];
+    switch (c) {
+    case '.': next += 2; break;
+    case 'e':
+    case 'E': next += 3; break;
+    case '+': next += 4; break;
+    case '-': next += 5; break;
+    default:
+        if (!tcall_is_digit_(c))
+            return 0;
+        next += c != '0';
+    }
+    return (uint8_t)TCALL_BYTE_(next);
+}
+
+TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
+{
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
 /* ---- decimal numbers ----
@@ -3542,6 +3693,22 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     return true;
 }
 
+/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
+ * 10^22, which doubles hold exactly; else it may be off by a few units in the
+ * last place. */
+TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+{
+    double value = (double)digits, power;
+    int steps = exponent < 0 ? -exponent : exponent, i;
+    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
+        power = 1;
+        for (i = 0; i < 22 && i < steps; i++)
+            power *= 10;
+        value = exponent < 0 ? value / power : value * power;
+    }
+    return value;
+}
+
 /* ---- hash ---- */
 
 /* FNV-1a: the hash of a text is that of its parts, one after the other. */
@@ -3625,6 +3792,1040 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
     return block->base ? block->base + block->low : NULL;
 }
 
+/* ==========================================================================
+ * >>shape
+ *
+ * Words lie in flash, one after the other, each ended by NUL. They are compared
+ * there.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Returns the word that follows this one. */
+TCALL_SHARED_ const char *tcall_word_next_(const char *word)
+{
+    while (TCALL_BYTE_(word))
+        word++;
+    return word + 1;
+}
+
+/* Returns the word at an index of a list. */
+TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
+{
+    for (; index > 0; index--)
+        list = tcall_word_next_(list);
+    return list;
+}
+
+/* Returns whether the first len bytes of two words are the same. */
+TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
+                                      size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ==========================================================================
+ * >>read
+ *
+ * A state machine: the state says what may come, each function below eats as
+ * much of a piece as it can and returns what is left. Open objects and lists
+ * that have a shape are levels. Where there are more open containers than
+ * levels we are in a value that has no shape of its own, or whose place is
+ * wrong: it is recognised and nothing else.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+enum {
+    /* between tokens, where white space may be */
+    TCALL_READ_VALUE_,
+    TCALL_READ_FIRST_VALUE_, /* or ']' */
+    TCALL_READ_NAME_,
+    TCALL_READ_FIRST_NAME_, /* or '}' */
+    TCALL_READ_COLON_,
+    TCALL_READ_NEXT_, /* ',' or a closing bracket */
+    TCALL_READ_END_,  /* nothing */
+    /* within a token */
+    TCALL_READ_STRING_,
+    TCALL_READ_ESCAPE_,
+    TCALL_READ_HEX_,
+    TCALL_READ_LITERAL_,
+    TCALL_READ_NUMBER_,
+    TCALL_READ_STOPPED_
+};
+
+/* What becomes of a string. */
+enum {
+    TCALL_INTO_NOTHING_,
+    TCALL_INTO_TEXT_,
+    TCALL_INTO_CHOICE_,
+    TCALL_INTO_NAME_
+};
+
+/* Longer numbers are refused, so that places are counted in 16 bits; greater
+ * exponents are no different from this one, which is beyond all of them. */
+#define TCALL_NUMBER_DIGITS_ 1000
+#define TCALL_NUMBER_POWER_  3000
+
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* The object that is read; which one is said by the first level. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* ---- what is wrong ---- */
+
+/* Ends the reading. Returns where. */
+static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
+                                    const char *at)
+{
+    decoder->state = TCALL_READ_STOPPED_;
+    decoder->error = error;
+    return at;
+}
+
+/* Notes a misfit of the value that the first levels lead to. Returns it, or
+ * NULL when there is no room for it. */
+static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
+                                      uint8_t levels)
+{
+    tcall_misfit *misfit = NULL;
+    uint8_t i;
+    if (decoder->error == TCALL_OK)
+        decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count];
+        misfit->code = code;
+        misfit->steps = levels;
+        for (i = 0; i < levels; i++)
+            misfit->trail[i] = decoder->level[i].index;
+    }
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    return misfit;
+}
+
+/* Notes a misfit of the value that is read. */
+static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
+{
+    return tcall_read_note_(decoder, code, decoder->levels);
+}
+
+/* ---- where we are ---- */
+
+/* Returns whether the innermost open container has a shape. */
+static bool tcall_read_shaped_(const tcall_decoder *decoder)
+{
+    return decoder->depth == decoder->levels;
+}
+
+static tcall_level_ *tcall_read_level_(tcall_decoder *decoder)
+{
+    return &decoder->level[decoder->levels - 1];
+}
+
+static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
+{
+    return (uint8_t)TCALL_BYTE_(&decoder->shape->kind);
+}
+
+/* Returns where the value that is read is kept, or NULL. */
+static char *tcall_read_place_(const tcall_decoder *decoder,
+                               const tcall_shape *shape)
+{
+    if (!decoder->base || shape->offset == TCALL_NOWHERE)
+        return NULL;
+    return decoder->base + shape->offset;
+}
+
+/* The value is complete. */
+static void tcall_read_value_end_(tcall_decoder *decoder)
+{
+    decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
+    if (tcall_read_shaped_(decoder))
+        decoder->keeping = false;
+}
+
+/* Keeps a part of the value's text. What it has no room for is noted when it
+ * is complete. */
+static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    char *to = tcall_read_place_(decoder, shape);
+    if (len < (size_t)(shape->size - decoder->kept)) {
+        memcpy(to + decoder->kept, bytes, len);
+        decoder->kept = (uint16_t)(decoder->kept + len);
+    } else {
+        decoder->kept = shape->size;
+    }
+    if (decoder->keeping)
+        return;
+    if (decoder->kept == shape->size)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    else
+        to[decoder->kept] = 0;
+}
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes: the candidate
+ * agrees with all of it so far, so it is also what the next candidate has to
+ * agree with. Names are tried in a circle from the expected one on.
+ */
+
+/* Looks for another candidate, which goes on with this byte. */
+static void tcall_read_candidate_(tcall_decoder *decoder, char c)
+{
+    tcall_string_ *string = &decoder->now.string;
+    const char *word = string->word;
+    do {
+        if (--string->left == 0) {
+            string->word = NULL;
+            return;
+        }
+        word = tcall_word_next_(word);
+        if (++string->index == string->count) { /* names: choices end here */
+            TCALL_FETCH_(tcall_object, object,
+                         tcall_read_level_(decoder)->what);
+            word = object->names;
+            string->index = 0;
+        }
+    } while (!tcall_word_agrees_(word, string->word, string->len) ||
+             TCALL_BYTE_(word + string->len) != c);
+    string->word = word;
+    string->len++;
+}
+
+static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->word; bytes++, len--) {
+        if (TCALL_BYTE_(string->word + string->len) == *bytes)
+            string->len++;
+        else
+            tcall_read_candidate_(decoder, *bytes);
+    }
+}
+
+/* Returns whether the word that came is a candidate as a whole. */
+static bool tcall_read_word_known_(tcall_decoder *decoder)
+{
+    tcall_read_word_(decoder, "", 1);
+    return decoder->now.string.word != NULL;
+}
+
+static void tcall_read_bit_set_(char *bits, uint16_t index)
+{
+    bits[index / 8] = (char)(bits[index / 8] | 1 << index % 8);
+}
+
+/* A name that is known: its value is expected, and then the next name. */
+static void tcall_read_member_(tcall_decoder *decoder,
+                               const tcall_object *object)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    uint8_t index = decoder->now.string.index;
+    char *given = level->base, *came = given + (object->count + 7) / 8;
+    level->index = index;
+    level->next = decoder->now.string.word + decoder->now.string.len;
+    if (TCALL_BIT_OF_(came, index)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
+        return;
+    }
+    tcall_read_bit_set_(came, index);
+    tcall_read_bit_set_(given, index);
+    decoder->shape = object->members + index;
+    decoder->base = level->base;
+}
+
+static void tcall_read_name_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    uint16_t before = level->index;
+    TCALL_FETCH_(tcall_object, object, level->what);
+    decoder->shape = &tcall_any_;
+    if (tcall_read_word_known_(decoder)) {
+        tcall_read_member_(decoder, object);
+    } else if (!object->open) {
+        level->index = 0xFFFF;
+        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        level->index = before;
+    }
+}
+
+/* ---- strings ---- */
+
+static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
+{
+    memset(&decoder->now.string, 0, sizeof decoder->now.string);
+    decoder->use = use;
+    decoder->state = TCALL_READ_STRING_;
+}
+
+/* Those after the last name come before the first one. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    tcall_string_ *string = &decoder->now.string;
+    tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
+    if (tcall_read_shaped_(decoder)) {
+        const tcall_level_ *level = tcall_read_level_(decoder);
+        uint16_t index = (uint16_t)(level->index + 1);
+        TCALL_FETCH_(tcall_object, object, level->what);
+        if (object->count == 0)
+            return;
+        string->count = string->left = object->count;
+        string->word = index < object->count ? level->next : object->names;
+        string->index = index < object->count ? (uint8_t)index : 0;
+    }
+}
+
+static void tcall_read_text_begin_(tcall_decoder *decoder,
+                                   const tcall_shape *shape)
+{
+    tcall_string_ *string = &decoder->now.string;
+    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
+    if (shape->kind == TCALL_KIND_TEXT) {
+        decoder->use = TCALL_INTO_TEXT_;
+        string->to = tcall_read_place_(decoder, shape);
+    } else if (shape->kind == TCALL_KIND_CHOICE) {
+        decoder->use = TCALL_INTO_CHOICE_;
+        string->word = (const char *)shape->more;
+        string->count = string->left = (uint8_t)(shape->high + 1);
+    }
+}
+
+/* A part of a text, which is stored as far as there is room. */
+static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    if (string->to) {
+        TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+        if (len < shape->size && string->len < shape->size - len)
+            memcpy(string->to + string->len, bytes, len);
+    }
+    string->len =
+        len < INT32_MAX - string->len ? string->len + (uint32_t)len : INT32_MAX;
+}
+
+/* Decoded bytes of a string. */
+static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
+                              size_t len)
+{
+    if (decoder->use == TCALL_INTO_TEXT_)
+        tcall_read_text_(decoder, bytes, len);
+    else
+        tcall_read_word_(decoder, bytes, len);
+}
+
+static void tcall_read_text_end_(tcall_decoder *decoder)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    uint32_t count = string->len;
+    uint8_t code = TCALL_FITS;
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    if (shape->flags & TCALL_MEMBER_CHARACTERS)
+        count -= string->followed;
+    if ((int32_t)count < shape->low)
+        code = TCALL_MISFIT_MIN_LENGTH;
+    if (string->to && string->len >= shape->size)
+        code = TCALL_MISFIT_ROOM;
+    else if (string->to)
+        string->to[string->len] = 0;
+    if ((int32_t)count > shape->high && !(shape->flags & TCALL_MEMBER_UNSAID))
+        code = TCALL_MISFIT_MAX_LENGTH;
+    if (code)
+        tcall_read_misfit_(decoder, code);
+}
+
+static void tcall_read_choice_end_(tcall_decoder *decoder)
+{
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    char *to = tcall_read_place_(decoder, shape);
+    uint8_t index = 255;
+    if (tcall_read_word_known_(decoder))
+        index = decoder->now.string.index;
+    else if (!(shape->flags & TCALL_MEMBER_OTHERS))
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+    if (to)
+        *to = (char)index;
+}
+
+static void tcall_read_string_end_(tcall_decoder *decoder)
+{
+    if (decoder->use == TCALL_INTO_NAME_) {
+        if (tcall_read_shaped_(decoder))
+            tcall_read_name_end_(decoder);
+        decoder->state = TCALL_READ_COLON_;
+        return;
+    }
+    if (decoder->use == TCALL_INTO_TEXT_)
+        tcall_read_text_end_(decoder);
+    else if (decoder->use == TCALL_INTO_CHOICE_)
+        tcall_read_choice_end_(decoder);
+    tcall_read_value_end_(decoder);
+}
+
+/* Returns the end of a run of bytes that stand for themselves. */
+static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
+                                   const char *end)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; at < end; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (!string->utf.left) {
+            while (at < end && tcall_is_plain_(*at))
+                at++;
+            if (at == end || (c = (unsigned char)*at) < 0x80)
+                break;
+        }
+        if (!tcall_utf8_step_(&string->utf, c))
+            return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
+        string->followed += (c & 0xC0) == 0x80;
+    }
+    return at;
+}
+
+static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
+                                      const char *end)
+{
+    const char *from = at;
+    if (decoder->now.string.high && *at != '\\')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    at = tcall_read_run_(decoder, at, end);
+    if (decoder->state == TCALL_READ_STOPPED_)
+        return at;
+    tcall_read_bytes_(decoder, from, (size_t)(at - from));
+    if (at == end)
+        return at;
+    if (*at == '\\')
+        decoder->state = TCALL_READ_ESCAPE_;
+    else if (*at == '"')
+        tcall_read_string_end_(decoder);
+    else
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    return at + 1;
+}
+
+/* U+0000 ends a text in C, and words in flash. */
+static void tcall_read_nul_(tcall_decoder *decoder)
+{
+    if (decoder->now.string.to)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
+    decoder->now.string.word = NULL;
+}
+
+/* A character that was escaped. */
+static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
+{
+    char bytes[4];
+    size_t len = tcall_utf8_(bytes, code);
+    decoder->state = TCALL_READ_STRING_;
+    if (code == 0)
+        tcall_read_nul_(decoder);
+    decoder->now.string.followed += (uint32_t)(len - 1);
+    tcall_read_bytes_(decoder, bytes, len);
+}
+
+static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
+{
+    char c = tcall_unescape_(*at);
+    if (*at == 'u') {
+        decoder->state = TCALL_READ_HEX_;
+        decoder->now.string.hex_left = 4;
+        return at + 1;
+    }
+    if (!c || decoder->now.string.high)
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    tcall_read_escaped_(decoder, (unsigned char)c);
+    return at + 1;
+}
+
+/* \uXXXX is complete: a character, or half of one. Returns false when the
+ * halves do not come in their order. */
+static bool tcall_read_unit_(tcall_decoder *decoder)
+{
+    tcall_string_ *string = &decoder->now.string;
+    uint32_t code = string->unit;
+    bool low = code >> 10 == 0xDC00 >> 10;
+    if (low != (string->high != 0))
+        return false;
+    if (code >> 10 == 0xD800 >> 10) {
+        string->high = string->unit;
+        decoder->state = TCALL_READ_STRING_;
+        return true;
+    }
+    if (low)
+        code = 0x10000 + ((uint32_t)(string->high - 0xD800) << 10) +
+               (code - 0xDC00);
+    string->high = 0;
+    tcall_read_escaped_(decoder, code);
+    return true;
+}
+
+static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
+{
+    tcall_string_ *string = &decoder->now.string;
+    int digit = tcall_hex_(*at);
+    string->unit = (uint16_t)(string->unit << 4 | digit);
+    if (digit < 0 || (--string->hex_left == 0 && !tcall_read_unit_(decoder)))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    return at + 1;
+}
+
+/* ---- numbers ----
+ *
+ * Exact decimals: zeros are not appended to the digits before another digit
+ * follows, so 5.0 is 5, and it is known of every number whether it is whole.
+ */
+
+#ifdef TOOLCALL_NO_INT64
+#define TCALL_DIGITS_MAX_ UINT32_MAX
+#define TCALL_WHOLE_MAX_  INT32_MAX
+#define TCALL_WHOLE_MIN_  INT32_MIN
+#else
+#define TCALL_DIGITS_MAX_ UINT64_MAX
+#define TCALL_WHOLE_MAX_  INT64_MAX
+#define TCALL_WHOLE_MIN_  INT64_MIN
+#endif
+
+static void tcall_number_digit_(tcall_number_ *number, char c)
+{
+    if (number->tail < TCALL_NUMBER_DIGITS_) {
+        number->tail++;
+        number->zeros++;
+    }
+    if (c == '0')
+        return;
+    number->zeros = 0;
+    while (number->tail && !number->rest) {
+        if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10) {
+            number->rest = true;
+        } else {
+            number->digits *= 10;
+            number->tail--;
+        }
+    }
+    if (!number->rest)
+        number->digits += (tcall_number_digits_)(c - '0');
+}
+
+/* Takes the byte that led to the state. */
+static void tcall_number_take_(tcall_number_ *number, char c)
+{
+    switch (number->state) {
+    case TCALL_N_MINUS_: number->minus = true; break;
+    case TCALL_N_FRACTION_:
+        if (number->places < TCALL_NUMBER_DIGITS_)
+            number->places++; /* fall through */
+    case TCALL_N_ZERO_:
+    case TCALL_N_INTEGER_: tcall_number_digit_(number, c); break;
+    case TCALL_N_SIGN_: number->small = c == '-'; break;
+    case TCALL_N_EXPONENT_:
+        if (number->power < TCALL_NUMBER_POWER_)
+            number->power = (int16_t)(number->power * 10 + (c - '0'));
+        break;
+    default: break;
+    }
+}
+
+#ifdef TOOLCALL_NO_INT64
+/* Divides by ten. Returns the rest. */
+static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+{
+    unsigned rest = (unsigned)(*digits % 10);
+    *digits /= 10;
+    return rest;
+}
+#else
+/* The same in parts of 16 bits: a division of 64 bits is a large function on
+ * small machines. */
+static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+{
+    tcall_number_digits_ tenth = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint32_t)(*digits >> shift & 0xFFFF);
+        tenth = tenth << 16 | rest / 10;
+        rest %= 10;
+    }
+    *digits = tenth;
+    return (unsigned)rest;
+}
+#endif
+
+/* Returns the number * 10^exponent as a whole one. What is cut off, also at
+ * the ends of the range, is marked as the rest. */
+static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
+{
+    tcall_number_digits_ digits = number->digits, max = TCALL_WHOLE_MAX_;
+    for (; exponent > 0 && digits && digits <= max; exponent--)
+        digits = digits > max / 10 ? max + 2 : digits * 10;
+    for (; exponent < 0 && digits; exponent++)
+        number->rest = tcall_number_tenth_(&digits) || number->rest;
+    if (digits > max + number->minus) {
+        number->rest = true;
+        return number->minus ? TCALL_WHOLE_MIN_ : TCALL_WHOLE_MAX_;
+    }
+    return number->minus ? (tcall_whole_)(0 - digits) : (tcall_whole_)digits;
+}
+
+/* Notes a number that is out of bounds. One that was cut off lies beyond what
+ * is left of it. */
+static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
+                               tcall_whole_ low, tcall_whole_ high)
+{
+    const tcall_number_ *number = &decoder->now.number;
+    bool cut = number->rest, minus = number->minus;
+    bool below = value < low || (value == low && cut && minus);
+    bool above = value > high || (value == high && cut && !minus);
+    tcall_misfit *misfit = NULL;
+    if (below || above)
+        misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
+                                                   : TCALL_MISFIT_MAXIMUM);
+    if (misfit) {
+        misfit->got = value < INT32_MIN   ? INT32_MIN
+                      : value > INT32_MAX ? INT32_MAX
+                                          : (int32_t)value;
+        misfit->exact = !cut && misfit->got == value;
+    }
+}
+
+#ifndef TOOLCALL_NO_INT64
+static void tcall_read_integer64_(tcall_decoder *decoder, int exponent,
+                                  const tcall_shape *shape, char *to)
+{
+    int64_t value = tcall_number_whole_(&decoder->now.number, exponent);
+    TCALL_FETCH_(tcall_range, range, shape->more);
+    tcall_read_bounds_(decoder, value, range->low, range->high);
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+
+/* A number beyond the range is out of bounds only where there is a bound. */
+static void tcall_read_double_(tcall_decoder *decoder, int exponent,
+                               const tcall_shape *shape, char *to)
+{
+    tcall_number_ *number = &decoder->now.number;
+    double value = tcall_decimal_(number->digits, exponent);
+    int64_t millionths = tcall_number_whole_(number, exponent + 6);
+    TCALL_FETCH_(tcall_range, range, shape->more);
+    if (millionths != INT64_MIN
+            ? millionths != INT64_MAX || range->high != INT64_MAX
+            : range->low != INT64_MIN)
+        tcall_read_bounds_(decoder, millionths, range->low, range->high);
+    if (value > DBL_MAX)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    value = number->minus ? -value : value;
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+#endif
+
+static void tcall_read_integer_(tcall_decoder *decoder, int exponent,
+                                const tcall_shape *shape, char *to)
+{
+    tcall_whole_ whole =
+        tcall_number_whole_(&decoder->now.number, exponent + shape->digits);
+    int32_t value = (int32_t)whole;
+    tcall_read_bounds_(decoder, whole, shape->low, shape->high);
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+
+/* Stores a number that is complete. */
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent,
+                                     const tcall_shape *shape)
+{
+    char *to = tcall_read_place_(decoder, shape);
+    if (shape->kind == TCALL_KIND_INTEGER)
+        tcall_read_integer_(decoder, exponent, shape, to);
+#ifndef TOOLCALL_NO_INT64
+    else if (shape->kind == TCALL_KIND_INTEGER64)
+        tcall_read_integer64_(decoder, exponent, shape, to);
+    else if (shape->kind == TCALL_KIND_NUMBER)
+        tcall_read_double_(decoder, exponent, shape, to);
+#endif
+}
+
+static void tcall_read_number_end_(tcall_decoder *decoder)
+{
+    const tcall_number_ *number = &decoder->now.number;
+    int power = number->small ? -number->power : number->power;
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    bool any = (shape->types & TCALL_SHAPE_NUMBER) != 0;
+    if (any && shape->kind - TCALL_KIND_INTEGER >
+                   TCALL_KIND_NUMBER - TCALL_KIND_INTEGER)
+        return;
+    if (number->tail == TCALL_NUMBER_DIGITS_ ||
+        number->places == TCALL_NUMBER_DIGITS_)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    else if (!any && number->digits &&
+             number->zeros - number->places + power < 0)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+    else
+        tcall_read_number_store_(decoder, number->tail - number->places + power,
+                                 shape);
+}
+
+static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
+                                      const char *end)
+{
+    tcall_number_ *number = &decoder->now.number;
+    for (; at < end; at++) {
+        uint8_t next = tcall_number_next_(number->state, *at);
+        if (!next)
+            break;
+        number->state = next;
+        tcall_number_take_(number, *at);
+    }
+    if (at == end)
+        return at;
+    if (!tcall_number_ends_(number->state))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder))
+        tcall_read_number_end_(decoder);
+    tcall_read_value_end_(decoder);
+    return at;
+}
+
+/* ---- true, false, null ---- */
+
+static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
+                                       const char *end)
+{
+    const char **word = &decoder->now.string.word;
+    for (; at < end && TCALL_BYTE_(*word); at++, ++*word)
+        if (*at != TCALL_BYTE_(*word))
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (!TCALL_BYTE_(*word))
+        tcall_read_value_end_(decoder);
+    return at;
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_(tcall_decoder *decoder, const tcall_shape *shape)
+{
+    if (shape->kind != TCALL_KIND_ANY && shape->kind != TCALL_KIND_JSON &&
+        decoder->object) {
+        const tcall_level_ *level = tcall_read_level_(decoder);
+        char *bits = level->base + level->index / 8;
+        *bits = (char)(*bits & ~(1 << level->index % 8));
+    }
+}
+
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c,
+                                      const tcall_shape *shape)
+{
+    char *to = tcall_read_place_(decoder, shape);
+    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
+    decoder->state = TCALL_READ_LITERAL_;
+    decoder->now.string.word = tcall_literal_(c);
+    if (c == 'n')
+        tcall_read_null_(decoder, shape);
+    else if (shape->kind == TCALL_KIND_BOOLEAN && to)
+        *to = c == 't';
+}
+
+/* ---- objects and arrays ---- */
+
+/* An object or list with a shape: a level of its own. */
+static void tcall_read_level_open_(tcall_decoder *decoder,
+                                   const tcall_shape *shape)
+{
+    tcall_level_ *level = &decoder->level[decoder->levels];
+    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
+        return;
+    }
+    decoder->levels++;
+    level->base = tcall_read_place_(decoder, shape);
+    level->index = 0;
+    if (shape->kind == TCALL_KIND_LIST) {
+        level->what = decoder->shape;
+        return;
+    }
+    if (shape->more)
+        level->what = shape->more;
+    level->index = 0xFFFF; /* the first one comes next */
+    {
+        TCALL_FETCH_(tcall_object, object, level->what);
+        level->next = object->names;
+        TCALL_COPY_(level->base, object->initial, object->size);
+    }
+}
+
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
+                                    const tcall_shape *shape)
+{
+    uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    if (depth == TOOLCALL_MAX_DEPTH)
+        return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
+    if (shape->kind == TCALL_KIND_OBJECT || shape->kind == TCALL_KIND_LIST)
+        tcall_read_level_open_(decoder, shape);
+    decoder->object = *at == '{';
+    decoder->state =
+        decoder->object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] & ~bit);
+    if (decoder->object)
+        decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] | bit);
+    decoder->depth++;
+    return at + 1;
+}
+
+/* Notes each required member that did not come. */
+static void tcall_read_object_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    TCALL_FETCH_(tcall_object, object, level->what);
+    const char *came = level->base + (object->count + 7) / 8;
+    uint8_t i;
+    for (i = 0; i < object->count; i++) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (flags & TCALL_MEMBER_REQUIRED && !TCALL_BIT_OF_(came, i)) {
+            level->index = i;
+            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
+        }
+    }
+}
+
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    TCALL_FETCH_(tcall_shape, list, level->what);
+    if (level->index < list->low)
+        tcall_read_note_(decoder, TCALL_MISFIT_MIN_ITEMS,
+                         (uint8_t)(decoder->levels - 1));
+    if (level->base)
+        memcpy(level->base, &level->index, sizeof level->index);
+}
+
+/* The next item of a list is expected. */
+static void tcall_read_item_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = tcall_read_level_(decoder);
+    TCALL_FETCH_(tcall_shape, list, level->what);
+    decoder->shape = &tcall_any_;
+    if (level->index < list->high) {
+        decoder->shape = (const tcall_shape *)list->more;
+        decoder->base = level->base ? level->base + list->digits +
+                                          (size_t)level->index * list->size
+                                    : NULL;
+    } else if (level->index == list->high) {
+        tcall_read_note_(decoder,
+                         list->flags & TCALL_MEMBER_UNSAID
+                             ? TCALL_MISFIT_ROOM
+                             : TCALL_MISFIT_MAX_ITEMS,
+                         (uint8_t)(decoder->levels - 1));
+    }
+}
+
+static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
+{
+    if (decoder->object != (*at == '}'))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder)) {
+        if (decoder->object)
+            tcall_read_object_end_(decoder);
+        else
+            tcall_read_list_end_(decoder);
+        decoder->levels--;
+    }
+    decoder->depth--;
+    decoder->object =
+        decoder->depth && TCALL_BIT_OF_(decoder->open, decoder->depth - 1);
+    tcall_read_value_end_(decoder);
+    return at + 1;
+}
+
+/* ---- values ---- */
+
+/* Returns the types of the value that begins with c, or 0. */
+static unsigned tcall_read_types_(char c)
+{
+    switch (c) {
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case '"': return TCALL_SHAPE_STRING;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    case 'n': return TCALL_SHAPE_NULL;
+    default:
+        return tcall_is_digit_(c) || c == '-'
+                   ? TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER
+                   : 0;
+    }
+}
+
+/* Has holes filled. A value of another type is only recognised. */
+static void tcall_read_admit_(tcall_decoder *decoder, unsigned types)
+{
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!((uint8_t)TCALL_BYTE_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+}
+
+/* Numbers and literals are eaten from their first byte on. */
+static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
+{
+    unsigned types = tcall_read_types_(*at);
+    const tcall_shape *expected = &tcall_any_;
+    if (!types)
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder)) {
+        tcall_read_admit_(decoder, types);
+        expected = decoder->shape;
+    }
+    {
+        TCALL_FETCH_(tcall_shape, shape, expected);
+        if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+            return tcall_read_open_(decoder, at, shape);
+        if (types & TCALL_SHAPE_STRING) {
+            tcall_read_text_begin_(decoder, shape);
+            return at + 1;
+        }
+        if (!(types & TCALL_SHAPE_NUMBER)) {
+            tcall_read_literal_begin_(decoder, *at, shape);
+            return at;
+        }
+    }
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
+    return at;
+}
+
+/* ---- between tokens ---- */
+
+static void tcall_read_item_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    if (level->index < 0xFFFE)
+        level->index++;
+}
+
+/* After a value: a comma or a closing bracket. */
+static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
+{
+    if (!decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_end_(decoder);
+    if (*at == '}' || *at == ']')
+        return tcall_read_close_(decoder, at);
+    if (*at != ',')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+    if (!decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    return at + 1;
+}
+
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+{
+    switch (decoder->state) {
+    case TCALL_READ_FIRST_VALUE_:
+        if (*at == ']')
+            return tcall_read_close_(decoder, at);
+        if (tcall_read_shaped_(decoder))
+            tcall_read_item_(decoder); /* fall through */
+    case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
+    case TCALL_READ_FIRST_NAME_:
+        if (*at == '}')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_NAME_:
+        if (*at != '"')
+            break;
+        tcall_read_name_begin_(decoder);
+        return at + 1;
+    case TCALL_READ_COLON_:
+        if (*at != ':')
+            break;
+        decoder->state = TCALL_READ_VALUE_;
+        return at + 1;
+    case TCALL_READ_NEXT_: return tcall_read_next_(decoder, at);
+    default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
+    }
+    return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+}
+
+static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
+                                     const char *end)
+{
+    switch (decoder->state) {
+    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
+    case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
+    case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
+    case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
+    case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
+    default: return tcall_read_mark_(decoder, at);
+    }
+}
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    const char *at = bytes, *end = bytes + len;
+    int error;
+    while (at < end && decoder->state != TCALL_READ_STOPPED_) {
+        const char *from = at;
+        bool keeping = decoder->keeping;
+        if (decoder->state <= TCALL_READ_END_ && tcall_is_space_(*at)) {
+            at++;
+            continue;
+        }
+        at = tcall_read_token_(decoder, at, end);
+        if (keeping || decoder->keeping)
+            tcall_read_keep_(decoder, from, (size_t)(at - from));
+    }
+    decoder->at += (size_t)(at - bytes);
+    if (decoder->sink && at > bytes) {
+        error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
+        if (error < 0 && decoder->state != TCALL_READ_STOPPED_)
+            tcall_read_stop_(decoder, error, at);
+    }
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    if (decoder->state < TCALL_READ_STOPPED_ &&
+        decoder->state != TCALL_READ_END_)
+        tcall_decoder_poison(decoder);
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (decoder->state != TCALL_READ_STOPPED_)
+        tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    decoder->shape = &tcall_root_;
+    decoder->base = (char *)out;
+    decoder->level[0].what = shape;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan
@@ -3661,55 +4862,6 @@ enum {
     TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    switch (c) {
-    case '.': return next[2];
-    case 'e':
-    case 'E': return next[3];
-    case '+': return next[4];
-    case '-': return next[5];
-    default: return tcall_is_digit_(c) ? next[c != '0'] : (uint8_t)0;
-    }
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
                      void *user)
 {
@@ -3735,14 +4887,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 {
     s->error = error;
     return error;
-}
-
-static const char tcall_literals_[] = "true\0false\0null\0";
-
-/* The one that begins with c, null if there is none. */
-static inline const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Flags of a token, beside its type. */
@@ -3982,30 +5126,6 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     }
 }
 
-/* First or following byte of a multi-byte character. */
-TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
-{
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
-        return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
-    return true;
-}
-
-static bool tcall_is_plain_(char c)
-{
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
-}
-
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
  * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
@@ -4196,9 +5316,9 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
         if (ends && !tcall_number_ends_(state))
             s->error = TCALL_E_BAD_VALUE;
     } else {
-        while (p < end && *s->lit && *p == *s->lit)
+        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
             p++, s->lit++;
-        ends = !*s->lit;
+        ends = !TCALL_BYTE_(s->lit);
         if (p < end && !ends)
             s->error = TCALL_E_BAD_VALUE;
     }
@@ -4272,7 +5392,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
         s->lit = tcall_literal_(*p);
-        if (*p != *s->lit)
+        if (*p != TCALL_BYTE_(s->lit))
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
     return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
@@ -5019,13 +6139,14 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, scaled. Off by a few units in the last place. */
+/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     const char *p;
-    double out = 0;
-    int digits, scale;
+    uint64_t sum = 0;
+    double out;
+    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
@@ -5033,11 +6154,8 @@ double tcall_json_double(tcall_json v, double fallback)
         return 0;
     p = n.first;
     for (digits = 0; digits < 19 && p <= n.last; digits++)
-        out = out * 10 + tcall_num_digit_(&n, &p);
-    for (scale = n.top - digits + 1; scale > 0; scale--)
-        out *= 10;
-    for (; scale < 0; scale++)
-        out /= 10;
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
+    out = tcall_decimal_(sum, n.top - digits + 1);
     return n.sign < 0 ? -out : out;
 }
 
