@@ -547,6 +547,9 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
@@ -822,7 +825,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         reader->bad_arguments = c == '{';
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_;
+        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -1104,6 +1107,17 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
     return true;
 }
 
+/* Notes whether arguments are an object. Those that came as one were checked
+ * with the answer; others are text that nobody has looked into. */
+static void tcall_reader_note_object_(tcall_item_head_ *head)
+{
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    if (!text.len)
+        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
+        head->flags |= TCALL_FLAG_OBJECT_;
+}
+
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
@@ -1118,9 +1132,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    head = tcall_reader_head_(reader, reader->element);
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
-        head->flags |= TCALL_FLAG_OBJECT_;
+    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
