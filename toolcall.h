@@ -123,6 +123,11 @@ extern "C" {
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
 #endif
+/* How many faults of one call are kept, each with its place; further ones are
+ * only counted. The model corrects these first. */
+#ifndef TOOLCALL_MAX_FAULTS
+#define TOOLCALL_MAX_FAULTS 4
+#endif
 
 /* X(name, code, sentence). The code is for machines and never changes; the
  * sentence says to the model or the developer what is wrong and, where that is
@@ -264,6 +269,574 @@ typedef struct tcall_block {
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 
 /* ==========================================================================
+ * >>shape: what may come and where it goes
+ *
+ * A shape says of a JSON value which types, bounds, words and members it may
+ * have, and where in a C struct it goes. Shapes are const nodes that stay in
+ * flash. One list makes the struct and its shape at compile time; the JSON
+ * Schema that a model sees is written from the shape, so what is sent and what
+ * is checked cannot differ.
+ *
+ *     #define UNIT(WORD, me) WORD(me, celsius) WORD(me, kelvin)
+ *     TCALL_CHOICE(unit, UNIT)
+ *
+ *     #define WEATHER(ROW, me)                                            \
+ *         ROW(me, required, text(1, 40), city, "The city to look at")     \
+ *         ROW(me, required, choice(unit), unit, "Unit of the answer")     \
+ *         ROW(me, defaults(3), integer(1, 7), days, "Days ahead")         \
+ *         ROW(me, optional, list(limits), limits, "Temperatures to watch")
+ *     TCALL_SHAPE(weather, WEATHER)
+ *
+ * gives enum { unit_celsius, unit_kelvin }, struct weather { ... char city[41];
+ * uint8_t unit; int32_t days; struct limits limits; } and weather_shape. What a
+ * kind names must be made before it is used: TCALL_CHOICE (TCALL_CHOICE_AS for
+ * words that are no names in C: WORD(me, one_hour, "1 hour")), TCALL_LIST(NAME,
+ * kind, min, max), or TCALL_SHAPE for an object. TCALL_OPEN_SHAPE makes an
+ * object whose unknown members are read over, TCALL_OPEN_LIST(NAME, kind, min,
+ * room) a list that has no maximum in the schema. TCALL_EMPTY_SHAPE(NAME) and
+ * TCALL_OPEN_EMPTY_SHAPE(NAME) are objects without members.
+ *
+ * Roles: required; optional, zero where absent; defaults(value), which the
+ * kind's bounds must allow, or it does not compile. Kinds, and what becomes of
+ * them in the struct:
+ *
+ *     boolean                  bool
+ *     integer(low, high)       int32_t
+ *     integer64(low, high)     int64_t
+ *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
+ *                              digits are cut off; low and high are written as
+ *                              21.5 is; digits is 1 to 6
+ *     number(low, high)        double; low and high have at most 6 decimals
+ *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
+ *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     characters_in(min, max, room)
+ *                              char[room + 1]: the same, but more than room
+ *                              bytes do not fit
+ *     string(min, room)        char[room + 1]: no maximum in the schema, but
+ *                              more than room bytes do not fit
+ *     choice(NAME)             uint8_t, the index of the word
+ *     list(NAME)               struct NAME { uint16_t count; T items[max]; }
+ *     object(NAME)             struct NAME
+ *     json(room)               char[room + 1]: any value as its JSON text
+ *     one_of(TYPES, room)      the same for the types of a set, such as
+ *                              TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER
+ *     or_null(kind)            as kind; null counts as not given
+ *     named("as-sent", kind)   as kind; the member's name in JSON is the text
+ *
+ * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
+ * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
+ * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
+ * came with a value, TCALL_CAME whether it came at all, be it as null.
+ */
+
+/* The JSON types that a value may have, as a set. */
+enum {
+    TCALL_SHAPE_NULL = 1,
+    TCALL_SHAPE_BOOLEAN = 2,
+    TCALL_SHAPE_INTEGER = 4, /* a number without a fraction, also 5.0 */
+    TCALL_SHAPE_NUMBER = 8,
+    TCALL_SHAPE_STRING = 16,
+    TCALL_SHAPE_ARRAY = 32,
+    TCALL_SHAPE_OBJECT = 64,
+    TCALL_SHAPE_ANY = 127
+};
+
+/* What becomes of a value. */
+typedef enum tcall_shape_kind {
+    TCALL_KIND_ANY, /* nothing: it is only read over */
+    TCALL_KIND_BOOLEAN,
+    TCALL_KIND_INTEGER,   /* also fixed */
+    TCALL_KIND_INTEGER64, /* more: its tcall_range */
+    TCALL_KIND_NUMBER,    /* more: its tcall_range, in millionths */
+    TCALL_KIND_TEXT,
+    TCALL_KIND_CHOICE, /* more: its words, "a\0b\0" */
+    TCALL_KIND_LIST,   /* more: the tcall_shape of an item */
+    TCALL_KIND_OBJECT, /* more: its tcall_object */
+    TCALL_KIND_JSON,
+    TCALL_KIND_HOLE /* the decoder asks its caller, who fills in another */
+} tcall_shape_kind;
+
+/* What else is known of a value. */
+enum {
+    TCALL_MEMBER_REQUIRED = 1,
+    TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
+    TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
+    TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
+    TCALL_MEMBER_OTHERS = 16     /* choice: other words are 255, no fault */
+};
+
+/* offset of a value that is checked and kept nowhere. */
+#define TCALL_NOWHERE 0xFFFF
+
+typedef struct tcall_shape {
+    uint8_t types;    /* set of TCALL_SHAPE_... */
+    uint8_t kind;     /* tcall_shape_kind */
+    uint8_t digits;   /* integer: digits after the point that count; list:
+                         offset of the items in its struct */
+    uint8_t flags;    /* set of TCALL_MEMBER_... */
+    uint16_t size;    /* text, json: bytes of the member; list: of an item */
+    uint16_t offset;  /* of the member in its struct */
+    int32_t low;      /* of the value in units of its last digit, of bytes, */
+    int32_t high;     /* characters or items */
+    const void *more; /* see tcall_shape_kind */
+} tcall_shape;
+
+/* Texts are lists in one string, "a\0b\0": pointers to each would have to be in
+ * RAM on an AVR. A struct begins with two sets of bits, one bit a member: those
+ * given, and those that came. */
+typedef struct tcall_object {
+    const char *names;
+    const char *descriptions;
+    const tcall_shape *members;
+    const void *initial; /* the struct before anything is read */
+    uint16_t size;       /* of the struct */
+    uint8_t count;       /* of the members */
+    bool open;           /* unknown members are read over, not refused */
+} tcall_object;
+
+/* The bounds of a wide number, in units of its last digit. */
+typedef struct tcall_range {
+    int64_t low, high;
+} tcall_range;
+
+#define TCALL_NO_MINIMUM (-1e30)
+#define TCALL_NO_MAXIMUM 1e30
+
+/* Const data lies in flash on an AVR, which needs other instructions to read
+ * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define TCALL_FLASH_    PROGMEM
+#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FETCH_(type, name, from)                           \
+    type name##_copy_;                                           \
+    const type *name =                                           \
+        (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
+#else
+#define TCALL_FLASH_
+#define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
+#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
+#endif
+
+#define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
+#define TCALL_GIVEN(args, me, member) \
+    (TCALL_BIT_OF_((args)->given_, me##_at_##member) != 0)
+#define TCALL_CAME(args, me, member) \
+    (TCALL_BIT_OF_((args)->came_, me##_at_##member) != 0)
+
+/* clang-format off */
+
+#define TCALL_SHAPE(me, ROWS)      TCALL_SHAPE_MAKE_(me, ROWS, false)
+#define TCALL_OPEN_SHAPE(me, ROWS) TCALL_SHAPE_MAKE_(me, ROWS, true)
+#define TCALL_SHAPE_MAKE_(me, ROWS, is_open)                                  \
+    enum { ROWS(TCALL_ROW_INDEX_, me) me##_member_count };                    \
+    struct me {                                                               \
+        uint8_t given_[(me##_member_count + 7) / 8];                          \
+        uint8_t came_[(me##_member_count + 7) / 8];                           \
+        ROWS(TCALL_ROW_MEMBER_, me)                                           \
+    };                                                                        \
+    TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
+    TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
+    ROWS(TCALL_ROW_HOLDS_, me)                                                \
+    static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
+    static const char me##_descriptions_[] TCALL_FLASH_ =                     \
+        ROWS(TCALL_ROW_TEXT_, me);                                            \
+    static const struct me me##_initial_ TCALL_FLASH_ = {                     \
+        TCALL_NONE_GIVEN_ ROWS(TCALL_ROW_INITIAL_, me)};                      \
+    TCALL_UNUSED_ static const struct {                                       \
+        char none_; ROWS(TCALL_ROW_RANGE_, me)                                \
+    } me##_ranges_ TCALL_FLASH_ = {0 ROWS(TCALL_ROW_BOUNDS_, me)};            \
+    static const tcall_shape me##_members_[] TCALL_FLASH_ = {                 \
+        ROWS(TCALL_ROW_NODE_, me)};                                           \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_descriptions_, me##_members_, &me##_initial_,       \
+        sizeof(struct me), me##_member_count, is_open};
+
+/* C has no arrays of nothing, so an object without members is made alone. */
+#define TCALL_EMPTY_SHAPE(me)      TCALL_EMPTY_SHAPE_MAKE_(me, false)
+#define TCALL_OPEN_EMPTY_SHAPE(me) TCALL_EMPTY_SHAPE_MAKE_(me, true)
+#define TCALL_EMPTY_SHAPE_MAKE_(me, is_open)                                  \
+    struct me {                                                               \
+        char none_;                                                           \
+    };                                                                        \
+    static const char me##_names_[] TCALL_FLASH_ = "";                        \
+    static const struct me me##_initial_ TCALL_FLASH_ = {0};                  \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
+        is_open};
+
+#define TCALL_CHOICE(me, WORDS)                                               \
+    TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
+#define TCALL_CHOICE_AS(me, WORDS)                                            \
+    TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_AS_INDEX_, TCALL_WORD_AS_TEXT_)
+#define TCALL_CHOICE_MAKE_(me, WORDS, INDEX, TEXT)                            \
+    enum { WORDS(INDEX, me) me##_word_count };                                \
+    TCALL_HOLDS_(me##_has_more_than_254_words, me##_word_count <= 254)        \
+    static const char me##_words_[] TCALL_FLASH_ = WORDS(TEXT, me);
+#define TCALL_WORD_INDEX_(me, word)          me##_##word,
+#define TCALL_WORD_TEXT_(me, word)           #word "\0"
+#define TCALL_WORD_AS_INDEX_(me, word, text) me##_##word,
+#define TCALL_WORD_AS_TEXT_(me, word, text)  text "\0"
+
+#define TCALL_LIST(me, kind, min, max)       TCALL_LIST_(me, kind, min, max, 0)
+#define TCALL_OPEN_LIST(me, kind, min, room)                                  \
+    TCALL_LIST_(me, kind, min, room, TCALL_MEMBER_UNSAID)
+#define TCALL_LIST_(me, kind, min, max, flags)                                \
+    struct me {                                                               \
+        uint16_t count;                                                       \
+        TCALL_USE_(TCALL_MEMBER_OF_, kind, items[max])                        \
+    };                                                                        \
+    enum { me##_min_ = min, me##_max_ = max, me##_flags_ = flags };           \
+    TCALL_HOLDS_(me##_has_an_unknown_kind, TCALL_IS_ROW_(TCALL_K_##kind))     \
+    TCALL_UNUSED_ static const struct {                                       \
+        char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
+    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
+    static const tcall_shape me##_item_ TCALL_FLASH_ =                        \
+        TCALL_USE_(TCALL_NODE_OF_, kind, 0, 0, &me##_ranges_.item);
+
+/* What does not hold is a bit-field of negative width, whose name says what.
+ * Standard C has no constant comparison of floating point; compilers do. */
+#ifdef __GNUC__
+#define TCALL_EXTENSION_ __extension__
+#else
+#define TCALL_EXTENSION_
+#endif
+#define TCALL_WIDTH_(holds)            (holds) ? 1 : -1
+#define TCALL_HOLDS_(name, holds)                                             \
+    TCALL_EXTENSION_ struct name { int name : TCALL_WIDTH_(holds); };
+
+/* What is made of one row of an object. */
+#define TCALL_ROW_INDEX_(me, role, kind, name, text) me##_at_##name,
+#define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
+    TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
+#define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
+    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+        int me##_##name##_has_an_unknown_kind                                 \
+            : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
+        int me##_##name##_has_an_unknown_role                                 \
+            : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_R_##role));                    \
+        int me##_##name##_has_a_default_out_of_bounds                         \
+            : TCALL_WIDTH_(TCALL_USE_(TCALL_FITTING_OF_, kind, role));        \
+    };
+#define TCALL_ROW_NAME_(me, role, kind, name, text)                           \
+    TCALL_USE_(TCALL_LABEL_OF_, kind, #name) "\0"
+#define TCALL_ROW_TEXT_(me, role, kind, name, text) text "\0"
+#define TCALL_ROW_INITIAL_(me, role, kind, name, text)                        \
+    TCALL_USE_(TCALL_INITIAL_OF_, kind, role, name)
+#define TCALL_ROW_RANGE_(me, role, kind, name, text)                          \
+    TCALL_USE_(TCALL_RANGE_OF_, kind, name)
+#define TCALL_ROW_BOUNDS_(me, role, kind, name, text)                         \
+    TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)
+#define TCALL_ROW_NODE_(me, role, kind, name, text)                           \
+    TCALL_USE_(TCALL_NODE_OF_, kind, TCALL_BITS_(role),                       \
+               offsetof(struct me, name), &me##_ranges_.name),
+
+/* A kind is a row of columns, TCALL_K_..., and so is a role, TCALL_R_...:
+ * TCALL_USE_(macro, kind, ...) is macro(columns of the kind, ...). What is no
+ * row is replaced by one, so that a misspelt kind costs one error, which names
+ * the member. */
+#define TCALL_USE_(macro, kind, ...)                                          \
+    TCALL_CALL_(macro, TCALL_ROW_OR_(TCALL_K_##kind, TCALL_UNKNOWN_),        \
+                __VA_ARGS__)
+#define TCALL_CALL_(macro, row, ...)                                          \
+    TCALL_CALL_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
+#define TCALL_CALL_OPEN_(macro, ...)        macro(__VA_ARGS__)
+#define TCALL_COLUMNS_(...)                    __VA_ARGS__
+#define TCALL_ROW_OR_(row, other)           TCALL_ROW_IF_(TCALL_IS_ROW_(row), row, other)
+#define TCALL_ROW_IF_(is, row, other)       TCALL_ROW_IF_KNOWN_(is, row, other)
+#define TCALL_ROW_IF_KNOWN_(is, row, other) TCALL_ROW_IF_##is(row, other)
+#define TCALL_ROW_IF_0(row, other)          other
+#define TCALL_ROW_IF_1(row, other)          row
+#define TCALL_IS_ROW_(row)                  TCALL_SECOND_(TCALL_PROBE_ row, 0, 0)
+#define TCALL_PROBE_(...)                   0, 1
+#define TCALL_SECOND_(...)                  TCALL_SECOND_OF_(__VA_ARGS__, 0)
+#define TCALL_SECOND_OF_(a, b, ...)         b
+
+/* A role: its bits, whether there is a default, the default. */
+#define TCALL_R_required        (TCALL_MEMBER_REQUIRED, 0, 0)
+#define TCALL_R_optional        (0, 0, 0)
+#define TCALL_R_defaults(value) (TCALL_MEMBER_DEFAULT, 1, value)
+#define TCALL_ROLE_(macro, role, ...)                                         \
+    TCALL_ROLE_CALL_(macro, TCALL_ROW_OR_(TCALL_R_##role, TCALL_R_optional),  \
+                     __VA_ARGS__)
+#define TCALL_ROLE_CALL_(macro, row, ...)                                     \
+    TCALL_ROLE_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
+#define TCALL_ROLE_OPEN_(macro, ...)           macro(__VA_ARGS__)
+#define TCALL_BITS_(role)                      TCALL_ROLE_(TCALL_BITS_OF_, role, 0)
+#define TCALL_BITS_OF_(bits, has, value, none) bits
+
+/* The columns of a kind: type and length of the member; how a default is
+ * stored and held against which bounds; the types; the node's kind, digits,
+ * flags, size, low, high, more; whether it has a tcall_range, and which; whether
+ * it has a name of its own in JSON, and which. */
+#define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
+    TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
+#define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
+#define TCALL_DECLARE_MAKE_(name, type, ...) type name __VA_ARGS__;
+
+#define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
+    TCALL_LABEL_(name, TCALL_COLUMNS_ label)
+#define TCALL_LABEL_(...)                 TCALL_LABEL_MAKE_(__VA_ARGS__)
+#define TCALL_LABEL_MAKE_(name, has, own) TCALL_ROW_IF_##has(own, name)
+
+#define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
+    TCALL_RANGE_(name, TCALL_COLUMNS_ range)
+#define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
+#define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_0(name)
+#define TCALL_RANGE_1(name)                     tcall_range name;
+
+#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
+    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
+#define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
+#define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
+#define TCALL_BOUNDS_0(low, high)
+#define TCALL_BOUNDS_1(low, high)          , {low, high}
+
+#define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
+                       where)                                                 \
+    TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
+#define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
+                         digits, flags, size, low, high, more)                \
+    {types, kind, digits, (flags) | (bits), size, at, low, high,              \
+     TCALL_ROW_IF_##ranged(where, more)}
+
+#define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
+#define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
+    TCALL_FITTING_##has(value, fits, from, to)
+#define TCALL_FITTING_0(value, fits, from, to) 1
+#define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
+
+#define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
+                          name)                                               \
+    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
+#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
+    TCALL_INITIAL_##has(value, name, store)
+#ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
+#define TCALL_NONE_GIVEN_ {}, {},
+#define TCALL_INITIAL_0(value, name, store) {},
+#define TCALL_INITIAL_1(value, name, store) store(value),
+#else
+#define TCALL_NONE_GIVEN_ .given_ = {0},
+#define TCALL_INITIAL_0(value, name, store)
+#define TCALL_INITIAL_1(value, name, store) .name = store(value),
+#endif
+
+/* How a default is held against its bounds, and how it gets into the struct. */
+#define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
+#define TCALL_SIZED_(value, min, max)                                         \
+    ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
+#define TCALL_FITS_NEVER_(value, low, high)  0
+#define TCALL_FITS_ALWAYS_(value, low, high) 1
+#define TCALL_AS_IT_IS_(value)          value
+#define TCALL_AS_ZERO_(value)           0
+#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
+#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, 100.)
+#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, 1000.)
+#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, 10000.)
+#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, 100000.)
+#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, 1000000.)
+#define TCALL_SCALED_(value, scale)     ((value) * scale + ((value) < 0 ? -0.5 : 0.5))
+/* Millionths; beyond 9e12 is no bound at all. */
+#define TCALL_MILLIONTHS_(value)                                              \
+    ((value) < -9e12  ? INT64_MIN                                             \
+     : (value) > 9e12 ? INT64_MAX                                             \
+                      : (int64_t)TCALL_SCALED_(value, 1000000.))
+
+#define TCALL_UNKNOWN_                                                        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_boolean                                                       \
+    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_integer(low, high)                                            \
+    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+     TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
+     (0, 0, 0), (0, 0))
+#define TCALL_K_fixed(digits, low, high)                                      \
+    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
+     TCALL_SHAPE_NUMBER,                                                      \
+     (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_integer64(low, high)                                          \
+    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+     TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
+     (1, low, high), (0, 0))
+#define TCALL_K_number(low, high)                                             \
+    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+#define TCALL_K_text(min, max)                                                \
+    TCALL_TEXT_(min, max, max, 0)
+#define TCALL_K_characters(min, max)                                          \
+    TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+#define TCALL_K_characters_in(min, max, room)                                 \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
+      NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_string(min, room)                                             \
+    TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
+#define TCALL_TEXT_(min, max, room, flags)                                    \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_choice(me)                                                    \
+    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
+     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
+     (0, 0, 0), (0, 0))
+#define TCALL_K_list(me)                                                      \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+     (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
+      sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
+     (0, 0, 0), (0, 0))
+#define TCALL_K_object(me)                                                    \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
+#define TCALL_K_json(room)                                                    \
+    TCALL_K_one_of(TCALL_SHAPE_ANY, room)
+#define TCALL_K_one_of(set, room)                                             \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
+     (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
+     (0, 0, 0), (0, 0))
+
+/* Kinds around a kind; around none they are none. */
+#define TCALL_K_or_null(kind)                                                 \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_OR_NULL_OF_, 0)
+#define TCALL_K_named(name, kind)                                             \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_NAMED_OF_, name)
+#define TCALL_AROUND_(row, macro, value)                                      \
+    TCALL_AROUND_IF_(TCALL_IS_ROW_(row), row, macro, value)
+#define TCALL_AROUND_IF_(is, row, macro, value)                               \
+    TCALL_AROUND_KNOWN_(is, row, macro, value)
+#define TCALL_AROUND_KNOWN_(is, row, macro, value)                            \
+    TCALL_AROUND_##is(row, macro, value)
+#define TCALL_AROUND_0(row, macro, value) row
+#define TCALL_AROUND_1(row, macro, value)                                     \
+    TCALL_AROUND_OPEN_(macro, TCALL_COLUMNS_ row, value)
+#define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
+#define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
+    (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
+#define TCALL_NAMED_OF_(member, initial, types, node, range, label, name)     \
+    (member, initial, types, node, range, (1, name))
+
+/* clang-format on */
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
+ * Schema where there is one. */
+#define TCALL_MISFITS(X)                                                     \
+    X(TYPE, "type")                                                          \
+    X(MINIMUM, "minimum")                                                    \
+    X(MAXIMUM, "maximum")                                                    \
+    X(ENUM, "enum")                                                          \
+    X(MIN_LENGTH, "minLength")                                               \
+    X(MAX_LENGTH, "maxLength")                                               \
+    X(MIN_ITEMS, "minItems")                                                 \
+    X(MAX_ITEMS, "maxItems")                                                 \
+    X(REQUIRED, "required")                                                  \
+    X(UNKNOWN, "additionalProperties")                                       \
+    X(DUPLICATE, "duplicate") /* a known name came twice */                  \
+    X(NUL, "nul")             /* U+0000 in a text */                         \
+    X(ROOM, "room")           /* more than the struct has room for */        \
+    X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
+
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS + 1];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+} tcall_misfit;
+
+/* Where a value that is open has its members or items. */
+typedef struct tcall_level_ {
+    const void *what; /* the tcall_object, or the tcall_shape of a list */
+    char *base;       /* its struct */
+    uint16_t index;   /* member or item that is read */
+} tcall_level_;
+
+typedef struct tcall_decoder tcall_decoder;
+
+struct tcall_decoder {
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more */
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+
+    /* Set after tcall_decoder_init. Given every accepted byte, in pieces, in
+     * their order, for whoever wants the text too. Returns TCALL_OK, or an
+     * error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape and *out, which so
+     * far are the hole's own, to what is to be read there. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    /* private */
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads on. Returns TCALL_OK while all is well; TCALL_E_INVALID after a misfit,
+ * when reading goes on; or the error that ended it: TCALL_E_BAD_VALUE,
+ * TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over TOOLCALL_MAX_DEPTH),
+ * TCALL_E_TRAILING, or that of the sink. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes: what drove the line lost a byte. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
+
+/* ==========================================================================
  * >>scan: push recogniser of JSON
  *
  * A state machine that is fed bytes in any pieces and keeps nothing of them:
@@ -340,10 +913,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -848,6 +1421,11 @@ TCALL_API int tcall_writer_flush(tcall_writer *writer);
 TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
                                 size_t len);
+/* Writes a text that lies in flash, as those of shapes do. A literal does so on
+ * an AVR only if it is written with TCALL_SAY(writer, "on"). */
+TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
+#define TCALL_SAY(writer, literal) \
+    tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
 /* Opens '{' or '[', closes '}' or ']'. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
@@ -874,6 +1452,37 @@ TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
  * between. */
 TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
+
+/* ==========================================================================
+ * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that were given, and those
+ * that have a default. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -1621,11 +2230,6 @@ typedef enum tcall_step {
     TCALL_STEP_BIND,
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
-
-/* How many faults of one call are kept; the model corrects these first. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 4
-#endif
 
 /* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
@@ -3014,11 +3618,13 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }
+
 
 /* ==========================================================================
  * >>scan
@@ -3405,7 +4011,8 @@ static bool tcall_is_plain_(char c)
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
         size_t word, quotes, slashes, marks;
         memcpy(&word, p, sizeof word);
         quotes = word ^ ones * '"';
@@ -3774,9 +4381,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
@@ -5414,6 +6023,13 @@ int tcall_writer_flush(tcall_writer *writer)
     return writer->error;
 }
 
+/* Only the agent takes up texts again. */
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_RESUME_(writer) ((writer)->resume)
+#else
+#define TCALL_RESUME_(writer) ((tcall_resume_ *)NULL)
+#endif
+
 /* A text that is written again, because the sink refused the rest of it, need
  * not be written as a whole: its strings and tools are parts, and those before
  * the one that was refused are left out. All else is written again: it is
@@ -5423,7 +6039,7 @@ int tcall_writer_flush(tcall_writer *writer)
  * to follow. A part within another one does not count. */
 TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = writer->resume;
+    tcall_resume_ *resume = TCALL_RESUME_(writer);
     if (resume && !writer->in_part) {
         writer->parts++;
         if (writer->parts < resume->part || writer->error)
@@ -5464,7 +6080,8 @@ static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
-    size_t stored = writer->resume ? writer->resume->stored : 0;
+    const tcall_resume_ *resume = TCALL_RESUME_(writer);
+    size_t stored = resume ? resume->stored : 0;
     size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
     if (skip >= len)
@@ -5582,6 +6199,22 @@ TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
     return tcall_write_bytes(writer, &c, 1);
 }
 
+int tcall_write_flash(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != 0) {
+        if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
+    return writer->error;
+#else
+    return tcall_write_text(writer, text);
+#endif
+}
+
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
@@ -5662,34 +6295,44 @@ TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
 
 /* ---- numbers ---- */
 
-/* Takes the last decimal digit off a number. Sixteen bits are divided at a
- * time, since a division of 64 bits is a large function on small machines. */
-static char tcall_write_digit_(uint64_t *number)
+/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
+ * large function on small machines. */
+typedef struct tcall_natural_ {
+    uint16_t part[4];
+} tcall_natural_;
+
+/* Takes the last decimal digit off a number. Returns whether more are left. */
+static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
 {
-    uint64_t quotient = 0;
     uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
-        quotient = quotient << 16 | rest / 10;
+    bool more = false;
+    int i;
+    for (i = 3; i >= 0; i--) {
+        rest = rest << 16 | number->part[i];
+        number->part[i] = (uint16_t)(rest / 10);
         rest %= 10;
+        more = more || number->part[i];
     }
-    *number = quotient;
-    return (char)('0' + rest);
+    *digit = (char)('0' + rest);
+    return more;
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
+    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
+                            (uint16_t)(number >> 32),
+                            (uint16_t)(number >> 48)}};
     char out[48], *first = out + sizeof out;
     int digits = 0;
+    bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        *--first = tcall_write_digit_(&number);
+        more = tcall_write_digit_(&left, --first);
         digits++;
-    } while ((number || digits <= decimals) && first > out + 2);
+    } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
@@ -6013,6 +6656,796 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
             return writer->error;
     }
 }
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- texts in flash ---- */
+
+/* Writes a text from flash as the content of a JSON string. On an AVR it goes
+ * by the character, whose bytes must stay together for the writer to know them
+ * as UTF-8. */
+static void tcall_put_content_(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
+        text++;
+        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            len = 0;
+        }
+    }
+#else
+    tcall_write_content_(writer, tcall_str_of(text));
+#endif
+}
+
+/* Returns the next text of a list in flash. */
+static const char *tcall_list_next_(const char *list)
+{
+    while (TCALL_BYTE_(list))
+        list++;
+    return list + 1;
+}
+
+/* Returns a text of a list in flash by its index. */
+static const char *tcall_list_at_(const char *list, unsigned index)
+{
+    while (index--)
+        list = tcall_list_next_(list);
+    return list;
+}
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_put_content_(writer, text);
+    tcall_write_char_(writer, '"');
+}
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+{
+    char text[24];
+    tcall_writer digits;
+    tcall_writer_init(&digits, text, sizeof text);
+    tcall_write_fixed(&digits, value, decimals);
+    while (decimals && text[digits.fill - 1] == '0') {
+        digits.fill--;
+        decimals--;
+    }
+    if (text[digits.fill - 1] == '.')
+        digits.fill--;
+    tcall_write_bytes(writer, text, digits.fill);
+}
+
+/* ---- nodes ---- */
+
+/* The bounds of a value that its schema says. */
+typedef struct tcall_said_ {
+    int64_t low, high;
+    bool has_low, has_high;
+    uint8_t group; /* TCALL_SAID_... */
+} tcall_said_;
+
+/* What bounds are of: their keywords, and their nouns. */
+enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+
+static tcall_said_ tcall_said_of_(const tcall_shape *node)
+{
+    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
+                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        said.low = range->low;
+        said.high = range->high;
+        said.has_low = range->low > INT64_MIN;
+        said.has_high = range->high < INT64_MAX;
+    }
+#endif
+    if (node->kind < TCALL_KIND_TEXT)
+        return said;
+    said.group =
+        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
+    said.has_low = node->low > 0;
+    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
+    return said;
+}
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* Returns whether the kind has bounds that are said. */
+static bool tcall_kind_has_bounds_(const tcall_shape *node)
+{
+    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
+           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+}
+
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(const tcall_shape *node)
+{
+    unsigned types = node->types;
+    if (types & TCALL_SHAPE_NUMBER)
+        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
+    return types;
+}
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    bool brief;  /* without bounds and defaults */
+    bool closed; /* every object is */
+    bool all;    /* every member is required; an optional one may be null */
+    bool vague;  /* result: some value has no type */
+    uint16_t optional, unions; /* result: so many there are */
+} tcall_shape_view_;
+
+static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null);
+
+static void tcall_view_type_(tcall_shape_view_ *view, unsigned index)
+{
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
+    tcall_put_string_(view->out, tcall_list_at_(tcall_type_list_, index));
+}
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    unsigned index;
+    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
+    if ((types & all) == all)
+        return;
+    if (several) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+    }
+    for (index = 0; index < 7; index++) {
+        if (!(types >> index & 1))
+            continue;
+        if (several)
+            tcall_write_open(view->out, '{');
+        tcall_view_type_(view, index);
+        if (several)
+            tcall_write_close(view->out, '}');
+    }
+    if (several)
+        tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_words_(tcall_shape_view_ *view, const char *words)
+{
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
+    tcall_write_open(view->out, '[');
+    for (; TCALL_BYTE_(words); words = tcall_list_next_(words))
+        tcall_put_string_(view->out, words);
+    tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+    tcall_said_ said = tcall_said_of_(node);
+    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
+    if (view->brief)
+        return;
+    if (said.has_low) {
+        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
+        tcall_put_number_(view->out, said.low, decimals);
+    }
+    if (said.has_high) {
+        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u + 1));
+        tcall_put_number_(view->out, said.high, decimals);
+    }
+}
+
+static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+{
+    TCALL_FETCH_(tcall_shape, node, item);
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
+    tcall_write_close(view->out, '}');
+}
+
+/* Writes what the schema of a value says that is not null. */
+static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    unsigned types = tcall_types_of_(node);
+    if (!tcall_kind_is_one_type_(node)) {
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
+        return;
+    }
+    tcall_view_type_(view, (unsigned)(types & TCALL_SHAPE_BOOLEAN   ? 1
+                                      : types & TCALL_SHAPE_INTEGER ? 2
+                                      : types & TCALL_SHAPE_NUMBER  ? 3
+                                      : types & TCALL_SHAPE_STRING  ? 4
+                                      : types & TCALL_SHAPE_ARRAY   ? 5
+                                                                    : 6));
+    if (tcall_kind_has_bounds_(node))
+        tcall_view_bounds_(view, node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_view_items_(view, node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_view_object_(view, node->more);
+}
+
+/* Writes the members of a value's schema. */
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    if (!null || !tcall_kind_is_one_type_(node)) {
+        tcall_view_plain_(view, node, null);
+        return;
+    }
+    view->unions++;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+    tcall_write_open(view->out, '[');
+    tcall_write_open(view->out, '{');
+    tcall_view_plain_(view, node, false);
+    tcall_write_close(view->out, '}');
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 0);
+    tcall_write_close(view->out, '}');
+    tcall_write_close(view->out, ']');
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash);
+
+/* Writes one property: its schema, what it is for, and its default. */
+static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *description, const char *initial)
+{
+    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    view->optional = (uint16_t)(view->optional + optional);
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node,
+                      (node->types & TCALL_SHAPE_NULL) != 0 ||
+                          (view->all && optional));
+    if (TCALL_BYTE_(description)) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
+        tcall_put_string_(view->out, description);
+    }
+    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
+        tcall_put_value_(view->out, node, initial + node->offset, true);
+    }
+    tcall_write_close(view->out, '}');
+}
+
+static void tcall_view_required_(tcall_shape_view_ *view,
+                                 const tcall_object *object)
+{
+    const char *name = object->names;
+    bool first = true;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+            continue;
+        if (first) {
+            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
+            tcall_write_open(view->out, '[');
+        }
+        first = false;
+        tcall_put_string_(view->out, name);
+    }
+    if (!first)
+        tcall_write_close(view->out, ']');
+}
+
+/* Writes what the schema of an object says beside its type. */
+static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const char *name = object->names, *description = object->descriptions;
+    unsigned i;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
+    tcall_write_open(view->out, '{');
+    for (i = 0; i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        tcall_put_key_(view->out, name);
+        tcall_view_member_(view, node, description,
+                           (const char *)object->initial);
+        name = tcall_list_next_(name);
+        description = tcall_list_next_(description);
+    }
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (object->open && !view->closed)
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 6);
+    tcall_view_object_(view, shape);
+    tcall_write_close(view->out, '}');
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = writer;
+    tcall_view_shape_(&view, shape);
+    return writer->error;
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Loads a value of a struct, which lies in flash where it is a default. */
+static void tcall_load_(void *to, const char *from, size_t size, bool flash)
+{
+    if (flash)
+        TCALL_COPY_(to, from, size);
+    else
+        memcpy(to, from, size);
+}
+
+/* Writes a number of a struct. */
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
+{
+    int32_t value;
+    tcall_write_comma_(writer);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64) {
+        int64_t wide;
+        tcall_load_(&wide, at, sizeof wide, flash);
+        tcall_put_number_(writer, wide, 0);
+        return;
+    }
+    if (node->kind == TCALL_KIND_NUMBER) {
+        double number;
+        tcall_load_(&number, at, sizeof number, flash);
+        tcall_write_double(writer, number);
+        return;
+    }
+#endif
+    tcall_load_(&value, at, sizeof value, flash);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at, false);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash)
+{
+    uint8_t byte = 0;
+    switch (node->kind) {
+    case TCALL_KIND_BOOLEAN:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_write_comma_(writer);
+        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
+                                       : TCALL_FLASH_TEXT_("false"));
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_TEXT:
+        if (flash)
+            tcall_put_string_(writer, at);
+        else
+            tcall_write_string(writer, at);
+        return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_list_at_((const char *)node->more, byte));
+        return;
+    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
+    case TCALL_KIND_OBJECT:
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+        return;
+    case TCALL_KIND_JSON:
+        tcall_write_verbatim(writer, tcall_str_of(at));
+        return;
+    default: tcall_write_null(writer); return;
+    }
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *base = (const char *)args, *name = object->names;
+    const uint8_t *given = (const uint8_t *)args;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        if (node->offset == TCALL_NOWHERE ||
+            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            continue;
+        tcall_put_key_(writer, name);
+        tcall_put_value_(writer, node, base + node->offset, false);
+    }
+    return tcall_write_close(writer, '}');
+}
+
+/* ---- where a misfit is ---- */
+
+/* Returns the keyword of a misfit, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_list_at_(keywords, misfit->code - 1u);
+}
+
+/* Where a misfit is: the value, and the object or list around it. */
+typedef struct tcall_misplaced_ {
+    const tcall_misfit *misfit;
+    tcall_shape node;    /* of the value */
+    const char *name;    /* of the member, in flash; NULL: an item */
+    tcall_object object; /* around the value, or the value */
+} tcall_misplaced_;
+
+/* Begins at the object that all lies in. */
+static void tcall_place_init_(tcall_misplaced_ *place,
+                              const tcall_misfit *misfit,
+                              const tcall_object *shape)
+{
+    memset(place, 0, sizeof *place);
+    place->misfit = misfit;
+    place->node.kind = TCALL_KIND_OBJECT;
+    place->node.types = TCALL_SHAPE_OBJECT;
+    TCALL_COPY_(&place->object, shape, sizeof place->object);
+}
+
+/* Goes one step down the trail. Returns false where no shape is below. */
+static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
+{
+    const void *below = place->node.more;
+    bool object = place->node.kind == TCALL_KIND_OBJECT;
+    if (object) {
+        if (step >= place->object.count)
+            return false;
+        below = place->object.members + step;
+        place->name = tcall_list_at_(place->object.names, step);
+    } else if (place->node.kind == TCALL_KIND_LIST) {
+        place->name = NULL;
+    } else {
+        return false;
+    }
+    TCALL_COPY_(&place->node, below, sizeof place->node);
+    return true;
+}
+
+/* Enters the object that the value is. */
+static void tcall_place_enter_(tcall_misplaced_ *place)
+{
+    if (place->node.kind == TCALL_KIND_OBJECT && place->node.more)
+        TCALL_COPY_(&place->object, place->node.more, sizeof place->object);
+}
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail, writing the steps from `from` on as a JSON Pointer, unless
+ * the writer is NULL. What is absent or unknown has no place of its own: that
+ * is the object. */
+TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
+                                          tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        bool absent =
+            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
+        if (!tcall_place_step_(place, misfit->trail[i]))
+            return;
+        if (!absent && writer) {
+            tcall_write_char_(writer, '/');
+            if (place->name)
+                tcall_put_step_(writer, place->name);
+            else
+                tcall_put_number_(writer, misfit->trail[i], 0);
+        }
+        tcall_place_enter_(place);
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* ---- what to send ---- */
+
+/* Writes a number of things: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
+                              int64_t count)
+{
+    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
+    unsigned noun = node->kind == TCALL_KIND_LIST           ? 2
+                    : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                            : 0;
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
+    if (count != 1)
+        tcall_write_char_(writer, 's');
+}
+
+/* Writes a bound as it is counted. */
+static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
+                              const char *words, int64_t bound)
+{
+    tcall_write_flash(writer, words);
+    if (node->kind < TCALL_KIND_TEXT)
+        tcall_put_number_(writer, bound, node->digits);
+    else
+        tcall_tell_count_(writer, node, bound);
+}
+
+/* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
+static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    bool counts = said.group != TCALL_SAID_VALUE_;
+    if (said.has_low && said.has_high && said.low != said.high) {
+        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
+                                         : TCALL_FLASH_TEXT_(" from "));
+        tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
+    } else if (said.has_low && said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of "), said.high);
+    } else if (said.has_low) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at least "),
+                          said.low);
+    } else if (said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at most "),
+                          said.high);
+    }
+}
+
+/* Writes the texts of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *list)
+{
+    while (TCALL_BYTE_(list)) {
+        const char *next = tcall_list_next_(list);
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, list);
+        tcall_write_char_(writer, '"');
+        if (TCALL_BYTE_(next))
+            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+        list = next;
+    }
+}
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
+        "an object\0";
+    unsigned index = 7;
+    while (index--) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_list_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "; send an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
+{
+    unsigned types = tcall_types_of_(node);
+    bool one = tcall_kind_is_one_type_(node);
+    TCALL_SAY(writer, "; send ");
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(writer, (const char *)node->more);
+    else
+        tcall_tell_types_(writer,
+                          one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
+    if (tcall_kind_has_bounds_(node))
+        tcall_tell_bounds_(writer, node);
+    if (one && types & TCALL_SHAPE_NULL)
+        TCALL_SAY(writer, " or null");
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes "this", or the number that was sent where it is known. */
+static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
+{
+    if (place->misfit->exact)
+        tcall_put_number_(writer, place->misfit->got, place->node.digits);
+    else
+        TCALL_SAY(writer, "this number");
+}
+
+/* Writes that a bound was passed, and which. */
+static void tcall_tell_passed_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    tcall_said_ said = tcall_said_of_(&place->node);
+    uint8_t code = place->misfit->code;
+    bool over = code == TCALL_MISFIT_MAXIMUM ||
+                code == TCALL_MISFIT_MAX_LENGTH ||
+                code == TCALL_MISFIT_MAX_ITEMS;
+    if (said.group == TCALL_SAID_VALUE_)
+        tcall_tell_got_(writer, place);
+    else
+        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
+                                      ? TCALL_FLASH_TEXT_("the array")
+                                      : TCALL_FLASH_TEXT_("the string"));
+    tcall_tell_bound_(writer, &place->node,
+                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      over ? said.high : said.low);
+    tcall_tell_wanted_(writer, &place->node);
+}
+
+/* Writes that the struct has not room for so much, and for how much it has. */
+static void tcall_tell_room_(tcall_writer *writer,
+                             const tcall_misplaced_ *place)
+{
+    const tcall_shape *node = &place->node;
+    TCALL_SAY(writer, "this is more than there is room for");
+    if (node->kind < TCALL_KIND_TEXT) {
+        tcall_tell_wanted_(writer, node);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
+                          node->high);
+    } else {
+        TCALL_SAY(writer, "; send at most ");
+        tcall_put_number_(writer, node->size - 1, 0);
+        TCALL_SAY(writer, " bytes");
+    }
+}
+
+/* Writes that a member is missing. */
+static void tcall_tell_absent_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "the property \"");
+    tcall_write_flash(writer,
+                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
+    TCALL_SAY(writer, "\" is missing; add it");
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_unknown_(tcall_writer *writer,
+                                const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "a property is not known here; ");
+    if (place->object.count) {
+        TCALL_SAY(writer, "use ");
+        tcall_tell_list_(writer, place->object.names);
+        TCALL_SAY(writer, " or ");
+    }
+    TCALL_SAY(writer, "leave it out");
+}
+
+/* Writes what is wrong, and what to send instead. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    const char *wrong = NULL;
+    switch (place->misfit->code) {
+    case TCALL_MISFIT_TYPE:
+        wrong = TCALL_FLASH_TEXT_("this is of another type");
+        break;
+    case TCALL_MISFIT_ENUM:
+        wrong = TCALL_FLASH_TEXT_("this is not one of the allowed values");
+        break;
+    case TCALL_MISFIT_DUPLICATE:
+        wrong = TCALL_FLASH_TEXT_("this property came twice; send it once");
+        break;
+    case TCALL_MISFIT_NUL:
+        wrong = TCALL_FLASH_TEXT_(
+            "the string has the character U+0000; leave it out");
+        break;
+    case TCALL_MISFIT_LEVELS:
+        wrong =
+            TCALL_FLASH_TEXT_("objects and arrays are nested too deeply here");
+        break;
+    case TCALL_MISFIT_REQUIRED: tcall_tell_absent_(writer, place); return;
+    case TCALL_MISFIT_UNKNOWN: tcall_tell_unknown_(writer, place); return;
+    case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
+    default: tcall_tell_passed_(writer, place); return;
+    }
+    tcall_write_flash(writer, wrong);
+    if (place->misfit->code <= TCALL_MISFIT_ENUM)
+        tcall_tell_wanted_(writer, &place->node);
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_misplaced_(writer, &place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
+#else
+    tcall_tell_misfit_(writer, &place);
+#endif
+    return writer->error;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern
