@@ -22,6 +22,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     const char *input, *output, *name, *table;
@@ -31,15 +32,25 @@ static struct {
 
 /* -- Memory and text ----------------------------------------------------- */
 
-/* The program is short: it gives nothing back. */
+/* The program is short: it gives nothing back. Each piece of memory points to
+ * the one before, so that tools which look for leaks find none. */
+typedef union piece {
+    union piece *before;
+    double number;
+    int64_t integer;
+} piece;
+
 static void *take(size_t count, size_t size)
 {
-    void *memory = calloc(count ? count : 1, size);
+    static piece *last;
+    piece *memory = (piece *)calloc(1, sizeof *memory + count * size);
     if (!memory) {
         fputs("shapes: out of memory\n", stderr);
         exit(2);
     }
-    return memory;
+    memory->before = last;
+    last = memory;
+    return memory + 1;
 }
 
 /* Text that grows. */
@@ -54,7 +65,6 @@ static void add(buffer *to, const char *bytes, size_t len)
         size_t room = (to->len + len + 1) * 2;
         char *at = (char *)take(room, 1);
         memcpy(at, to->at ? to->at : "", to->len);
-        free(to->at);
         to->at = at;
         to->room = room;
     }
@@ -141,7 +151,6 @@ static void append(names *list, char *name)
         char **at = (char **)take(list->room * 2 + 8, sizeof *at);
         if (list->count)
             memcpy(at, list->at, list->count * sizeof *at);
-        free(list->at);
         list->at = at;
         list->room = list->room * 2 + 8;
     }
@@ -169,57 +178,27 @@ static names *taken_like(const char *name)
 
 /* Words that are no names in C or C++, or that macros may replace: those of
  * the standard headers, and the parameters of the lists. */
-static const char *const reserved[] = {
-    "alignas",      "alignof",     "and",
-    "and_eq",       "asm",         "assert",
-    "auto",         "bitand",      "bitor",
-    "bool",         "break",       "came_",
-    "case",         "catch",       "char",
-    "char16_t",     "char32_t",    "char8_t",
-    "class",        "co_await",    "co_return",
-    "co_yield",     "compl",       "complex",
-    "concept",      "const",       "const_cast",
-    "consteval",    "constexpr",   "constinit",
-    "continue",     "decltype",    "default",
-    "delete",       "do",          "double",
-    "dynamic_cast", "else",        "enum",
-    "errno",        "explicit",    "export",
-    "extern",       "false",       "far",
-    "float",        "for",         "friend",
-    "given_",       "goto",        "i386",
-    "if",           "imaginary",   "inline",
-    "int",          "interface",   "linux",
-    "long",         "me",          "mutable",
-    "namespace",    "near",        "new",
-    "noexcept",     "none_",       "noreturn",
-    "not",          "not_eq",      "nullptr",
-    "operator",     "or",          "or_eq",
-    "private",      "protected",   "public",
-    "register",     "reinterpret_cast",
-    "requires",     "restrict",    "return",
-    "short",        "signed",      "sizeof",
-    "small",        "static",      "static_assert",
-    "static_cast",  "stderr",      "stdin",
-    "stdout",       "struct",      "switch",
-    "template",     "this",        "thread_local",
-    "throw",        "true",        "try",
-    "typedef",      "typeid",      "typename",
-    "typeof",       "typeof_unqual",
-    "union",        "unix",        "unsigned",
-    "using",        "virtual",     "void",
-    "volatile",     "wchar_t",     "while",
-    "xor",          "xor_eq",      "BUFSIZ",
-    "EOF",          "ERROR",       "HUGE_VAL",
-    "INFINITY",     "NAN",         "NDEBUG",
-    "NULL",         "RAND_MAX",    "ROW",
-    "TRUE",         "FALSE",       "WORD"};
+static const char reserved[] =
+    " "
+    "alignas alignof and and_eq asm assert auto bitand bitor bool "
+    "break came_ case catch char char16_t char32_t char8_t class "
+    "co_await co_return co_yield compl complex concept const "
+    "const_cast consteval constexpr constinit continue decltype "
+    "default delete do double dynamic_cast else enum errno explicit "
+    "export extern false far float for friend given_ goto i386 if "
+    "imaginary inline int interface linux long me mutable namespace "
+    "near new noexcept none_ noreturn not not_eq nullptr operator or "
+    "or_eq private protected public register reinterpret_cast requires "
+    "restrict return short signed sizeof small static static_assert "
+    "static_cast stderr stdin stdout struct switch template this "
+    "thread_local throw true try typedef typeid typename typeof "
+    "typeof_unqual union unix unsigned using virtual void volatile "
+    "wchar_t while xor xor_eq BUFSIZ EOF ERROR HUGE_VAL INFINITY NAN "
+    "NDEBUG NULL RAND_MAX ROW TRUE FALSE WORD ";
 
 static bool is_reserved(const char *name)
 {
-    for (size_t i = 0; i < TCALL_ARRAY_LEN(reserved); i++)
-        if (!strcmp(reserved[i], name))
-            return true;
-    return false;
+    return strstr(reserved, join(join(" ", name), " ")) != NULL;
 }
 
 /* Returns the letters and digits of a name, anything else as one '_' between
@@ -238,9 +217,8 @@ static char *letters(tcall_str name, const char *otherwise)
     while (made.len > 1 && made.at[made.len - 1] == '_' &&
            !equal(name, made.at))
         made.at[--made.len] = 0;
-    return made.len && !equal(tcall_str_of("_"), made.at)
-               ? made.at
-               : join(otherwise, "");
+    return made.len && !equal(tcall_str_of("_"), made.at) ? made.at
+                                                          : join(otherwise, "");
 }
 
 static char *numbered(const char *name, int number)
@@ -344,10 +322,11 @@ enum {
 static const struct {
     const char *name;
     int types;
-} type_names[] = {{"null", TCALL_SHAPE_NULL},     {"boolean", TCALL_SHAPE_BOOLEAN},
-                  {"integer", TCALL_SHAPE_INTEGER}, {"number", NUMBERS},
-                  {"string", TCALL_SHAPE_STRING}, {"array", TCALL_SHAPE_ARRAY},
-                  {"object", TCALL_SHAPE_OBJECT}};
+} type_names[] = {
+    {"null", TCALL_SHAPE_NULL},       {"boolean", TCALL_SHAPE_BOOLEAN},
+    {"integer", TCALL_SHAPE_INTEGER}, {"number", NUMBERS},
+    {"string", TCALL_SHAPE_STRING},   {"array", TCALL_SHAPE_ARRAY},
+    {"object", TCALL_SHAPE_OBJECT}};
 
 /* Returns the types of {"type": name}, or 0. */
 static int type_of(tcall_json name)
@@ -465,7 +444,8 @@ static const struct keyword *keyword_of(const char *name)
 static bool accepts_all(tcall_json schema)
 {
     return tcall_json_bool(schema, false) ||
-           (tcall_json_type(schema) == TCALL_OBJECT && !tcall_json_count(schema));
+           (tcall_json_type(schema) == TCALL_OBJECT &&
+            !tcall_json_count(schema));
 }
 
 /* Keywords that say nothing with this value, although they are refused. */
@@ -558,10 +538,10 @@ static void read_integer(meaning *made, tcall_json schema)
                                  true, INT64_MIN);
     int64_t under = integer_bound(tcall_json_get(schema, "exclusiveMaximum"),
                                   -1, true, INT64_MAX);
-    made->low = integer_bound(tcall_json_get(schema, "minimum"), 1, false,
-                              INT64_MIN);
-    made->high = integer_bound(tcall_json_get(schema, "maximum"), -1, false,
-                               INT64_MAX);
+    made->low =
+        integer_bound(tcall_json_get(schema, "minimum"), 1, false, INT64_MIN);
+    made->high =
+        integer_bound(tcall_json_get(schema, "maximum"), -1, false, INT64_MAX);
     made->low = over > made->low ? over : made->low;
     made->high = under < made->high ? under : made->high;
     if (made->low != INT64_MIN || made->high != INT64_MAX)
@@ -663,7 +643,8 @@ static bool read_open(const place *at, tcall_json schema)
     bool open = true;
     for (int i = 0; i < 2; i++) {
         tcall_json value = tcall_json_get(schema, others[i]);
-        if (tcall_json_type(value) == TCALL_BOOL && !tcall_json_bool(value, true))
+        if (tcall_json_type(value) == TCALL_BOOL &&
+            !tcall_json_bool(value, true))
             open = false;
         else if (value.tok && !accepts_all(value))
             refuse(at, others[i], "a schema for members that have no name");
@@ -698,8 +679,9 @@ static void read_object(const place *at, meaning *made, tcall_json schema)
 /* The types of which a form has values. */
 static int limited_types(form of)
 {
-    static const int types[] = {0,     NUMBERS,           NUMBERS,           TEXTS,
-                                TEXTS, TCALL_SHAPE_ARRAY, TCALL_SHAPE_OBJECT};
+    static const int types[] = {
+        0,     NUMBERS,           NUMBERS,           TEXTS,
+        TEXTS, TCALL_SHAPE_ARRAY, TCALL_SHAPE_OBJECT};
     return types[of];
 }
 
@@ -707,7 +689,8 @@ static int limited_types(form of)
 static void read_limits(const place *at, meaning *made, tcall_json schema)
 {
     int types = made->types, limited = 0;
-    for (int type = TCALL_SHAPE_INTEGER; type <= TCALL_SHAPE_OBJECT; type *= 2) {
+    for (int type = TCALL_SHAPE_INTEGER; type <= TCALL_SHAPE_OBJECT;
+         type *= 2) {
         meaning next = plain(types);
         if (type & types & TCALL_SHAPE_NUMBER)
             read_number(at, &next, schema);
@@ -781,8 +764,9 @@ static meaning of_values(const place *at, const values *all)
     if (all->others || all->truths % 3 ||
         (all->words.count > 0) + (all->integers > 0) + (all->truths > 0) > 1 ||
         (all->integers && all->high - all->low + 1 != all->integers))
-        refuse(at, "enum", "values that are neither words nor a range of "
-                           "integers nor both truth values");
+        refuse(at, "enum",
+               "values that are neither words nor a range of "
+               "integers nor both truth values");
     else if (all->words.count > 254)
         refuse(at, "enum", "more than 254 words");
     else if (!made.types)
@@ -813,7 +797,8 @@ static const char *widen(meaning *a, const meaning *b, bool once)
     int types = a->types | b->types;
     const meaning *limits = a->form ? a : b;
     const meaning *other = a->form ? b : a;
-    if (once && a->types & b->types && !(a->form == CHOICE && b->form == CHOICE))
+    if (once && a->types & b->types &&
+        !(a->form == CHOICE && b->form == CHOICE))
         return "two of its schemas accept the same value";
     if (a->form == CHOICE && b->form == CHOICE) {
         if (once && (a->types & b->types) != TEXTS)
@@ -874,7 +859,8 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
     place within = {at, keyword}, below = {&within, NULL};
     tcall_json branch = tcall_json_first(branches);
     bool all = !strcmp(keyword, "allOf"), once = !strcmp(keyword, "oneOf");
-    const char *why = tcall_json_count(branches) ? NULL : "is no list of schemas";
+    const char *why =
+        tcall_json_count(branches) ? NULL : "is no list of schemas";
     meaning joint = plain(ALL), next;
     for (int i = 0; branch.tok; i++, branch = tcall_json_next(branch)) {
         char number[16];
@@ -1010,32 +996,40 @@ typedef struct kind {
     long size, align;
 } kind;
 
-static kind kind_of(output *to, const meaning *what, const char *base, int level);
+static kind kind_of(output *to, const meaning *what, const char *base,
+                    int level);
+
+/* Adds a character as a string literal has it. */
+static void say_character(buffer *to, const char *bytes, char before)
+{
+    unsigned char byte = (unsigned char)*bytes;
+    if (byte == '"' || byte == '\\')
+        say(to, "\\%c", byte);
+    else if (byte == '\n')
+        say(to, "\\n");
+    else if (byte == '?' && before == '?')
+        say(to, "\\?"); /* no trigraphs */
+    else if (byte < 32 || byte == 127)
+        say(to, "\\%03o", byte);
+    else
+        add(to, bytes, 1);
+}
 
 /* Adds a string literal. Long ones go on in further lines, each of which begins
- * with indent. */
+ * with indent, unless that is empty. */
 static void say_literal(buffer *to, const char *bytes, const char *indent)
 {
     size_t width = 0;
+    char before = 0;
     add(to, "\"", 1);
-    for (; *bytes; bytes++) {
-        unsigned char byte = (unsigned char)*bytes;
-        if (width > 64 && (bytes[-1] == ' ' || width > 110) &&
-            (byte & 0xC0) != 0x80 && *indent) {
+    for (; *bytes; before = *bytes++, width++) {
+        bool inside = (*bytes & 0xC0) == 0x80; /* a character of UTF-8 */
+        if (*indent && width > 62 && !inside &&
+            (before == ' ' || width > 110)) {
             say(to, "\"%s\"", indent);
             width = 0;
         }
-        if (byte == '"' || byte == '\\')
-            say(to, "\\%c", byte);
-        else if (byte == '\n')
-            say(to, "\\n");
-        else if (byte == '?' && bytes[1] == '?')
-            say(to, "\\?"); /* no trigraphs */
-        else if (byte < 32 || byte == 127)
-            say(to, "\\%03o", byte);
-        else
-            add(to, bytes, 1);
-        width++;
+        say_character(to, bytes, before);
     }
     add(to, "\"", 1);
 }
@@ -1091,8 +1085,7 @@ static void number_kind(kind *made, const meaning *what)
         what->least.tok ? tcall_json_str(what->least).ptr : "TCALL_NO_MINIMUM";
     const char *most =
         what->most.tok ? tcall_json_str(what->most).ptr : "TCALL_NO_MAXIMUM";
-    int least_len =
-        what->least.tok ? (int)tcall_json_str(what->least).len : 64;
+    int least_len = what->least.tok ? (int)tcall_json_str(what->least).len : 64;
     int most_len = what->most.tok ? (int)tcall_json_str(what->most).len : 64;
     made->size = made->align = 8;
     if (is_fixed(what)) {
@@ -1227,7 +1220,8 @@ static void say_number(buffer *to, tcall_json number)
         say(to, ".0"); /* no integer of C is that long */
 }
 
-static bool say_integer_default(buffer *to, const meaning *what, const kind *made)
+static bool say_integer_default(buffer *to, const meaning *what,
+                                const kind *made)
 {
     int64_t number = tcall_json_int64(what->initial, INT64_MIN);
     bool small = number > INT32_MIN && number < INT32_MAX;
@@ -1249,7 +1243,8 @@ static bool say_number_default(buffer *to, const meaning *what)
     return true;
 }
 
-static bool say_choice_default(buffer *to, const meaning *what, const kind *made)
+static bool say_choice_default(buffer *to, const meaning *what,
+                               const kind *made)
 {
     bool plain_words;
     names words = word_names(&what->words, &plain_words);
@@ -1261,7 +1256,8 @@ static bool say_choice_default(buffer *to, const meaning *what, const kind *made
     return false;
 }
 
-static bool say_string_default(buffer *to, const meaning *what, const kind *made)
+static bool say_string_default(buffer *to, const meaning *what,
+                               const kind *made)
 {
     tcall_str value = tcall_json_str(what->initial);
     long len = (long)value.len;
@@ -1334,8 +1330,8 @@ static void say_row(buffer *to, const member *row, const char *name,
 }
 
 static const char *const object_endings[] = {
-    "",         "_member_count", "_names_",   "_descriptions_", "_initial_",
-    "_ranges_", "_members_",     "_shape", "$_ROWS",         NULL};
+    "",         "_member_count", "_names_", "_descriptions_", "_initial_",
+    "_ranges_", "_members_",     "_shape",  "$_ROWS",         NULL};
 
 /* Writes the list of an object and its TCALL_SHAPE. The structs of its members
  * come before it. */
@@ -1349,7 +1345,8 @@ static void object_kind(output *to, kind *made, const meaning *what,
     for (size_t i = 0; i < what->member_count; i++) {
         const member *row = &what->members[i];
         char *own = member_name(&members, tcall_str_of(row->name), "member");
-        kind of = kind_of(to, &row->value, join(join(base, "_"), own), level + 1);
+        kind of =
+            kind_of(to, &row->value, join(join(base, "_"), own), level + 1);
         append(&ends, join("_at_", own));
         say_row(&rows, row, own, &of);
         bytes = aligned(bytes, of.align) + of.size;
@@ -1362,8 +1359,8 @@ static void object_kind(output *to, kind *made, const meaning *what,
         say(&to->out, "\nTCALL_%sSHAPE(%s, ", what->open ? "OPEN_" : "", name);
         say(&to->out, "%s_ROWS)\n\n", upper(name));
     } else {
-        say(&to->out, "TCALL_%sEMPTY_SHAPE(%s)\n\n",
-            what->open ? "OPEN_" : "", name);
+        say(&to->out, "TCALL_%sEMPTY_SHAPE(%s)\n\n", what->open ? "OPEN_" : "",
+            name);
     }
     say(&made->name, "object(%s)", name);
     made->of = name;
@@ -1374,9 +1371,8 @@ static void object_kind(output *to, kind *made, const meaning *what,
 /* The kind of what only has types. */
 static void plain_kind(kind *made, const meaning *what)
 {
-    static const char *const type_words[] = {"NULL",   "BOOLEAN", "INTEGER",
-                                             "NUMBER", "STRING",  "ARRAY",
-                                             "OBJECT"};
+    static const char *const type_words[] = {
+        "NULL", "BOOLEAN", "INTEGER", "NUMBER", "STRING", "ARRAY", "OBJECT"};
     int types = what->types & ~TCALL_SHAPE_NULL;
     const char *between = "";
     made->size = option.json + 1;
@@ -1400,7 +1396,8 @@ static void plain_kind(kind *made, const meaning *what)
     say(&made->name, ", %ld)", option.json);
 }
 
-static kind kind_of(output *to, const meaning *what, const char *base, int level)
+static kind kind_of(output *to, const meaning *what, const char *base,
+                    int level)
 {
     int types = what->types & ~TCALL_SHAPE_NULL;
     kind made;
@@ -1602,12 +1599,12 @@ static buffer read_file(const char *name)
 {
     FILE *file = strcmp(name, "-") ? fopen(name, "rb") : stdin;
     buffer read = {NULL, 0, 0};
-    char piece[4096];
+    char bytes[4096];
     size_t len;
     if (!file)
         fail(name, "cannot be read");
-    while ((len = fread(piece, 1, sizeof piece, file)) > 0)
-        add(&read, piece, len);
+    while ((len = fread(bytes, 1, sizeof bytes, file)) > 0)
+        add(&read, bytes, len);
     add(&read, "", 0);
     return read;
 }
@@ -1645,8 +1642,8 @@ static void write_header(FILE *to)
             option.input, guard, guard);
     if (levels > 6) {
         fprintf(to,
-                "#if TOOLCALL_SHAPE_LEVELS < %d\n#error define "
-                "TOOLCALL_SHAPE_LEVELS %d before you include toolcall.h\n"
+                "#if TOOLCALL_SHAPE_LEVELS < %d\n#error "
+                "compile everything with -DTOOLCALL_SHAPE_LEVELS=%d\n"
                 "#endif\n\n",
                 levels, levels);
     }
