@@ -18698,7 +18698,7 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 }
 
 /* ==========================================================================
- * >>elements
+ * >>reader
  *
  * The items of an answer lie at the end of the chat: first its text, which
  * grows in place, then the calls and reasonings that are known, and then,
@@ -19023,10 +19023,10 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 }
 
 /* ==========================================================================
- * >>reader
+ * >>pieces
  *
- * What the paths of a provider lead to becomes elements, and these become items
- * of the answer: see >>elements.
+ * What the paths of a provider lead to are pieces: of an element, of the text,
+ * or of what the answer says of itself. Elements are merged into items.
  */
 
 /* ---- room ---- */
@@ -19065,7 +19065,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 
 /* Makes room for what a call cannot do without. Where there is none the answer
  * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 {
     if (tcall_reader_room_(reader, bytes))
         return true;
@@ -19428,7 +19428,7 @@ static void tcall_reader_settle_(tcall_reader *reader)
 }
 
 /* All elements of a choice, or of a document, are complete. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     while (reader->unmerged < reader->chat->block->low)
         tcall_reader_settle_(reader);
@@ -19683,8 +19683,8 @@ static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
 }
 
 /* One event of the scanner. */
-static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
-                            tcall_str bytes)
+TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
+                                   tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
     if (event == TCALL_SCAN_END)
@@ -19698,10 +19698,13 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
     return TCALL_OK;
 }
 
-/* ---- framing ---- */
+/* ==========================================================================
+ * >>frames
+ *
+ * An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents.
+ */
 
-/* An answer is a document, an array of documents, documents in lines (NDJSON),
- * or server-sent events (SSE) whose data are documents. */
 enum {
     TCALL_FRAME_START_,   /* which framing it is, is not known yet */
     TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
