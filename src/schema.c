@@ -19,8 +19,8 @@
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
     TCALL_TO_PRESENT_,  /* the value itself, if it has the named member */
-    TCALL_TO_MEMBERS_,  /* members of an object, or their names */
-    TCALL_TO_ELEMENTS_, /* elements of an array */
+    TCALL_TO_EACH_,     /* each element of an array, or name of an object */
+    TCALL_TO_CHILDREN_, /* the members or elements that are for it */
     TCALL_TO_NOTHING_,  /* schemas that others refer to */
     TCALL_ASSERTS_      /* it has no schemas, it is true or false */
 };
@@ -52,15 +52,15 @@ enum {
       NO_BOUND)                                                               \
     X(DEPENDENT_REQUIRED, "dependentRequired", '{', LATE, TO_PRESENT, OBJECT, \
       NO_BOUND)                                                               \
-    X(PROPERTIES, "properties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)       \
-    X(PATTERNS, "patternProperties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)  \
-    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_MEMBERS, OBJECT,       \
+    X(PROPERTIES, "properties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND)      \
+    X(PATTERNS, "patternProperties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND) \
+    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_CHILDREN, OBJECT,      \
       NO_BOUND)                                                               \
-    X(NAMES, "propertyNames", 's', ALL, TO_MEMBERS, OBJECT, NO_BOUND)         \
-    X(PREFIX, "prefixItems", '[', NEW, TO_ELEMENTS, ARRAY, NO_BOUND)          \
-    X(REST, "items", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)                  \
-    X(EXTRA, "additionalItems", 's', OLD, TO_ELEMENTS, ARRAY, NO_BOUND)       \
-    X(CONTAINS, "contains", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)           \
+    X(NAMES, "propertyNames", 's', ALL, TO_EACH, OBJECT, NO_BOUND)            \
+    X(PREFIX, "prefixItems", '[', NEW, TO_CHILDREN, ARRAY, NO_BOUND)          \
+    X(REST, "items", 's', ALL, TO_CHILDREN, ARRAY, NO_BOUND)                  \
+    X(EXTRA, "additionalItems", 's', OLD, TO_CHILDREN, ARRAY, NO_BOUND)       \
+    X(CONTAINS, "contains", 's', ALL, TO_EACH, ARRAY, NO_BOUND)               \
     X(THEN, "then", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(ELSE, "else", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(DEFS, "$defs", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)                 \
@@ -122,8 +122,7 @@ static const tcall_keyword_ tcall_keywords_[] = {
      TCALL_##type, TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        {"pattern", '"', 0, TCALL_ASSERTS_, TCALL_MISSING, TCALL_NO_BOUND_},
-    {"properties", '{', 0, TCALL_TO_MEMBERS_, TCALL_OBJECT, TCALL_NO_BOUND_}};
+};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -264,13 +263,16 @@ static uint32_t tcall_node_map_(const tcall_node_ *program, uint32_t schema,
     return 0;
 }
 
-/* The member of such a map with this name, 0: none. */
+/* The member of such a map with this name, 0: none; end: where its schema ends.
+ * Without an index the search begins at next, after the member that was found
+ * last: names tend to come in order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t end, tcall_str name, int32_t *steps)
+                                 uint32_t next, uint32_t end, tcall_str name,
+                                 int32_t *steps)
 {
     const tcall_node_ *program = s->program;
     int op = tcall_node_op_(&program[map]);
-    uint32_t member = map, slot;
+    uint32_t member, slot;
     if (op == TCALL_K_INDEX_) {
         slot = tcall_node_slot_(program, map, tcall_hash_(name));
         for (; program[slot].arg && --*steps >= 0;
@@ -279,10 +281,16 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
                 return map + program[slot].arg;
         return 0;
     }
-    for (; member < end && tcall_node_op_(&program[member]) == op;
-         member = tcall_node_after_(program, member))
+    if (next >= end || tcall_node_op_(&program[next]) != op)
+        next = map;
+    member = next;
+    do {
         if (--*steps >= 0 && tcall_node_named_(s, member, name))
             return member;
+        member = tcall_node_after_(program, member);
+        if (member >= end || tcall_node_op_(&program[member]) != op)
+            member = map;
+    } while (member != next);
     return 0;
 }
 
@@ -448,32 +456,6 @@ static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
     return 0;
 }
 
-static void tcall_sc_reverse_(tcall_node_ *from, tcall_node_ *to)
-{
-    for (; from < to; from++) {
-        tcall_node_ node = *--to;
-        *to = *from;
-        *from = node;
-    }
-}
-
-/* Moves the names in required after all else of the schema: when their turn
- * comes it is known how many required properties were met. */
-static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
-{
-    tcall_node_ *end = c->node + c->count, *first, *others;
-    uint32_t i =
-        tcall_node_child_(c->node, schema, c->count, TCALL_K_REQUIRED_);
-    if (!i)
-        return;
-    first = others = c->node + i;
-    while (others < end && tcall_node_op_(others) == TCALL_K_REQUIRED_)
-        others++;
-    tcall_sc_reverse_(first, others);
-    tcall_sc_reverse_(others, end);
-    tcall_sc_reverse_(first, end);
-}
-
 /* Marks the properties that are required, and of the names in required those
  * that are properties. The first name says how many they are: where so many
  * required properties were met, none of them needs to be looked for. */
@@ -525,7 +507,6 @@ static void tcall_sc_close_(tcall_sc_ *c)
     parent = c->node[schema].arg & TCALL_SPAN_;
     c->node[schema].arg += c->count - schema - parent;
     c->open = parent;
-    tcall_sc_required_last_(c, schema);
     for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_INDEX_)
             tcall_sc_fill_(c, i);
@@ -854,8 +835,8 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
     if (tcall_keywords_[op].begins == '[')
         return tcall_sc_element_(c, first, end,
                                  tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, first, end, tcall_slice_(name, (size_t)len),
-                            &c->steps);
+    return tcall_node_find_(c->out, first, first, end,
+                            tcall_slice_(name, (size_t)len), &c->steps);
 }
 
 /* Finds the schema that a $ref means. */
