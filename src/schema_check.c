@@ -21,17 +21,17 @@ typedef struct tcall_ev_frame_ {
     uint32_t tok;      /* the value */
     uint32_t cur;      /* the value that pc was applied to last, or NEVER */
     uint32_t met;      /* required properties that were met */
-    uint32_t required; /* the first name in required, or 0 */
+    uint32_t required; /* the list of their names, or 0 */
     union {
         struct {              /* of a keyword that asks */
             uint32_t branch;  /* the schema that decides: then, one of anyOf */
             uint32_t reached; /* how far that came */
             uint32_t matches; /* contains: how many elements match */
         } ask;
-        struct {               /* of all that are for members or elements */
-            uint32_t at;       /* the schema applied to cur last, or 0 */
-            uint32_t first;    /* properties, or the next of prefixItems */
-            uint32_t next;     /* the property after the one found last */
+        struct {            /* of all that are for members or elements */
+            uint32_t at;    /* the schema applied to cur last, or 0 */
+            uint32_t first; /* properties or prefixItems */
+            uint32_t next;  /* what comes after the one that was found last */
             uint32_t patterns; /* patternProperties */
             uint32_t others;   /* additionalProperties, items */
         } walk;
@@ -409,26 +409,23 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
 static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
-    uint32_t i = f->required, end = tcall_ev_end_(e, f), key = f->tok + 1;
-    bool met = f->met == (program[i].arg & TCALL_SPAN_);
-    for (; i < end && tcall_node_op_(&program[i]) == TCALL_K_REQUIRED_ &&
-           !tcall_ev_over_(f);
-         i++)
+    uint32_t i = f->required + 1, key = f->tok + 1;
+    uint32_t end = tcall_node_after_(program, f->required);
+    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    for (; i < end && !tcall_ev_over_(f); i++)
         if (!(met && program[i].arg & TCALL_MARKED_) &&
             !tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
+    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword;
+    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (op >= TCALL_K_COUNT_)
-        return;
-    keyword = &tcall_keywords_[op];
     if (keyword->applies != TCALL_ASSERTS_ ||
         (keyword->type != TCALL_MISSING && keyword->type != f->type))
         return;
@@ -440,9 +437,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         count = tcall_ev_repeated_(e, f);
         ok = !count;
         break;
-    case TCALL_K_REQUIRED_:
-        f->required = f->required ? f->required : f->pc;
-        break;
+    case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
         if (keyword->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
@@ -514,15 +509,27 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 }
 
 /* Whether the keyword at pc applies schemas to this value. Those for members
- * or elements are at work all at once. */
-static bool tcall_ev_applies_(const tcall_ev_frame_ *f, int op)
+ * or elements are at work all at once; of other lists each schema is. */
+static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
-    if (op >= TCALL_K_COUNT_ || keyword->applies >= TCALL_TO_NOTHING_ ||
-        (keyword->type != TCALL_MISSING && keyword->type != f->type))
+    const tcall_node_ *node = &e->program[f->pc];
+    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
+    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
         return false;
-    return keyword->applies != TCALL_TO_CHILDREN_ ||
-           !(f->flags & TCALL_F_WALKED_);
+    if (keyword->applies == TCALL_TO_CHILDREN_)
+        return !(f->flags & TCALL_F_WALKED_);
+    return keyword->applies < TCALL_TO_CHILDREN_ && !(node->word & TCALL_LIST_);
+}
+
+/* The node after that at pc, or within it where that is a list of schemas for
+ * the value itself. */
+static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
+{
+    const tcall_node_ *node = &e->program[f->pc];
+    bool within =
+        node->word & TCALL_LIST_ &&
+        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
+    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
 }
 
 /* Decides the assertions of the frame on top, up to the next keyword that
@@ -530,16 +537,13 @@ static bool tcall_ev_applies_(const tcall_ev_frame_ *f, int op)
  * answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
     uint32_t end = tcall_ev_end_(e, f);
     f->cur = TCALL_NEVER_;
-    for (; f->pc < end && !tcall_ev_over_(f);
-         f->pc = tcall_node_after_(program, f->pc)) {
-        int op = tcall_node_op_(&program[f->pc]);
-        if (tcall_ev_applies_(f, op))
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
+        if (tcall_ev_applies_(e, f))
             return TCALL_PUSHED_;
         e->steps--;
-        tcall_ev_assert_(e, f, op);
+        tcall_ev_assert_(e, f);
     }
     if (f->required)
         tcall_ev_required_(e, f);
@@ -637,7 +641,7 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     uint32_t first = tcall_ev_child_(e, f, op);
     if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
-        f->pc = first;
+        f->pc = first + 1;
         memset(&f->by, 0, sizeof f->by);
         return true;
     }
@@ -737,16 +741,13 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* Begins with the first one: notes what may be for it. */
 static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
-    uint32_t end = tcall_ev_end_(e, f);
     bool object = f->type == TCALL_OBJECT;
     f->flags |= TCALL_F_WALKED_;
     f->cur = f->tok + 1 + object;
-    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
     f->by.walk.first =
-        tcall_node_map_(program, f->schema, end,
-                        object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
-    f->by.walk.next = f->by.walk.first;
+        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->by.walk.next = f->by.walk.first + 1;
+    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
     f->by.walk.others =
         tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
     if (!object && !f->by.walk.others && f->by.walk.first)
@@ -756,16 +757,24 @@ static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
 /* The schema for the element at cur. */
 static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t prefix = f->by.walk.first, next;
-    if (!prefix)
+    uint32_t list = f->by.walk.first, prefix = f->by.walk.next;
+    if (!list || prefix == tcall_node_after_(e->program, list))
         return f->by.walk.others;
-    next = tcall_node_after_(e->program, prefix);
-    f->by.walk.first =
-        next < tcall_ev_end_(e, f) &&
-                tcall_node_op_(&e->program[next]) == TCALL_K_PREFIX_
-            ? next
-            : 0;
+    f->by.walk.next = tcall_node_after_(e->program, prefix);
     return prefix;
+}
+
+/* The property that the member at cur is, 0: none. */
+static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t property =
+        f->by.walk.first
+            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
+                               tcall_ev_of_(e, f->cur - 1), &e->steps)
+            : 0;
+    if (property)
+        f->by.walk.next = tcall_node_after_(e->program, property);
+    return property;
 }
 
 /* The next schema for the member at cur: that of the property, then those of
@@ -773,26 +782,18 @@ static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 static uint32_t tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
     const tcall_node_ *program = e->program;
-    uint32_t end = tcall_ev_end_(e, f), name = f->cur - 1;
-    uint32_t i = f->by.walk.at;
-    if (!i && f->by.walk.first) {
-        i = tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next, end,
-                             tcall_ev_of_(e, name), &e->steps);
-        if (i) {
-            f->by.walk.next = tcall_node_after_(program, i);
-            return i;
-        }
+    uint32_t at = f->by.walk.at, i = f->by.walk.patterns, end;
+    uint32_t property = at ? 0 : tcall_ev_property_(e, f);
+    if (property || (at && at == f->by.walk.others))
+        return property;
+    if (i) {
+        end = tcall_node_after_(program, i);
+        i = at > i && at < end ? tcall_node_after_(program, at) : i + 1;
+        for (; i < end; i = tcall_node_after_(program, i))
+            if (tcall_ev_match_(e, i + 1, f->cur - 1))
+                return i;
     }
-    if (i && i == f->by.walk.others)
-        return 0;
-    i = i && tcall_node_op_(&program[i]) == TCALL_K_PATTERNS_
-            ? tcall_node_after_(program, i)
-            : f->by.walk.patterns;
-    for (; i && i < end && tcall_node_op_(&program[i]) == TCALL_K_PATTERNS_;
-         i = tcall_node_after_(program, i))
-        if (tcall_ev_match_(e, i + 1, name))
-            return i;
-    return f->by.walk.at ? 0 : f->by.walk.others;
+    return at ? 0 : f->by.walk.others;
 }
 
 /* Applies a schema to the member or element at cur. A null may count as absent
@@ -848,7 +849,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         tcall_ev_child_answer_(e, f, r);
     }
     memset(&f->by, 0, sizeof f->by);
-    f->pc = tcall_node_after_(e->program, f->pc);
+    f->pc = tcall_ev_step_(e, f);
     return tcall_ev_resume_(e, f);
 }
 

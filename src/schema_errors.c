@@ -167,7 +167,8 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
         return 0;
     do
         i--;
-    while (tcall_node_after_(program, i) <= node);
+    while (tcall_node_after_(program, i) <= node ||
+           program[i].word & TCALL_LIST_);
     return i;
 }
 
@@ -264,11 +265,11 @@ static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
 {
     const tcall_node_ *program = fault->schema->program;
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t i = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
     const char *before = "use one of ";
-    for (; i && i < fault->end && writer->len < room &&
-           tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_;
-         i = tcall_node_after_(program, i)) {
+    end = map ? tcall_node_after_(program, map) : 0;
+    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
+         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
         tcall_write_text(writer, before);
         tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
         before = ", ";
@@ -338,15 +339,6 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
     return low ? "at least %L" : "at most %H";
 }
 
-/* The schemas that anyOf or oneOf offer. */
-static const char *tcall_fault_choices_(const tcall_fault_ *fault)
-{
-    const char *array = tcall_fault_at_(fault);
-    while (*array != '[')
-        array--;
-    return array;
-}
-
 /* Any keyword that applied the schema; no keyword, but the word false. */
 #define TCALL_K_ANY_ 0xFF
 
@@ -387,8 +379,8 @@ static const struct tcall_sentence_ {
     TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
     TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
     TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
-    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %a"),
-    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %a"),
+    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
+    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
     TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
                   "the property %o is missing, which %p needs; add it or leave "
                   "out %p"),
@@ -493,7 +485,6 @@ static const char *tcall_say_part_(tcall_writer *writer,
         tcall_write_text(writer, fault->count ? "several alternatives"
                                               : "no alternative");
         break;
-    case 'a': tcall_say_json_(writer, tcall_fault_choices_(fault)); break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
     case 'N': tcall_say_names_(writer, fault); break;
     }
